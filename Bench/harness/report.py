@@ -1,0 +1,165 @@
+"""The page docs/benchmarks.md: sections between markers, so that those not measured this time, and the notes, stay."""
+
+import json
+import re
+
+NOTES_BEGIN, NOTES_END = "<!-- notes: begin -->", "<!-- notes: end -->"
+
+INTRODUCTION = """\
+# Benchmarks
+
+`make bench` writes this page (`make bench ARGS='--rows plain,tls --runs 3'` measures some rows anew and keeps the
+others). A private nginx serves on loopback, the files are written to a real disk; the contenders of a row take turns,
+each in a fresh directory, after a `sync` of everything before. One round that is not counted comes first: what it
+downloaded is compared byte by byte with what was served; after the others the sizes are. Times are medians of the whole
+process, CPU is user and system, memory is the highest peak of all runs. A ratio says how much of the other's time
+Ferry takes: less is better. *Peers* are all but Ferry and dd.
+"""
+
+NOTES = "Nothing noted yet."
+
+
+def seconds(value):
+    if value is None:
+        return "–"
+    return f"{value * 1000:.1f} ms" if value < 0.1 else f"{value:.2f} s"
+
+
+def megabytes(value):
+    return "–" if value is None else f"{value / 1e6:.0f} MB"
+
+
+def table(rows):
+    """A Markdown table whose columns are aligned; the first row is the head, the first column text."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for number, row in enumerate(rows):
+        cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        lines.append("| " + " | ".join(cells) + " |")
+        if number == 0:
+            rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
+            lines.append("| " + " | ".join(rule) + " |")
+    return "\n".join(lines)
+
+
+def value(number, unit):
+    if number is None:
+        return "–"
+    if unit == "×":
+        return f"{number:.2f} ×"
+    return f"{number:.0f} {unit}".rstrip()
+
+
+def verdict(gate):
+    """What is said of a gate, by the figures as they are, not as they are rounded."""
+    if gate["measured"] is None:
+        return "not measured"
+    if gate["aim"] is not None and gate["measured"] <= gate["aim"]:
+        return "aim"
+    if gate["bar"] is None:
+        return "not the aim"
+    return "bar" if gate["measured"] <= gate["bar"] else "**missed**"
+
+
+class Section:
+    """One row of the benchmarks as text."""
+
+    def __init__(self, name, title, outcome):
+        self.name, self.title, self.outcome = name, title, outcome
+        self.gates = [vars(gate) for gate in outcome.gates]
+
+    def text(self):
+        return "\n\n".join(part for part in (self.figures(), self.gate_table(), self.commands()) if part)
+
+    def figures(self):
+        results = self.outcome.results
+        peers = [result.wall() for result in results if result.contender.is_peer and result.costs]
+        best = min(peers, default=None)
+        connections = any(result.connections for result in results)
+        served = any(result.served for result in results)
+        head = ["", "runs", "wall", "min – max", "CPU", "memory"]
+        head += ["/ best peer"] * bool(best) + ["connections"] * connections + ["served"] * served
+        rows = [head]
+        for result in results:
+            name = result.contender.name
+            if result.failure is not None:
+                rows.append([f"{name}: {result.failure}".replace("|", "/")] + ["–"] * (len(head) - 1))
+                continue
+            if not result.costs:
+                continue
+            walls = [cost.wall for cost in result.costs]
+            row = [
+                name, str(len(walls)), seconds(result.wall()), f"{seconds(min(walls))} – {seconds(max(walls))}",
+                seconds(result.cpu()), megabytes(result.memory()),
+            ]
+            if best:
+                row.append(f"{result.wall() / best:.2f} ×")
+            if connections:
+                row.append(str(result.connections or "–"))
+            if served:
+                row.append(f"{max(result.served):,} B" if result.served else "–")
+            rows.append(row)
+        return table(rows)
+
+    def gate_table(self):
+        rows = [["", "measured", "bar", "aim", "reached"]]
+        for gate in self.gates:
+            unit = gate["unit"]
+            rows.append(
+                [gate["label"], value(gate["measured"], unit), value(gate["bar"], unit), value(gate["aim"], unit),
+                 verdict(gate)])
+        return table(rows)
+
+    def commands(self):
+        lines = sorted({result.contender.shown() for result in self.outcome.results})
+        return "```\n" + "\n".join(lines) + "\n```"
+
+    def marked(self):
+        data = json.dumps({"title": self.title, "gates": self.gates}, ensure_ascii=False)
+        return f"<!-- row {self.name}: {data} -->\n## {self.title}\n\n{self.text()}\n<!-- row {self.name}: end -->"
+
+
+class Page:
+    def __init__(self, path):
+        from harness.rows import ROWS
+        self.path = path
+        self._order = list(ROWS)
+        self._sections = {}
+        self._notes = NOTES
+        if path.exists():
+            text = path.read_text(encoding="utf-8")
+            for match in re.finditer(r"<!-- row ([\w-]+): \{.*\} -->\n.*?<!-- row \1: end -->", text, re.DOTALL):
+                self._sections[match[1]] = match[0]
+            notes = re.search(re.escape(NOTES_BEGIN) + r"\n(.*?)\n?" + re.escape(NOTES_END), text, re.DOTALL)
+            if notes:
+                self._notes = notes[1].strip("\n")
+
+    def replace(self, section):
+        self._sections[section.name] = section.marked()
+
+    def summary(self):
+        rows = [["", "measured", "bar", "aim", "reached"]]
+        for name in self._order:
+            if name not in self._sections:
+                continue
+            data = json.loads(re.match(r"<!-- row [\w-]+: (\{.*\}) -->", self._sections[name])[1])
+            for gate in data["gates"]:
+                unit = gate["unit"]
+                rows.append(
+                    [f"{data['title']}: {gate['label']}", value(gate["measured"], unit), value(gate["bar"], unit),
+                     value(gate["aim"], unit), verdict(gate)])
+        return table(rows)
+
+    def write(self, facts):
+        parts = [
+            INTRODUCTION,
+            f"Last run on {facts['date']}.\n\n- Machine: {facts['machine']}\n- System: {facts['system']}\n"
+            f"- Programs: {facts['programs']}\n",
+            f"## Summary\n\n{self.summary()}\n",
+            f"## Notes\n\n{NOTES_BEGIN}\n{self._notes}\n{NOTES_END}\n",
+            *(self._sections[name] + "\n" for name in self._order if name in self._sections),
+        ]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.path.with_suffix(".new")
+        unfinished.write_text("\n".join(parts), encoding="utf-8")
+        unfinished.replace(self.path)

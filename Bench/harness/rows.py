@@ -1,0 +1,376 @@
+"""The rows: what is downloaded, who takes part, and what must hold."""
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass, field as attribute
+from statistics import median
+
+from harness.contender import Contender, Failure, aria2, ferry, one_file_peers
+from harness.nginx import ConnectionWatch
+from harness.size import GIBIBYTE, size_text
+
+BIG = "big.bin"
+
+
+@dataclass
+class Result:
+    """What one contender did in one row."""
+
+    contender: Contender
+    costs: list = attribute(default_factory=list)
+    served: list = attribute(default_factory=list)  # bytes of bodies that the server sent, by run
+    connections: int = 0
+    failure: str = None
+
+    def wall(self):
+        return median(cost.wall for cost in self.costs) if self.costs else None
+
+    def cpu(self):
+        return median(cost.cpu for cost in self.costs) if self.costs else None
+
+    def memory(self):
+        return max(cost.memory for cost in self.costs) if self.costs else None
+
+
+@dataclass
+class Gate:
+    """One thing that must hold: what was measured is at most the bar, and better at most the aim."""
+
+    label: str
+    measured: float
+    bar: float
+    aim: float = None
+    unit: str = "×"
+
+
+@dataclass
+class Outcome:
+    results: list
+    gates: list
+    remark: str = ""
+
+
+def ratio(numerator, denominator):
+    return numerator / denominator if numerator is not None and denominator else None
+
+
+class Row:
+    """One row of the table. Subclasses say what differs."""
+
+    repeat = 1  # Short rows run more often than asked.
+    counts_served = False
+    counts_connections = False
+    on_tmpfs = False
+
+    def title(self, field):
+        raise NotImplementedError
+
+    def contenders(self):
+        raise NotImplementedError
+
+    def gates(self, by_name):
+        raise NotImplementedError
+
+    def room(self, field):
+        """Bytes that must be free for it, besides what it serves."""
+        return field.size + GIBIBYTE
+
+    def cannot_run(self, field):
+        if self.on_tmpfs and field.tmpfs() is None:
+            return "there is no tmpfs to write to"
+        if field.free() < self.room(field):
+            return f"{size_text(self.room(field))} of free space are needed"
+        return None
+
+    def prepare(self, field, nginx, contender):
+        """(words for the command line, {file to appear: its source})."""
+        source = field.big()
+        words = {"url": nginx.url(source), "file": BIG, "ca": nginx.ca, "source": source, "list": ""}
+        return words, {BIG: source}
+
+    def remark(self, by_name):
+        return ""
+
+    # ---- running
+
+    def run(self, field, nginx, programs, runs, seconds_left):
+        results = [Result(contender) for contender in self.contenders()]
+        sources = set()
+        for result in results:
+            if programs.path(result.contender.arguments[0]) is None:
+                result.failure = programs.absence(result.contender.arguments[0])
+            sources.update(self.prepare(field, nginx, result.contender)[1].values())
+        field.warm(sorted(path for path in sources if not path.name.startswith("zeros-")))
+
+        # Round 0 is not counted: it warms up, and what it downloads is compared byte by byte.
+        for turn in range(runs * self.repeat + 1):
+            if turn > 1 and seconds_left() <= 0:
+                print("bench: the time is up, fewer runs than asked", file=sys.stderr)
+                break
+            start = turn % len(results)
+            for result in results[start:] + results[:start]:
+                if result.failure is None:
+                    self.once(field, nginx, programs, result, counted=turn > 0)
+            if sys.stderr.isatty():
+                print(f"\r  round {turn} of {runs * self.repeat}", end="", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        by_name = {result.contender.name: result for result in results}
+        return Outcome(results, self.gates(by_name), self.remark(by_name))
+
+    def once(self, field, nginx, programs, result, counted):
+        words, expected = self.prepare(field, nginx, result.contender)
+        directory = field.fresh(field.tmpfs() if self.on_tmpfs else None)
+        try:
+            if words.get("list"):
+                (directory / ".list").write_text(words["list"])
+                words = {**words, "list": ".list"}
+            os.sync()  # Nobody pays for what the one before has left to write.
+            position = nginx.log_position()
+            with ConnectionWatch(nginx) if self.counts_connections else nullcontext() as watch:
+                cost = programs.run(result.contender, directory, field.home, words)
+            self.verify(directory, expected, whole=not counted)
+            if counted:
+                result.costs.append(cost)
+                if watch is not None:
+                    result.connections = max(result.connections, watch.peak)
+                if self.counts_served:
+                    result.served.append(nginx.served_since(position))
+        except Failure as failure:
+            result.failure = str(failure)
+            print(f"bench: {result.contender.name}: {failure}", file=sys.stderr)
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def verify(self, directory, expected, whole):
+        for name, source in expected.items():
+            path = directory / name
+            if not path.exists():
+                raise Failure(f"said that all is well, but {name} is missing")
+            if path.stat().st_size != source.stat().st_size:
+                raise Failure(f"{name} has {path.stat().st_size} bytes, not {source.stat().st_size}")
+            if whole and subprocess.run(["cmp", "-s", str(path), str(source)]).returncode != 0:
+                raise Failure(f"{name} has other bytes than what was served")
+
+
+def wall(by_name, name):
+    result = by_name.get(name)
+    return result.wall() if result else None
+
+
+def best_peer(by_name):
+    """Shortest median wall time of the peers."""
+    walls = [result.wall() for result in by_name.values() if result.contender.is_peer and result.costs]
+    return min(walls, default=None)
+
+
+class Plain(Row):
+    def title(self, field):
+        return f"{size_text(field.size)}, plain, nobody syncs"
+
+    def contenders(self):
+        return [ferry("ferry --no-fsync", "--no-fsync"), *one_file_peers()]
+
+    def gates(self, by_name):
+        mine = by_name["ferry --no-fsync"]
+        return [
+            Gate("wall / best peer", ratio(mine.wall(), best_peer(by_name)), 0.9, 0.7),
+            Gate("CPU / curl", ratio(mine.cpu(), by_name["curl"].cpu()), 0.85, 0.6),
+        ]
+
+
+class Synced(Row):
+    def title(self, field):
+        return f"{size_text(field.size)}, plain, Ferry as it is: all on disk when it ends (peers do not sync, dd does)"
+
+    def contenders(self):
+        dd = Contender(
+            "dd fdatasync", ["dd", "bs=1M", "conv=fdatasync", "status=none", "if={source}", "of={file}"], is_peer=False)
+        return [ferry("ferry"), dd, *one_file_peers()]
+
+    def gates(self, by_name):
+        mine = wall(by_name, "ferry")
+        return [
+            Gate("wall / dd with fdatasync", ratio(mine, wall(by_name, "dd fdatasync")), 0.85, 0.65),
+            Gate("wall / best peer, which does not sync", ratio(mine, best_peer(by_name)), 1.0, 0.85),
+        ]
+
+
+class TLS(Row):
+    def title(self, field):
+        return f"{size_text(field.size)} over TLS, nobody syncs"
+
+    def contenders(self):
+        return [ferry("ferry --no-fsync", "--no-fsync", secure=True), *one_file_peers(secure=True)]
+
+    def prepare(self, field, nginx, contender):
+        words, expected = super().prepare(field, nginx, contender)
+        return {**words, "url": nginx.url(field.big(), secure=True)}, expected
+
+    def gates(self, by_name):
+        return [Gate("wall / best peer", ratio(wall(by_name, "ferry --no-fsync"), best_peer(by_name)), 0.9, 0.75)]
+
+
+class Limited(Row):
+    counts_connections = True
+
+    def title(self, field):
+        return f"{size_text(field.size)}, the server gives 8 MiB/s to each connection"
+
+    def contenders(self):
+        return [
+            ferry("ferry"),
+            aria2("aria2c -x16", "-x16", "-s16", "-k1M"),
+            Contender("axel -n 16", ["axel", "-q", "-n", "16", "-o", "{file}", "{url}"]),
+        ]
+
+    def prepare(self, field, nginx, contender):
+        words, expected = super().prepare(field, nginx, contender)
+        return {**words, "url": nginx.url(field.big(), limited=True)}, expected
+
+    def gates(self, by_name):
+        mine = by_name["ferry"]
+        return [
+            Gate("wall / aria2c -x16 -s16 -k1M", ratio(mine.wall(), wall(by_name, "aria2c -x16")), 1.15, 1.0),
+            Gate("connections at once", mine.connections or None, 16, 16, unit=""),
+        ]
+
+
+class Unlimited(Row):
+    counts_served = True
+    counts_connections = True
+
+    def title(self, field):
+        return f"{size_text(field.size)} without a limit: what it costs to look for the number of connections"
+
+    def contenders(self):
+        return [ferry("ferry"), ferry("ferry -x 1", "-x", "1")]
+
+    def prepare(self, field, nginx, contender):
+        self.size = field.size
+        return super().prepare(field, nginx, contender)
+
+    def gates(self, by_name):
+        mine = by_name["ferry"]
+        served = max(mine.served) / self.size if mine.served else None
+        return [
+            Gate("wall / ferry -x 1", ratio(mine.wall(), wall(by_name, "ferry -x 1")), 1.05, 1.0),
+            Gate("bytes served / size, worst run", served, 1.02),
+        ]
+
+
+class Many(Row):
+    def __init__(self, on_tmpfs):
+        self.on_tmpfs = on_tmpfs
+
+    def title(self, field):
+        return f"{field.count} files of 10 KiB from a list, on {'tmpfs' if self.on_tmpfs else 'disk'}, nobody syncs"
+
+    def room(self, field):
+        return GIBIBYTE
+
+    def contenders(self):
+        return [
+            Contender(
+                "ferry", ["ferry", "get", "-q", "--no-fsync", "-j", "16", "-i", "{list}"], is_peer=False),
+            Contender("curl", ["curl", "-sS", "--parallel", "--parallel-max", "16", "--config", "{list}"]),
+            Contender("wget", ["wget", "-q", "-i", "{list}"]),
+            Contender("wget2", ["wget2", "-q", "--max-threads=16", "-i", "{list}"]),
+            Contender("aria2c", ["aria2c", "-q", "--no-conf", "-j16", "--file-allocation=none", "-i", "{list}"]),
+        ]
+
+    def prepare(self, field, nginx, contender):
+        paths = field.many()
+        if contender.name == "curl":
+            lines = [f'url = "{nginx.url(path)}"\noutput = "{path.name}"' for path in paths]
+        else:
+            lines = [nginx.url(path) for path in paths]
+        return {"list": "\n".join(lines) + "\n", "url": "", "file": "", "ca": ""}, {path.name: path for path in paths}
+
+    def verify(self, directory, expected, whole):
+        super().verify(directory, expected, whole=False)
+        if whole:
+            for name, source in expected.items():
+                if (directory / name).read_bytes() != source.read_bytes():
+                    raise Failure(f"{name} has other bytes than what was served")
+
+    def gates(self, by_name):
+        mine, best = wall(by_name, "ferry"), best_peer(by_name)
+        return [
+            Gate("wall / curl --parallel", ratio(mine, wall(by_name, "curl")), 1.5),
+            Gate("wall / wget2", ratio(mine, wall(by_name, "wget2")), 1.0),
+            Gate("wall / aria2c -j16", ratio(mine, wall(by_name, "aria2c")), 1.0),
+            Gate("wall / best peer", ratio(mine, best), None, 1.0),
+        ]
+
+
+class Small(Row):
+    repeat = 5
+
+    def title(self, field):
+        return "One file of 10 KiB, the whole process"
+
+    def room(self, field):
+        return GIBIBYTE
+
+    def contenders(self):
+        aria2c = aria2("aria2c")
+        return [
+            ferry("ferry"), ferry("ferry --no-fsync", "--no-fsync"),
+            Contender("curl", ["curl", "-sS", "-o", "{file}", "{url}"]),
+            Contender("wget", ["wget", "-q", "-O", "{file}", "{url}"]),
+            Contender("wget2", ["wget2", "-q", "-O", "{file}", "{url}"]),
+            aria2c,
+        ]
+
+    def prepare(self, field, nginx, contender):
+        source = field.small()
+        return {"url": nginx.url(source), "file": "small.bin", "list": "", "ca": ""}, {"small.bin": source}
+
+    def gates(self, by_name):
+        mine = wall(by_name, "ferry")
+        return [
+            Gate("wall / aria2c", ratio(mine, wall(by_name, "aria2c")), 1.0),
+            Gate("wall / curl", ratio(mine, wall(by_name, "curl")), None, 1.0),
+        ]
+
+
+class Memory(Row):
+    def title(self, field):
+        return f"Memory of Ferry, {size_text(field.size // 2)} against {size_text(field.size * 4)}, 16 connections"
+
+    def room(self, field):
+        return field.size * 4 + GIBIBYTE
+
+    def contenders(self):
+        return [ferry("ferry -x 16, small", "-x", "16"), ferry("ferry -x 16, large", "-x", "16")]
+
+    def prepare(self, field, nginx, contender):
+        source = field.sparse(field.size * 4 if contender.name.endswith("large") else field.size // 2)
+        return {"url": nginx.url(source), "file": BIG, "list": "", "ca": ""}, {BIG: source}
+
+    def gates(self, by_name):
+        small, large = by_name["ferry -x 16, small"], by_name["ferry -x 16, large"]
+        peaks = [median(cost.memory for cost in result.costs) for result in (small, large) if result.costs]
+        if len(peaks) < 2:
+            return [Gate("difference of the peaks", None, 10, unit="%"), Gate("peak", None, 64, 40, unit="MB")]
+        return [
+            Gate("difference of the peaks, medians", abs(peaks[1] / peaks[0] - 1) * 100, 10, unit="%"),
+            Gate("highest peak", max(small.memory(), large.memory()) / 1e6, 64, 40, unit="MB"),
+        ]
+
+
+ROWS = {
+    "plain": Plain(),
+    "synced": Synced(),
+    "tls": TLS(),
+    "limited": Limited(),
+    "unlimited": Unlimited(),
+    "many-tmpfs": Many(on_tmpfs=True),
+    "many-disk": Many(on_tmpfs=False),
+    "small": Small(),
+    "memory": Memory(),
+}

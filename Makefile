@@ -1,0 +1,57 @@
+# What can be done here. `make help` lists it.
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+DESTDIR ?=
+# make test FILTER=Range runs the tests whose names match.
+FILTER ?=
+# Arguments for the benchmarks: make bench ARGS='--rows plain,tls --runs 3'
+ARGS ?=
+
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+SOURCES := Package.swift Sources Tests Bench/Package.swift Bench/Sources
+
+.DEFAULT_GOAL := help
+.PHONY: help build release test lint format bench demo install clean dependencies
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+dependencies:
+	@Scripts/dependencies build
+
+build: dependencies ## Build for debugging
+	$(SWIFT) build
+
+release: dependencies ## Build the binary that `install` installs
+	$(SWIFT) build -c release --static-swift-stdlib --product ferry
+
+test: dependencies ## Build and run every test (FILTER=name runs some)
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+
+lint: ## Check format, imports and the house rules
+	@Scripts/dependencies lint
+	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+	Scripts/check-imports --self-test
+	Scripts/check-imports
+	Scripts/check-scripts
+
+format: ## Format every Swift file in place
+	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
+
+bench: ## Measure Ferry beside its peers, write docs/benchmarks.md (ARGS='--rows plain --runs 3')
+	@Scripts/dependencies build bench
+	Scripts/bench $(ARGS)
+
+demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
+	@Scripts/demo
+
+# Under sudo, what `make release` built is installed as it is: root need not have Swift.
+install: ## Install the release binary (PREFIX=/usr/local DESTDIR=)
+	@if [ -z "$$SUDO_USER" ] || [ ! -x .build/release/ferry ]; then $(MAKE) --no-print-directory release; fi
+	install -d '$(BINDIR)'
+	install -m 755 -s .build/release/ferry '$(BINDIR)/ferry'
+
+clean: ## Remove what was built and the benchmarks' data
+	rm -rf .build Bench/.build .build-bench

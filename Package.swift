@@ -1,0 +1,132 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "ferry",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Ferry", targets: ["Ferry"]),
+        .executable(name: "ferry", targets: ["FerryCLI"]),
+        .executable(name: "ferry-origin", targets: ["ferry-origin"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    ],
+    targets: [
+        // Decides: nouns, and every decision as a pure value. No I/O, no clock, no randomness.
+        .target(
+            name: "FerryCore",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
+            ],
+            swiftSettings: strict),
+        // C declarations that Glibc's module hides on Linux. No logic.
+        .target(name: "CFerry"),
+        // Does: one download.
+        .target(
+            name: "FerryEngine",
+            dependencies: [
+                "FerryCore", "CFerry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        // Many downloads: the façade that apps use.
+        .target(
+            name: "Ferry",
+            dependencies: [
+                "FerryCore", "FerryEngine",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+        // What a terminal shows: bars, lines, JSON; and what arguments mean.
+        .target(
+            name: "FerryTerminal",
+            dependencies: [
+                "Ferry",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
+        // The binary `ferry`: one file per command, no logic.
+        .executableTarget(
+            name: "FerryCLI",
+            dependencies: [
+                "FerryTerminal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        // A misbehaving origin, and the manual clock: what tests stand on.
+        .target(
+            name: "FerryTesting",
+            dependencies: [
+                "FerryCore",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "ferry-origin",
+            dependencies: [
+                "FerryTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FerryCoreTests",
+            dependencies: ["FerryCore", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FerryEngineTests",
+            dependencies: [
+                "FerryEngine", "FerryCore", "FerryTesting", "CFerry",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FerryTests",
+            dependencies: ["Ferry", "FerryCore", "FerryEngine", "FerryTesting"],
+            swiftSettings: strict),
+        .testTarget(name: "FerryTerminalTests", dependencies: ["FerryTerminal", "Ferry"], swiftSettings: strict),
+        .testTarget(
+            name: "FerryTestingTests",
+            dependencies: [
+                "FerryTesting",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FerryCLITests", dependencies: ["FerryCLI", "FerryTesting", "ferry-origin", "FerryCore"],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,56 @@
+/// System calls and constants that Glibc's Swift module hides. Declarations and one-line wrappers only: no logic.
+#pragma once
+
+#if defined(__linux__)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+// Values of the kernel's interface (include/uapi/linux/{fcntl,fs,falloc}.h); they never change.
+#ifndef O_TMPFILE
+#define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+
+static const int ferry_O_TMPFILE = O_TMPFILE;
+static const int ferry_AT_EMPTY_PATH = AT_EMPTY_PATH;
+static const unsigned int ferry_RENAME_NOREPLACE = 1;
+
+/// renameat2(2), which Glibc declares only with _GNU_SOURCE and musl only since 1.2.6.
+static inline int ferry_renameat2(const char *from, const char *to, unsigned int flags) {
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+extern int fallocate(int descriptor, int mode, off_t offset, off_t length);
+
+/// fallocate(2) with mode 0: the file gets the length, its blocks are reserved and read as zeros.
+static inline int ferry_fallocate(int descriptor, int64_t length) {
+    return fallocate(descriptor, 0, 0, (off_t)length);
+}
+
+static inline int ferry_linkat(int fromDirectory, const char *from, int toDirectory, const char *to, int flags) {
+    return linkat(fromDirectory, from, toDirectory, to, flags);
+}
+
+static inline int ferry_fsetxattr(int descriptor, const char *name, const void *value, size_t size) {
+    return fsetxattr(descriptor, name, value, size, 0);
+}
+
+static inline ssize_t ferry_fgetxattr(int descriptor, const char *name, void *value, size_t size) {
+    return fgetxattr(descriptor, name, value, size);
+}
+
+static inline ssize_t ferry_getxattr(const char *path, const char *name, void *value, size_t size) {
+    return getxattr(path, name, value, size);
+}
+
+#endif

@@ -1,0 +1,39 @@
+import ArgumentParser
+import FerryTerminal
+
+/// `ferry`: the words of the command line, and what they lead to.
+struct FerryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ferry",
+        abstract: "Downloads large files, and goes on from where it was.",
+        discussion: """
+            Run the same command again after an interruption of any kind: what is there is kept.
+
+            EXAMPLES:
+              ferry get https://example.com/large.iso
+              ferry get -i list.txt -d downloads -j 4
+              ferry plan https://example.com/large.iso
+            """,
+        version: "ferry \(FerryVersion.text)",
+        subcommands: [GetCommand.self, PlanCommand.self])
+
+    /// Reads the arguments and does what they say; the parser's own exit codes become ours.
+    static func main(arguments: [String]) async -> FerryTerminal.ExitCode {
+        do {
+            switch try parseAsRoot(arguments) {
+            case let get as GetCommand: return await Program.get(get.options)
+            case let plan as PlanCommand: return await Program.plan(plan.options)
+            case var other:
+                try other.run()
+                return .done
+            }
+        } catch {
+            if exitCode(for: error) == .success {
+                _ = StandardStreams.write(Array((fullMessage(for: error) + "\n").utf8), to: 1)
+                return .done
+            }
+            let command = arguments.first { !$0.hasPrefix("-") } ?? ""
+            return Program.usage(message(for: error), command: ["get", "plan"].contains(command) ? command : "")
+        }
+    }
+}

@@ -1,0 +1,4 @@
+/// The version of this binary.
+enum FerryVersion {
+    static let text = "0.1.0"
+}

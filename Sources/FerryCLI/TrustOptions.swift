@@ -1,0 +1,34 @@
+import ArgumentParser
+import FerryTerminal
+
+/// Options about proof, and about files that are there already.
+struct TrustOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "When the name is taken: rename, overwrite, fail or skip (default: rename).", valueName: "rule"))
+    var onConflict: String?
+
+    @Flag(help: "Accept only files that are proven to be of one piece (proof digest, single or strong).")
+    var strict = false
+
+    @Flag(help: "Use several connections although nothing proves that their parts belong together.")
+    var unproven = false
+
+    @Flag(help: "Go on, by comparing samples, where the server names no version of the file at all.")
+    var resumeUnproven = false
+
+    @Flag(help: "When the file on the server has changed: fail and leave everything as it is.")
+    var noRestart = false
+
+    @Flag(help: "Do not sync to the disk: survives a crash of the program, not a power cut.")
+    var noFsync = false
+
+    func fill(_ options: inout GetOptions) {
+        options.onConflict = onConflict
+        options.strict = strict
+        options.unproven = unproven
+        options.resumeUnproven = resumeUnproven
+        options.noRestart = noRestart
+        options.noFsync = noFsync
+    }
+}

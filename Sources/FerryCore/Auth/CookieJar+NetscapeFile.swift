@@ -1,0 +1,52 @@
+import struct Foundation.Date
+
+extension CookieJar {
+    /// Reads the cookie file of curl, wget and browsers' exporters: seven fields a line, with tabs between them.
+    ///
+    /// Domain, TRUE when hosts under it get it too, path, TRUE for https only, seconds since 1970 (0: as long as the
+    /// jar), name, value. `#HttpOnly_` before a line is no comment. Lines that hold no cookie are in ``skippedLines``.
+    public init(netscapeFile text: String) {
+        self.init()
+        for line in TextLines(text).lines {
+            var utf8 = line.text.utf8[...]
+            let httpOnly = "#HttpOnly_"
+            if utf8.starts(with: httpOnly.utf8) {
+                utf8 = utf8.dropFirst(httpOnly.utf8.count)
+            } else if utf8.first == UInt8(ascii: "#") || utf8.allSatisfy(ASCII.isWhiteSpace) {
+                continue
+            }
+            guard let cookie = Self.cookie(netscapeLine: utf8), count < Self.maxCount else {
+                skippedLines.append(line.number)
+                continue
+            }
+            insert(cookie, now: nil)
+        }
+    }
+
+    private static func cookie(netscapeLine line: Substring.UTF8View) -> Cookie? {
+        let fields = line.split(separator: 0x09, maxSplits: 6, omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        guard fields.count >= 6, !fields.contains(where: \.hasControls), !fields[5].isEmpty else { return nil }
+        guard !(fields[5] + (fields.count > 6 ? fields[6] : "")).utf8.contains(UInt8(ascii: ";")) else { return nil }
+        var domain = fields[0].trimmedText.asciiLowercased
+        if domain.utf8.first == UInt8(ascii: ".") { domain.removeFirst() }
+        guard !domain.isEmpty, !domain.utf8.contains(where: ASCII.isBlank), let seconds = expiry(fields[4]) else {
+            return nil
+        }
+        let isForHosts = fields[1].asciiLowercased == "true"
+        return Cookie(
+            name: fields[5], value: fields.count > 6 ? fields[6] : "", domain: domain,
+            hostOnly: !isForHosts || CookieRules.isAddress(domain) || CookieRules.isPublicSuffix(domain),
+            path: fields[2].utf8.first == UInt8(ascii: "/") ? fields[2] : "/",
+            secure: fields[3].asciiLowercased == "true",
+            expires: seconds > 0 ? Date(timeIntervalSince1970: seconds) : nil)
+    }
+
+    /// Seconds since 1970, as browsers' exporters write them: with a sign, with decimals, far too many.
+    private static func expiry(_ text: String) -> Double? {
+        let text = text.trimmedText
+        if text.isEmpty { return 0 }
+        guard let value = Double(text), value.isFinite else { return nil }
+        return min(value, 1e12)
+    }
+}

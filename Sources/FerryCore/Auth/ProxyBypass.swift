@@ -1,0 +1,88 @@
+/// The hosts that are fetched without a proxy: the list in `no_proxy`, read as curl does.
+struct ProxyBypass: Sendable, Hashable {
+    private enum Rule: Sendable, Hashable {
+        case all
+        /// This name and everything under it; on this port only, when there is one.
+        case name(String, port: Int?)
+        /// Addresses whose first bits are these; four bytes or sixteen.
+        case network([UInt8], bits: Int, port: Int?)
+    }
+
+    private var rules: [Rule] = []
+
+    /// Entries are parted by commas or blanks: `*`, `example.com`, `.example.com`, `*.example.com`, `host:8080`,
+    /// `10.0.0.1`, `[::1]:80`, `10.0.0.0/8`, `fd00::/8`. What makes no sense is ignored.
+    init(_ list: String) {
+        rules = list.utf8.split { $0 == UInt8(ascii: ",") || ASCII.isWhiteSpace($0) }
+            .compactMap { Self.rule(Array($0)) }
+    }
+
+    func contains(_ url: DownloadURL) -> Bool {
+        let address = Self.address(Array(url.host.utf8)[...])
+        let name = url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host
+        return rules.contains { rule in
+            switch rule {
+            case .all: true
+            case .name(let domain, let port):
+                address == nil && (port ?? url.port) == url.port && CookieRules.host(name, matches: domain)
+            case .network(let prefix, let bits, let port):
+                (port ?? url.port) == url.port && address.map { Self.agree($0, prefix, bits: bits) } ?? false
+            }
+        }
+    }
+
+    private static func rule(_ entry: [UInt8]) -> Rule? {
+        if entry == [UInt8(ascii: "*")] { return .all }
+        // A bare IPv6 address has colons of its own: an address first, host and port then.
+        if let rule = network(entry[...], port: nil) { return rule }
+        var host = entry[...]
+        var port: Int?
+        if let colon = entry.lastIndex(of: UInt8(ascii: ":")) {
+            guard let number = ASCII.number(entry[(colon + 1)...]), (1...65_535).contains(number) else { return nil }
+            port = Int(number)
+            host = entry[..<colon]
+            if let rule = network(host, port: port) { return rule }
+        }
+        guard !host.contains(UInt8(ascii: "/")), !host.contains(UInt8(ascii: ":")) else { return nil }
+        if host.starts(with: "*.".utf8) { host = host.dropFirst() }
+        if host.first == UInt8(ascii: ".") { host = host.dropFirst() }
+        if host.last == UInt8(ascii: ".") { host = host.dropLast() }
+        let name = String(decoding: host, as: UTF8.self)
+        guard !name.isEmpty else { return nil }
+        // Names in other scripts are compared as they are looked up.
+        guard let url = try? DownloadURL("http://\(name)/"), url.path == "/" else { return nil }
+        return .name(url.host, port: port)
+    }
+
+    private static func network(_ text: ArraySlice<UInt8>, port: Int?) -> Rule? {
+        var parts = text.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard var host = parts.first else { return nil }
+        if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]"), host.count > 1 {
+            host = host.dropFirst().dropLast()
+        }
+        guard let address = address(host) else { return nil }
+        parts.removeFirst()
+        guard let length = parts.first else { return .network(address, bits: address.count * 8, port: port) }
+        guard let bits = ASCII.number(length), bits <= address.count * 8 else { return nil }
+        return .network(address, bits: Int(bits), port: port)
+    }
+
+    /// The bytes of an IPv4 or IPv6 address; `nil` for a name.
+    private static func address(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        let name = String(decoding: text, as: UTF8.self)
+        if HostName.isIPv4(name) {
+            return name.utf8.split(separator: UInt8(ascii: ".")).compactMap {
+                ASCII.number($0).map { UInt8(clamping: $0) }
+            }
+        }
+        return IPv6Text.groups(text)?.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
+    }
+
+    private static func agree(_ address: [UInt8], _ prefix: [UInt8], bits: Int) -> Bool {
+        guard address.count == prefix.count else { return false }
+        let whole = bits / 8
+        guard address[..<whole] == prefix[..<whole] else { return false }
+        let rest = bits % 8
+        return rest == 0 || (address[whole] ^ prefix[whole]) >> (8 - rest) == 0
+    }
+}

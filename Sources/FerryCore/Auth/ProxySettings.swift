@@ -1,0 +1,71 @@
+/// Which proxy to use for which URL.
+public struct ProxySettings: Sendable, Hashable {
+    /// Why a text is no proxy; without its user info.
+    public typealias ParseError = TextError
+
+    private var http: Proxy?
+    private var https: Proxy?
+    private var bypass = ProxyBypass("")
+
+    /// No proxy at all.
+    public init() {}
+
+    /// Takes `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` from the environment, by curl's rules.
+    ///
+    /// Lower case goes before upper case; empty counts as not set. `HTTP_PROXY` is ignored where `REQUEST_METHOD` is
+    /// set, because a CGI server makes it from a request's `Proxy` field.
+    ///
+    /// - Throws: When a variable that would be used is malformed; the message names it.
+    public init(environment: [String: String]) throws(ParseError) {
+        let all = try Self.proxy("all_proxy", "ALL_PROXY", in: environment)
+        let upper = environment["REQUEST_METHOD"] == nil ? "HTTP_PROXY" : nil
+        http = try Self.proxy("http_proxy", upper, in: environment) ?? all
+        https = try Self.proxy("https_proxy", "HTTPS_PROXY", in: environment) ?? all
+        bypass = ProxyBypass(environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
+    }
+
+    /// One proxy for everything, from `http://[user:password@]host:port` or `socks5://host:port`.
+    ///
+    /// - Parameters:
+    ///   - explicit: Empty or `none`: no proxy, whatever the environment says.
+    ///   - noProxy: A list as in `no_proxy` of hosts that are fetched directly. Default: none.
+    public init(explicit: String, noProxy: String = "") throws(ParseError) {
+        let text = explicit.trimmedText
+        guard !text.isEmpty, text.asciiLowercased != "none" else { return }
+        let proxy = try Proxy(parsing: text)
+        http = proxy
+        https = proxy
+        bypass = ProxyBypass(noProxy)
+    }
+
+    /// The proxy for a URL; `nil`: connect directly.
+    public func proxy(for url: DownloadURL) -> Proxy? {
+        guard let proxy = url.scheme == .https ? https : http, !bypass.contains(url) else { return nil }
+        return proxy
+    }
+
+    private static func proxy(
+        _ lower: String, _ upper: String?, in environment: [String: String]
+    ) throws(ParseError) -> Proxy? {
+        for name in [lower, upper] {
+            guard let name, let text = environment[name]?.trimmedText, !text.isEmpty else { continue }
+            do {
+                return try Proxy(parsing: text)
+            } catch {
+                throw TextError("\(name): \(error.message)")
+            }
+        }
+        return nil
+    }
+}
+
+extension ProxySettings: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The proxies without credentials, or `direct`.
+    public var description: String {
+        guard http != nil || https != nil else { return "direct" }
+        if http == https, let http { return "\(http)" }
+        return "http: \(http?.description ?? "direct"), https: \(https?.description ?? "direct")"
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,115 @@
+package import struct Foundation.Date
+import HTTPTypes
+
+/// Which bytes a request asked for.
+package enum RangeAsk: Hashable, Sendable {
+    /// No Range: the whole.
+    case whole
+    /// `bytes=a-b` for the half-open a..<b+1.
+    case range(Range<ByteCount>)
+    /// `bytes=a-`.
+    case from(ByteCount)
+
+    /// The value of the Range field; `nil` for the whole.
+    package var field: String? {
+        switch self {
+        case .whole: nil
+        case .range(let range): "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+        case .from(let start): "bytes=\(start)-"
+        }
+    }
+
+    package var start: ByteCount {
+        switch self {
+        case .whole: 0
+        case .range(let range): range.lowerBound
+        case .from(let start): start
+        }
+    }
+}
+
+/// What a response means, before it is compared with what is held.
+package enum ResponseVerdict: Hashable, Sendable {
+    /// 200: the body is the file from its first byte.
+    case whole(Entity)
+    /// 206 that begins where it was asked to: the body is these bytes of the file.
+    case part(Range<ByteCount>, Entity)
+    /// 304.
+    case notModified
+    /// 416, with the length and the validators that the server gives.
+    case unsatisfied(Entity)
+    /// 401, 403, 404, 410: the link is dead, or wants credentials.
+    case deadLink(status: Int)
+    /// 408, 425, 429, 5xx: later.
+    case busy(status: Int, retryAfter: Duration?)
+    /// A 206 that cannot be used: it is discarded and its connection closed.
+    case misfit(String)
+    /// Nothing that could be a file.
+    case refused(String)
+
+    /// Judges a head. `now` is needed for a Retry-After that is a date.
+    ///
+    /// Source: RFC 9110 §14.4, §15.3.7, §15.5.17; a body is read after `whole` and `part` only.
+    package static func judge(_ head: ResponseHead, asked: RangeAsk, now: Date) -> ResponseVerdict {
+        if !head.values(.contentLength).isEmpty, head.declaredLength == nil {
+            return .refused("the server sent an impossible Content-Length")
+        }
+        switch head.status {
+        case 200:
+            let entity = Entity(head, total: nil)
+            return .whole(entity.with(total: entity.bodyBytes))
+        case 206: return judgePart(head, asked: asked)
+        case 304: return .notModified
+        case 416:
+            if asked == .whole { return .refused("the server answered 416 although no range was asked") }
+            let entity = Entity(head, total: nil)
+            guard case .unsatisfied(let total)? = head.single(.contentRange).flatMap({ ContentRange($0) }) else {
+                return .unsatisfied(entity)
+            }
+            return .unsatisfied(entity.with(total: total))
+        case 401, 403, 404, 410: return .deadLink(status: head.status)
+        case 501, 505: return .refused("the server answered \(head.status)")
+        case 408, 425, 429, 500...599:
+            let wish = head.single(.retryAfter).flatMap { RetryAfter.delay($0, now: now) }
+            return .busy(status: head.status, retryAfter: wish)
+        default: return .refused("the server answered \(head.status), which is not a file")
+        }
+    }
+
+    private static func judgePart(_ head: ResponseHead, asked: RangeAsk) -> ResponseVerdict {
+        if head.values(.contentType).contains(where: { $0.lowercased().hasPrefix("multipart/") }) {
+            return .misfit("the server sent several ranges in one body")
+        }
+        guard let field = head.single(.contentRange) else {
+            return .misfit("a 206 without one Content-Range")
+        }
+        guard case .part(let range, let total)? = ContentRange(field) else {
+            return .misfit("a 206 with an impossible Content-Range")
+        }
+        let entity = Entity(head, total: total)
+        if entity.isEncoded { return .misfit("a range of an encoded body") }
+        if let length = entity.bodyBytes, length != range.upperBound - range.lowerBound {
+            return .misfit("Content-Length and Content-Range disagree")
+        }
+        if asked == .whole {
+            // A 206 nobody asked for counts only when it is the whole.
+            guard range.lowerBound == 0, range.upperBound == total else {
+                return .misfit("a part although the whole was asked")
+            }
+            return .whole(entity)
+        }
+        guard range.lowerBound == asked.start else {
+            return .misfit("asked for byte \(asked.start), got byte \(range.lowerBound)")
+        }
+        return .part(range, entity)
+    }
+}
+
+extension Entity {
+    /// The same with another length of the whole.
+    package func with(total: ByteCount?) -> Entity {
+        var copy = self
+        copy.identity.totalBytes = total
+        return copy
+    }
+}

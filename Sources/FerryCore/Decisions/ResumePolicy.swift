@@ -1,0 +1,183 @@
+/// What is held of a file when a request is made.
+package struct Held: Hashable, Sendable {
+    package var identity: FileIdentity
+    /// Bytes that are there and may be kept.
+    package var ranges: RangeSet<ByteCount>
+    /// Samples of what is held matched what this identity's server sends.
+    package var sampledAs: FileIdentity?
+    /// Digests of the whole that the server offered with the bytes that are held.
+    package var digests: [Checksum] = []
+
+    package init(identity: FileIdentity, ranges: RangeSet<ByteCount>, sampledAs: FileIdentity? = nil) {
+        self.identity = identity
+        self.ranges = ranges
+        self.sampledAs = sampledAs
+    }
+
+    package var isEmpty: Bool { ranges.isEmpty }
+}
+
+/// What the user allows, and whether a digest of the whole decides at the end.
+package struct LadderRules: Hashable, Sendable {
+    package var trust: TrustRules
+    package var hasDigest: Bool
+
+    package init(trust: TrustRules = TrustRules(), hasDigest: Bool = false) {
+        self.trust = trust
+        self.hasDigest = hasDigest
+    }
+}
+
+/// How the identity ladder begins.
+package enum Opening: Hashable, Sendable {
+    /// Nothing is held: a plain GET.
+    case whole
+    /// Go on at the first gap; `ifRange` is sent when a strong validator allows it.
+    case goOn(ifRange: String?)
+    /// What is held cannot be proven to belong to anything.
+    case restart(String)
+}
+
+/// What a response means for what is held.
+package enum Assessment: Hashable, Sendable {
+    /// Nothing was held: the body is the file from byte 0.
+    case begin(Entity)
+    /// The body continues what is held.
+    case goOn(Range<ByteCount>, Entity, join: Proof)
+    /// The same file, but from byte 0: bytes that are held are read over.
+    case rewind(Entity, join: Proof)
+    /// Ask for the range again without If-Range: the server seems to dislike it.
+    case askPlainly
+    /// Ask for the whole: the server does not say enough about its ranges.
+    case askWhole
+    /// Compare samples of what is held first.
+    case sample(String)
+    /// Proven to be another file. `entity` when this body is that file from byte 0.
+    case changed(String, Entity?)
+    /// Perhaps the same file, but nothing proves it. `entity` when this body is the file from byte 0.
+    case restart(String, Entity?)
+    /// Nothing is missing of a file of this length.
+    case complete(total: ByteCount)
+    /// The link leads to something else, or nowhere.
+    case deadLink(String, status: Int)
+    case busy(status: Int, retryAfter: Duration?)
+    case misfit(String)
+    case refused(String)
+}
+
+/// The identity ladder: how to ask for what is missing, and whether an answer may be joined to what is held.
+///
+/// Invariant: `goOn` and `rewind` come only with a reason to believe that the bytes are of one file, and the reason is
+/// the strength of the join.
+package enum ResumePolicy {
+    /// The first request for a download of which `held` is there.
+    package static func opening(held: Held, rules: LadderRules) -> Opening {
+        if held.isEmpty { return .whole }
+        if let validator = held.identity.strongValidator { return .goOn(ifRange: validator) }
+        if rules.hasDigest || held.sampledAs != nil { return .goOn(ifRange: nil) }
+        if rules.trust.strict { return .restart("the server gave no strong validator, and only strict proof is allowed") }
+        if held.identity.hasValidator || rules.trust.resumesUnproven { return .goOn(ifRange: nil) }
+        return .restart("the server gave no validator, so nothing proves that it is the same file")
+    }
+
+    /// What an answer means. `ifRange` tells whether the request carried the validator.
+    package static func assess(
+        _ verdict: ResponseVerdict, held: Held, rules: LadderRules, ifRange: Bool
+    ) -> Assessment {
+        switch verdict {
+        case .whole(let entity):
+            if held.isEmpty { return .begin(entity) }
+            return assessWhole(entity, held: held, rules: rules, ifRange: ifRange)
+        case .part(let range, let entity):
+            return assessPart(range, entity, held: held, rules: rules, ifRange: ifRange)
+        case .notModified: return .refused("the server answered 304 to a request without a condition")
+        case .unsatisfied(let entity): return assessUnsatisfied(entity, held: held, rules: rules, ifRange: ifRange)
+        case .deadLink(let status): return .deadLink("the server answered \(status)", status: status)
+        case .busy(let status, let wish): return .busy(status: status, retryAfter: wish)
+        case .misfit(let reason): return .misfit(reason)
+        case .refused(let reason): return .refused(reason)
+        }
+    }
+
+    /// 200 although a range was asked, or because the whole was.
+    private static func assessWhole(_ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool) -> Assessment {
+        if isPage(entity, insteadOf: held) {
+            return .deadLink("the server sent a web page where the file was", status: 200)
+        }
+        switch compare(entity, held, rules) {
+        case .same:
+            if ifRange { return .askPlainly }
+            // Encoded bytes of unknown length are not the bytes that are held, whatever the tag says.
+            if entity.isEncoded, entity.identity.totalBytes == nil {
+                return .restart("the server encodes the file", entity)
+            }
+            return .rewind(entity, join: .strong)
+        case .plausible(let reason):
+            return ifRange ? .askPlainly : .restart("the server sends no ranges, and \(reason)", entity)
+        case .unknown: return .restart("the server sends no ranges and no validator", entity)
+        case .different(let reason): return .changed(reason, entity)
+        }
+    }
+
+    private static func assessPart(
+        _ range: Range<ByteCount>, _ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool
+    ) -> Assessment {
+        if let known = held.identity.totalBytes, range.upperBound > known {
+            return .changed("the size was \(known) bytes and is at least \(range.upperBound)", nil)
+        }
+        // The length alone holds together what the server does not number.
+        let strong: Proof = held.identity.totalBytes ?? entity.identity.totalBytes == nil ? .none : .strong
+        switch compare(entity, held, rules) {
+        case .same: return .goOn(range, entity, join: strong)
+        case .plausible where ifRange && (entity.identity.etag == nil || held.identity.etag == nil), .unknown where ifRange:
+            // A 206 to If-Range may leave a validator out: the condition itself has answered (RFC 9110 §15.3.7).
+            return .goOn(range, entity, join: strong)
+        case .plausible(let reason):
+            if rules.hasDigest { return .goOn(range, entity, join: .weak) }
+            if rules.trust.strict { return .restart(reason, nil) }
+            return isSampled(entity, held) ? .goOn(range, entity, join: .sampled) : .sample(reason)
+        case .unknown:
+            if rules.hasDigest { return .goOn(range, entity, join: .none) }
+            if rules.trust.strict { return .restart("the server gives no validator any more", nil) }
+            if isSampled(entity, held) { return .goOn(range, entity, join: .sampled) }
+            guard rules.trust.resumesUnproven else { return .restart("the server gives no validator any more", nil) }
+            return .sample("the server gives no validator")
+        case .different(let reason): return .changed(reason, nil)
+        }
+    }
+
+    private static func assessUnsatisfied(_ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool) -> Assessment {
+        guard let total = entity.identity.totalBytes else { return .askWhole }
+        if case .different(let reason) = compare(entity, held, rules) { return .changed(reason, nil) }
+        if held.ranges.holds(0..<total), held.ranges.byteCount == total {
+            // Without the condition, only an equal tag tells that it is the same file.
+            let isProven = ifRange || entity.identity.strongTag != nil && compare(entity, held, rules) == .same
+            return isProven || rules.hasDigest ? .complete(total: total) : .askWhole
+        }
+        if held.ranges.ranges.contains(where: { $0.upperBound > total }) {
+            return .changed("the file shrank to \(total) bytes", nil)
+        }
+        return .misfit("the server refuses a range that it has")
+    }
+
+    private static func compare(_ entity: Entity, _ held: Held, _ rules: LadderRules) -> IdentityComparison {
+        for old in held.digests {
+            guard let new = entity.digests.first(where: { $0.algorithm == old.algorithm }), new != old else { continue }
+            return .different("the digest \(old) became \(new)")
+        }
+        return .compare(known: held.identity, offered: entity.identity, strict: rules.trust.strict)
+    }
+
+    /// Whether samples were compared under just these validators.
+    private static func isSampled(_ entity: Entity, _ held: Held) -> Bool {
+        guard let sampled = held.sampledAs else { return false }
+        return sampled.etag == entity.identity.etag && sampled.lastModified == entity.identity.lastModified
+    }
+
+    /// A login page or a captive portal: HTML where something else was before.
+    private static func isPage(_ entity: Entity, insteadOf held: Held) -> Bool {
+        guard entity.identity.contentType.flatMap({ MediaType($0) })?.isHTML == true else { return false }
+        guard let before = held.identity.contentType else { return false }
+        return MediaType(before)?.isHTML != true
+    }
+}

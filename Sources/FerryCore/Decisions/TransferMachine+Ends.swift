@@ -1,0 +1,241 @@
+extension TransferMachine {
+    // MARK: Bytes
+
+    /// Where the next `count` bytes of this connection's body go. Call again for what is left of them.
+    package mutating func place(_ count: ByteCount, on id: ConnectionID) -> SegmentPlanner.Placement {
+        guard let connection = connections[id], !connection.isCut else { return .stop }
+        let placement = planner.place(id, count: count)
+        if case .stop = placement, planner.extend(id) { return planner.place(id, count: count) }
+        return placement
+    }
+
+    /// Bytes have come in. Called once for each piece, before it is placed.
+    package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
+        receivedBytes += count
+        connections[id]?.bytes += count
+        connections[id]?.requestBytes += count
+        connections[id]?.tickBytes += count
+        connections[id]?.lastByte = now
+        connections[id]?.isAsking = false
+    }
+
+    /// The write that ``place(_:on:)`` gave has returned. Whether reading must stop until a checkpoint is done.
+    package mutating func wrote(on id: ConnectionID) -> Bool {
+        planner.wrote(id)
+        if planner.writtenBytes > mostWritten {
+            mostWritten = planner.writtenBytes
+            retry.progressed()
+        }
+        if let most = settings.maxBytes, planner.writtenBytes > most {
+            end(DownloadError(.tooLarge, "the file is larger than the \(most) bytes allowed"))
+        }
+        return mustWaitForCheckpoint
+    }
+
+    package mutating func writeFailed(on id: ConnectionID) { planner.writeFailed(id) }
+
+    /// Its segment is done although the server goes on sending: the rest belongs to others.
+    package mutating func mustCut(_ id: ConnectionID) -> Bool {
+        guard let segment = planner.segments[id] else { return true }
+        return segment.position >= segment.end && segment.end < segment.askedEnd && !planner.extend(id)
+    }
+
+    /// Reading goes on: the time from here counts as asking.
+    package mutating func asks(_ id: ConnectionID, at now: Duration) {
+        guard connections[id]?.isAsking == false else { return }
+        connections[id]?.isAsking = true
+        connections[id]?.markTime = now
+        connections[id]?.lastByte = now
+    }
+
+    /// What is unsynced has grown so far that reading stops.
+    package var mustWaitForCheckpoint: Bool {
+        settings.syncs && planner.total != nil && planner.unsyncedBytes >= Self.mostUnsynced
+    }
+
+    // MARK: Ends
+
+    /// A connection that breaks before this has been refused rather than broken.
+    private static let worthAnAnswer: ByteCount = 64 << 10
+
+    /// A request is over. The driver then asks ``next(for:at:)``, which says whether the connection goes on.
+    package mutating func ended(_ id: ConnectionID, _ end: End, at now: Duration, random: Double) {
+        guard let connection = connections[id] else { return }
+        let segment = planner.segments[id]
+        planner.release(id)
+        connections[id]?.hasHead = false
+        switch end {
+        case .complete:
+            connections[id]?.misfits = 0
+            guard connection.hasHead, let segment else { break }
+            if planner.total == nil {
+                if connection.isWhole { sawEnd(at: segment.position) }
+            } else if segment.remaining > 0, !planner.isComplete {
+                broke("the body ended early", id, connection, at: now, random: random)
+            }
+        case .stopped:
+            if connection.isStalled, others(than: id) == 0, phase == .running {
+                wait("the connection stalled", wish: nil, code: .network, at: now, random: random)
+            }
+        case .failedBeforeHead(let reason, let isTransient):
+            if isTransient, !connection.isCut || connection.isStalled {
+                failed(reason, id, at: now, random: random)
+            }
+        case .broken(let reason): broke(reason, id, connection, at: now, random: random)
+        }
+        guard planner.isComplete, phase == .running || phase == .opening else { return }
+        // A stream cut at exactly its declared end is whole too.
+        if connection.hasHead, weakestJoin == nil { sawWholeEnd = true }
+        isFinishing = true
+    }
+
+    /// A whole body of unknown length came to its end.
+    private mutating func sawEnd(at position: ByteCount) {
+        if let last = planner.written.ranges.last, last.upperBound > position {
+            return changed("the file shrank to \(position) bytes")
+        }
+        planner.learn(total: position)
+        identity.totalBytes = position
+    }
+
+    private mutating func failed(_ reason: String, _ id: ConnectionID, at now: Duration, random: Double) {
+        guard phase == .running || phase == .opening else { return }
+        if phase == .running, others(than: id) > 0 {
+            objected(reason, id, wish: nil, at: now, random: random)
+        } else {
+            wait(reason, wish: nil, code: .network, at: now, random: random)
+        }
+    }
+
+    private mutating func broke(
+        _ reason: String, _ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double
+    ) {
+        guard phase == .running || phase == .opening, !planner.isComplete else { return }
+        if connection.requestBytes < Self.worthAnAnswer { return failed(reason, id, at: now, random: random) }
+        guard others(than: id) > 0 else {
+            return wait(reason, wish: nil, code: .network, at: now, random: random)
+        }
+        note("a connection broke: \(reason)")
+        connections[id]?.isCut = true
+        notBefore = max(notBefore, now + .milliseconds(200))
+    }
+
+    /// A connection's task is over for good.
+    package mutating func left(_ id: ConnectionID, at now: Duration) {
+        planner.release(id)
+        connections[id] = nil
+        guard connections.isEmpty, phase == .running, !planner.isComplete else { return }
+        // The next one settles the identity anew.
+        phase = .opening
+    }
+
+    /// What was held was put aside: begin with nothing.
+    package mutating func restarted() {
+        replacePlanner(total: nil)
+        identity = FileIdentity()
+        entity = nil
+        weakestJoin = nil
+        sawWholeEnd = false
+        (openingIsPlain, openingAsksWhole) = (false, false)
+        doubtSources(except: primary)
+        sources[primary].identity = nil
+        sources[primary].sampledAs = nil
+        sources[primary].trust = .proven
+        policy = ConnectionCountPolicy(limit: settings.maxConnections)
+        phase = .opening
+    }
+
+    /// Another file: what was proven about mirrors was about the old one.
+    mutating func doubtSources(except kept: Int) {
+        for index in sources.indices where index != kept && sources[index].trust == .proven {
+            sources[index].trust = .unproven
+            sources[index].identity = nil
+            sources[index].sampledAs = nil
+        }
+    }
+
+    mutating func replacePlanner(total: ByteCount?) {
+        planner = SegmentPlanner(total: total)
+        isCheckpointStale = isCheckpointing
+    }
+
+    /// Samples of what is held were compared with a source that describes itself as `offered`.
+    package mutating func sampled(_ outcome: SamplePlan.Outcome, source: Int, offered: FileIdentity?) {
+        switch outcome {
+        case .equal:
+            sources[source].trust = .proven
+            sources[source].sampledAs = offered
+            guard source == primary else {
+                sources[source].identity = offered
+                return note("mirror \(source) has the same file: samples matched")
+            }
+            if let offered { adopt(offered) }
+            settings.isNewSource = false
+            note("samples matched")
+            join(.sampled)
+        case .different, .inconclusive:
+            let isChange = outcome == .different
+            let reason = isChange ? "samples of what is held differ from what the server sends" : "too little to compare"
+            guard source == primary else { return drop(source, reason) }
+            guard mayRestart(reason, isChange: isChange) else { return }
+            sources[source].trust = .proven
+            phase = .reopening(reason)
+        }
+    }
+
+    /// Samples could not be compared: the link of this source is dead.
+    package mutating func samplingDeadLink(_ status: Int, source: Int) {
+        let reason = "the server answered \(status)"
+        let error = DownloadError.deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty)
+        guard hasSource(beside: source) else { return end(deadEnd ?? error) }
+        if source == primary { deadEnd = error }
+        drop(source, reason)
+    }
+
+    /// Samples could not be compared: the connection failed.
+    package mutating func samplingFailed(
+        _ reason: String, source: Int, on id: ConnectionID, at now: Duration, random: Double
+    ) {
+        if source != primary, hasSource(beside: source) {
+            drop(source, reason)
+        } else {
+            wait(reason, wish: nil, code: .network, at: now, random: random)
+        }
+    }
+
+    /// Ends the download with an error; what is there is kept.
+    package mutating func end(_ error: DownloadError) {
+        guard phase != .ended else { return }
+        phase = .ended
+        failure = error
+        for id in connections.keys { connections[id]?.isCut = true }
+    }
+
+    // MARK: Waiting
+
+    /// Nothing works at the moment: wait, or give up.
+    mutating func wait(_ reason: String, wish: Duration?, code: DownloadError.Code, at now: Duration, random: Double) {
+        switch retry.failed(wish: wish, random: random) {
+        case .retry(let delay, let attempt):
+            phase = .waiting(until: now + delay)
+            events.append(.retrying(attempt: attempt, delay: delay, reason: reason))
+        case .giveUp:
+            end(
+                DownloadError(
+                    code, "gave up after \(retry.attempts) attempts: \(reason)",
+                    suggestion: "Run it again to go on from here.", recovery: .transient(retryAfter: wish)))
+        }
+    }
+
+    /// The server does not want so many connections: the one that it refuses is over, the others go on.
+    mutating func objected(_ reason: String, _ id: ConnectionID, wish: Duration?, at now: Duration, random: Double) {
+        guard others(than: id) > 0 else {
+            return wait(reason, wish: wish, code: .refused, at: now, random: random)
+        }
+        connections[id]?.isCut = true
+        let working = max(1, connections.count { $0.key != id && !$0.value.isCut && $0.value.bytes > 0 })
+        policy.objected(working: working)
+        note("\(reason); going on with \(working) connection\(working == 1 ? "" : "s")")
+        notBefore = max(notBefore, now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))
+    }
+}

@@ -1,0 +1,348 @@
+extension TransferMachine {
+    /// A head has come for the request of this connection.
+    package mutating func headReceived(
+        _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
+    ) -> HeadAction {
+        guard let connection = connections[id], !connection.isCut, let fetch = connection.fetch else { return .leave }
+        connections[id]?.markTime = now
+        connections[id]?.lastByte = now
+        connections[id]?.isAsking = true
+        if case .notModified = verdict, fetch.unless != nil {
+            phase = .ended
+            return .unchanged
+        }
+        let action =
+            phase == .running
+            ? joinRunning(verdict, fetch, id, at: now, random: random)
+            : settle(verdict, fetch, id, at: now, random: random)
+        switch action {
+        case .begin, .read, .restartWith:
+            connections[id]?.hasHead = true
+            connections[id]?.misfits = 0
+        case .unchanged, .drop, .leave: break
+        }
+        return action
+    }
+
+    /// The opening answer: the ladder decides.
+    private mutating func settle(
+        _ verdict: ResponseVerdict, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
+    ) -> HeadAction {
+        guard phase == .opening else { return .leave }
+        let assessment = ResumePolicy.assess(
+            verdict, held: held(from: fetch.source), rules: rules, ifRange: fetch.ifRange != nil)
+        switch assessment {
+        case .begin(let entity):
+            guard accepts(entity) else { return .leave }
+            take(entity, from: fetch.source)
+            stream(entity, on: id)
+            return .begin(entity)
+        case .goOn(let range, let entity, let proof):
+            let offset = planner.writtenBytes
+            goOn(entity, from: fetch.source, join: proof)
+            planner.assignStream(id, from: range.lowerBound, asked: range.upperBound)
+            connections[id]?.isProbe = true
+            events.append(.resumed(offset: offset, totalBytes: planner.total, reason: reason(proof)))
+            return .read
+        case .rewind(let entity, let proof):
+            let offset = planner.writtenBytes
+            goOn(entity, from: fetch.source, join: proof)
+            policy.only1()
+            stream(entity, on: id)
+            events.append(
+                .resumed(
+                    offset: offset, totalBytes: planner.total,
+                    reason: "\(reason(proof)); the server sends no ranges, so it is read from the start"))
+            return .read
+        case .askPlainly:
+            openingIsPlain = true
+            sources[fetch.source].sendsIfRange = false
+            note("the server answers If-Range with the whole file; asking again without it")
+            return .drop
+        case .askWhole:
+            openingAsksWhole = true
+            return .drop
+        case .sample(let reason):
+            note("\(reason): comparing samples")
+            sources[fetch.source].trust = .unproven
+            return .drop
+        case .changed(let reason, let entity): return restart(reason, entity, fetch, id, isChange: true)
+        case .restart(let reason, let entity): return restart(reason, entity, fetch, id, isChange: false)
+        case .complete(let total):
+            planner.learn(total: total)
+            identity.totalBytes = total
+            join(fetch.source == primary ? .strong : .sampled)
+            isFinishing = true
+            return .leave
+        case .deadLink(let reason, let status): return deadLink(reason, status, fetch)
+        case .busy(let status, let wish):
+            wait("the server answered \(status)", wish: wish, code: .refused, at: now, random: random)
+            return .leave
+        case .misfit(let reason): return misfit(reason, fetch, id)
+        case .refused(let reason): return dropOrEnd(fetch, reason, DownloadError(.refused, reason))
+        }
+    }
+
+    /// The answer to one of several: it must be of the file that is settled.
+    private mutating func joinRunning(
+        _ verdict: ResponseVerdict, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
+    ) -> HeadAction {
+        var known = held(from: fetch.source)
+        if known.isEmpty { known.ranges = RangeSet(0..<1) }
+        switch ResumePolicy.assess(verdict, held: known, rules: rules, ifRange: fetch.ifRange != nil) {
+        case .goOn(let range, let entity, let proof):
+            if sources[fetch.source].identity == nil { sources[fetch.source].identity = entity.identity }
+            sources[fetch.source].fromOriginal = sources[fetch.source].alwaysOriginal
+            return read(range, fetch, id, join: proof)
+        case .begin, .rewind, .askPlainly, .askWhole:
+            // It ignores Range on this connection: the others go on.
+            if fetch.ifRange != nil && sources[fetch.source].sendsIfRange {
+                sources[fetch.source].sendsIfRange = false
+                return .drop
+            }
+            return stepBack(fetch, "the server ignores ranges")
+        case .sample(let reason), .restart(let reason, _):
+            let allows = settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
+            if allows, fetch.source == primary, case .part(let range, _) = verdict {
+                return read(range, fetch, id, join: partStrength)
+            }
+            return stepBack(fetch, reason)
+        case .changed(let reason, _):
+            if fetch.source != primary { return stepBack(fetch, reason) }
+            changed(reason)
+            return .leave
+        case .busy(let status, let wish):
+            objected("the server answered \(status)", id, wish: wish, at: now, random: random)
+            return .leave
+        case .deadLink(let reason, let status):
+            return retreat(fetch) ?? (others(than: id) > 0 ? stepBack(fetch, reason) : deadLink(reason, status, fetch))
+        case .misfit(let reason), .refused(let reason):
+            connections[id]?.misfits += 1
+            return connections[id]?.misfits ?? 0 < 2 ? .drop : stepBack(fetch, reason)
+        case .complete: return .leave
+        }
+    }
+
+    // MARK: Steps
+
+    /// Reads a part of the file that is settled.
+    private mutating func read(
+        _ range: Range<ByteCount>, _ fetch: Fetch, _ id: ConnectionID, join proof: Proof
+    ) -> HeadAction {
+        if fetch.source == primary {
+            join(proof)
+        } else {
+            join(min(proof, sources[fetch.source].trust == .proven ? .sampled : .none))
+        }
+        planner.answered(id, to: range.upperBound)
+        return .read
+    }
+
+    /// Reads the whole file from byte 0.
+    private mutating func stream(_ entity: Entity, on id: ConnectionID) {
+        planner.assignStream(id, from: 0, asked: entity.identity.totalBytes ?? .max)
+        connections[id]?.isProbe = true
+        connections[id]?.isWhole = true
+    }
+
+    private mutating func accepts(_ entity: Entity) -> Bool {
+        if let most = settings.maxBytes, let total = entity.identity.totalBytes, total > most {
+            end(DownloadError(.tooLarge, "the file has \(total) bytes, more than the \(most) allowed"))
+            return false
+        }
+        if settings.rules.trust.strict, entity.endsByClose, !settings.rules.hasDigest, entity.digests.isEmpty {
+            end(DownloadError(.unproven, "the server gives no length, so nothing proves that the file is whole"))
+            return false
+        }
+        return true
+    }
+
+    /// This is the file from now on.
+    private mutating func take(_ entity: Entity, from source: Int) {
+        self.entity = entity
+        identity = entity.identity
+        primary = source
+        replacePlanner(total: entity.identity.totalBytes)
+        weakestJoin = nil
+        doubtSources(except: source)
+        settle(on: source, entity)
+    }
+
+    /// What is held belongs to this answer.
+    private mutating func goOn(_ entity: Entity, from source: Int, join proof: Proof) {
+        let digests = self.entity?.digests ?? []
+        self.entity = entity
+        if entity.digests.isEmpty { self.entity?.digests = digests }
+        if source == primary {
+            adopt(entity.identity)
+            settings.isNewSource = false
+        }
+        if planner.total == nil, let total = entity.identity.totalBytes { planner.learn(total: total) }
+        join(source == primary ? proof : min(proof, sources[source].trust == .proven ? .sampled : .none))
+        settle(on: source, entity)
+    }
+
+    private mutating func settle(on source: Int, _ entity: Entity) {
+        sources[source].identity = entity.identity
+        sources[source].trust = .proven
+        sources[source].fromOriginal = sources[source].alwaysOriginal
+        (openingIsPlain, openingAsksWhole) = (false, false)
+        phase = .running
+        if !allowsParts { policy.only1() }
+    }
+
+    /// What the server says now, and what it said before where it says nothing.
+    mutating func adopt(_ new: FileIdentity) {
+        let old = identity
+        identity = new
+        identity.etag = new.etag ?? old.etag
+        identity.lastModified = new.lastModified ?? old.lastModified
+        // The earlier date: Last-Modified does not become strong by getting old (RFC 9110 §8.8.2.2).
+        if identity.lastModified == old.lastModified { identity.date = old.date ?? new.date }
+        identity.totalBytes = new.totalBytes ?? old.totalBytes
+        identity.contentType = new.contentType ?? old.contentType
+    }
+
+    private mutating func restart(
+        _ reason: String, _ entity: Entity?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
+    ) -> HeadAction {
+        if fetch.source != primary {
+            return dropOrEnd(fetch, reason, DownloadError(.conflict, reason, recovery: .needsUser))
+        }
+        guard mayRestart(reason, isChange: isChange) else { return .leave }
+        guard let entity else {
+            phase = .reopening(reason)
+            return .leave
+        }
+        guard accepts(entity) else { return .leave }
+        take(entity, from: fetch.source)
+        stream(entity, on: id)
+        return .restartWith(reason, entity)
+    }
+
+    /// Whether to begin again; counts changes, and ends the download when they are not wanted, or too many.
+    mutating func mayRestart(_ reason: String, isChange: Bool) -> Bool {
+        if settings.isNewSource, !planner.written.isEmpty {
+            end(
+                DownloadError(
+                    .conflict, "nothing proves that this link leads to the file that was begun: \(reason)",
+                    suggestion: "What is here was left as it is.", recovery: .needsUser))
+            return false
+        }
+        if settings.rules.trust.failsOnChange {
+            let what = isChange ? "the file on the server is not the one that was begun" : "it cannot go on"
+            end(
+                DownloadError(
+                    isChange ? .remoteChanged : .unproven, "\(what): \(reason)",
+                    suggestion: "Without --no-restart it begins again; what is here was left as it is."))
+            return false
+        }
+        // What cannot be proven begins again as often as it may be tried: its old bytes are no progress.
+        guard isChange else { return true }
+        mostWritten = 0
+        changes += 1
+        if changes > 3 {
+            end(DownloadError(.remoteChanged, "the source keeps changing: \(reason)", recovery: .needsUser))
+            return false
+        }
+        return true
+    }
+
+    mutating func changed(_ reason: String) {
+        guard mayRestart(reason, isChange: true) else { return }
+        phase = .reopening(reason)
+        for id in connections.keys { connections[id]?.isCut = true }
+    }
+
+    private mutating func deadLink(_ reason: String, _ status: Int, _ fetch: Fetch) -> HeadAction {
+        if let action = retreat(fetch) {
+            note("\(reason) where the redirects led; going through the original link again")
+            return action
+        }
+        return dropOrEnd(
+            fetch, reason, .deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty))
+    }
+
+    /// Where the redirects led is dead: through the original link again, once.
+    private mutating func retreat(_ fetch: Fetch) -> HeadAction? {
+        guard !fetch.fromOriginal else { return nil }
+        sources[fetch.source].fromOriginal = true
+        sources[fetch.source].alwaysOriginal = true
+        return .drop
+    }
+
+    /// A source that is of no use: the others go on, or it was the last.
+    private mutating func dropOrEnd(_ fetch: Fetch, _ reason: String, _ error: DownloadError) -> HeadAction {
+        guard hasSource(beside: fetch.source) else {
+            end(deadEnd ?? error)
+            return .leave
+        }
+        if fetch.source == primary { deadEnd = error }
+        drop(fetch.source, reason)
+        return .drop
+    }
+
+    mutating func drop(_ source: Int, _ reason: String) {
+        sources[source].trust = .dropped
+        note(source == 0 ? "\(reason); going on with a mirror" : "mirror \(source) is dropped: \(reason)")
+    }
+
+    func hasSource(beside source: Int) -> Bool {
+        sources.indices.contains { $0 != source && sources[$0].trust != .dropped }
+    }
+
+    /// An answer to one of several that is of no use: without this mirror, or with one connection.
+    private mutating func stepBack(_ fetch: Fetch, _ reason: String) -> HeadAction {
+        if fetch.source != primary {
+            drop(fetch.source, reason)
+            return .drop
+        }
+        note("\(reason); going on with one connection")
+        policy.only1()
+        return .leave
+    }
+
+    private mutating func misfit(_ reason: String, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
+        connections[id]?.misfits += 1
+        note("\(reason); asking again")
+        switch connections[id]?.misfits ?? 0 {
+        case 1: return .drop
+        case 2:
+            openingAsksWhole = true
+            policy.only1()
+            return .drop
+        default:
+            connections[id]?.misfits = 0
+            openingAsksWhole = false
+            return dropOrEnd(
+                fetch, reason, DownloadError(.refused, "the server's answers cannot be used: \(reason)"))
+        }
+    }
+
+    private func reason(_ proof: Proof) -> String {
+        switch proof {
+        case .strong:
+            identity.strongTag.map { "ETag \($0) matched" } ?? "Last-Modified \(identity.lastModified ?? "") matched"
+        case .sampled: "samples matched"
+        case .digest, .single: "it is the same file"
+        case .weak: "a weak validator matched; the digest decides at the end"
+        case .none: "no validator; the digest decides at the end"
+        }
+    }
+}
+
+extension DownloadError {
+    static func deadLink(_ reason: String, status: Int, holdsBytes: Bool) -> DownloadError {
+        if status == 401 {
+            return DownloadError(
+                .credentials, "\(reason): it asks for credentials",
+                suggestion: "Give --user or --header, and run it again; what is here is kept.", recovery: .needsUser)
+        }
+        if holdsBytes {
+            return DownloadError(
+                .freshLink, "\(reason): the link no longer works",
+                suggestion: "Give a fresh link for the same file; what is here is kept.", recovery: .needsUser)
+        }
+        return DownloadError(.refused, reason)
+    }
+}

@@ -1,0 +1,167 @@
+extension TransferMachine {
+    static let smallestSegment: ByteCount = 8 << 20
+    static let largestSegment: ByteCount = 64 << 20
+    /// Below this, what is left is not worth another connection.
+    static let worthSharing: ByteCount = 16 << 20
+    /// The least that is taken from another connection's tail.
+    static let smallestSteal: ByteCount = 1 << 20
+
+    /// A connection that ``tick(at:random:)`` opened, or whose last request ended, asks what to do.
+    package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
+        guard connections[id]?.isCut == false, !isFinishing else { return .leave }
+        connections[id]?.hasHead = false
+        connections[id]?.isProbe = false
+        connections[id]?.isWhole = false
+        planner.release(id)
+        switch phase {
+        case .ended, .waiting: return .leave
+        case .reopening(let reason): return connections.count == 1 ? .restart(reason) : .leave
+        case .opening: return openingOrder(id)
+        case .running: return runningOrder(id, at: now)
+        }
+    }
+
+    private mutating func openingOrder(_ id: ConnectionID) -> Order {
+        guard let source = usableSource() else {
+            end(deadEnd ?? DownloadError(.refused, "no source is left"))
+            return .leave
+        }
+        let isUnproven = sources[source].trust == .unproven && !rules.hasDigest
+        if planner.isComplete, !isUnproven || !settings.doubtsHeld {
+            isFinishing = true
+            return .leave
+        }
+        if isUnproven, !planner.written.isEmpty { return prove(source, on: id) }
+        var fetch = Fetch(
+            ask: .whole, ifRange: nil, unless: nil, source: source, fromOriginal: sources[source].fromOriginal)
+        switch ResumePolicy.opening(held: held(from: source), rules: rules) {
+        case .whole:
+            fetch.unless = source == 0 ? finished : nil
+        case .restart(let reason):
+            if source != primary {
+                drop(source, reason)
+                return openingOrder(id)
+            }
+            return mayRestart(reason, isChange: false) ? .restart(reason) : .leave
+        case .goOn(let validator):
+            if openingAsksWhole { break }
+            guard let gap = planner.unassigned.ranges.first else { return .leave }
+            fetch.ask = planner.total == nil ? .from(gap.lowerBound) : .range(gap)
+            fetch.ifRange = openingIsPlain || !sources[source].sendsIfRange ? nil : validator
+        }
+        return send(fetch, on: id)
+    }
+
+    private mutating func runningOrder(_ id: ConnectionID, at now: Duration) -> Order {
+        let others = connections.filter { $0.key != id && !$0.value.isCut }
+        guard others.count < policy.target || hasStalled(at: now) else { return .leave }
+        guard others.isEmpty || allowsParts else { return .leave }
+        guard let source = leastUsedSource(others.values.map(\.source)) else { return .leave }
+        if sources[source].trust == .unproven, !rules.hasDigest { return prove(source, on: id) }
+        guard let range = share(id, at: now) else { return .leave }
+        let known = held(from: source).identity
+        let fetch = Fetch(
+            ask: .range(range), ifRange: sources[source].sendsIfRange ? known.strongValidator : nil, unless: nil,
+            source: source, fromOriginal: sources[source].fromOriginal)
+        return send(fetch, on: id)
+    }
+
+    private mutating func prove(_ source: Int, on id: ConnectionID) -> Order {
+        connections[id]?.source = source
+        return .prove(source: source)
+    }
+
+    private mutating func send(_ fetch: Fetch, on id: ConnectionID) -> Order {
+        connections[id]?.fetch = fetch
+        connections[id]?.source = fetch.source
+        connections[id]?.requestBytes = 0
+        return .fetch(fetch)
+    }
+
+    /// Missing bytes for a connection: free ones first, else the tail of another.
+    private mutating func share(_ id: ConnectionID, at now: Duration) -> Range<ByteCount>? {
+        let size = segmentSize(for: id)
+        if let range = planner.assign(id, size: size) { return range }
+        guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
+        planner.bound(victim, to: boundary)
+        return planner.assign(id, size: size)
+    }
+
+    /// Whether a connection that is opened now would find something to fetch.
+    func hasWork(at now: Duration) -> Bool { !planner.unassigned.isEmpty || tail(for: nil, at: now) != nil }
+
+    /// Six seconds of its own speed; near the end no more than a fair share.
+    func segmentSize(for id: ConnectionID) -> ByteCount {
+        let speed = connections[id]?.speed ?? 0
+        let wanted = ByteCount(min(speed * 6, Double(Self.largestSegment)))
+        let fair = planner.unassigned.byteCount / ByteCount(max(1, policy.target))
+        return max(Self.smallestSteal, min(max(wanted, Self.smallestSegment), max(fair, Self.smallestSteal)))
+    }
+
+    /// The tail that a connection may take from the one that will be done last; `nil` when that would not pay.
+    ///
+    /// Asked for the newcomer too (`thief` is `nil`): with another answer there, it would be opened in vain for ever.
+    private func tail(for thief: ConnectionID?, at now: Duration) -> (ConnectionID, ByteCount)? {
+        let speeds = connections.values.filter { $0.speed > 0 }.map(\.speed)
+        // What has not delivered yet counts as the average.
+        let usual = max(1, speeds.reduce(0, +) / Double(max(1, speeds.count)))
+        func speed(_ connection: Connection?) -> Double { connection.map { $0.speed > 0 ? $0.speed : usual } ?? usual }
+        var best: (id: ConnectionID, boundary: ByteCount, seconds: Double)?
+        for (id, segment) in planner.segments where id != thief && segment.remaining > 0 {
+            guard let victim = connections[id] else { continue }
+            let isQuiet = isQuiet(victim, at: now)
+            let seconds = isQuiet ? .infinity : Double(segment.remaining) / speed(victim)
+            if let best, (best.seconds, best.id.rawValue) >= (seconds, id.rawValue) { continue }
+            let boundary =
+                isQuiet
+                ? segment.position
+                : boundary(victim, segment, speed: speed(victim), thief: speed(thief.flatMap { connections[$0] }))
+            if let boundary { best = (id, boundary, seconds) }
+        }
+        return best.map { ($0.id, $0.boundary) }
+    }
+
+    /// Where a delivering connection's segment is cut so that a thief gets the rest.
+    private func boundary(
+        _ victim: Connection, _ segment: SegmentPlanner.Segment, speed: Double, thief: Double
+    ) -> ByteCount? {
+        guard segment.remaining >= 2 * Self.smallestSteal else { return nil }
+        if victim.isProbe, segment.end == segment.askedEnd || segment.remaining > Self.worthSharing {
+            // The first stream would run to the end: it is bounded like the others.
+            let own = max(Self.smallestSegment, ByteCount(min(speed * 4, Double(Self.largestSegment))))
+            return segment.position + min(own, segment.remaining / 2)
+        }
+        let keep = ByteCount(Double(segment.remaining) * min(0.9, max(0.1, speed / (speed + thief))))
+        // Half a second of what is under way stays with who asked for it.
+        let kept = max(keep, ByteCount(min(speed / 2, Double(segment.remaining))), 256 << 10)
+        guard segment.remaining - kept >= Self.smallestSteal else { return nil }
+        return segment.position + kept
+    }
+
+    /// No byte for a while although others deliver.
+    func isQuiet(_ connection: Connection, at now: Duration) -> Bool {
+        connection.isAsking && now - connection.lastByte >= .seconds(2)
+    }
+
+    func hasStalled(at now: Duration) -> Bool {
+        connections.values.contains { !$0.isCut && isQuiet($0, at: now) }
+            && connections.values.contains { !isQuiet($0, at: now) }
+    }
+
+    /// The first source that is not dropped, proven ones first.
+    func usableSource() -> Int? {
+        sources.firstIndex { $0.trust == .proven } ?? sources.firstIndex { $0.trust == .unproven }
+    }
+
+    private func leastUsedSource(_ used: [Int]) -> Int? {
+        let usable = sources.indices.filter { index in
+            switch sources[index].trust {
+            case .proven: true
+            case .unproven: rules.hasDigest || planner.writtenBytes >= SamplePlan.allBelow
+            case .dropped: false
+            }
+        }
+        let counts = usable.map { index in (index, used.count { $0 == index }) }
+        return counts.min { $0.1 < $1.1 }?.0
+    }
+}

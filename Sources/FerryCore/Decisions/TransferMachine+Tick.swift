@@ -1,0 +1,204 @@
+extension TransferMachine {
+    /// The time between two ticks.
+    package static let tickInterval: Duration = .milliseconds(100)
+    /// Unsynced bytes that start a checkpoint.
+    static let checkpointBytes: ByteCount = 32 << 20
+    /// Unsynced bytes that stop reading.
+    static let mostUnsynced: ByteCount = 64 << 20
+    /// Below this many bytes a second, checkpoints are rarer.
+    static let slowRate = 1_000_000.0
+
+    /// Time has passed. Called about every ``tickInterval``, and when something ended.
+    package mutating func tick(at now: Duration) -> [Command] {
+        var commands: [Command] = []
+        if let failure, !reported {
+            reported = true
+            return connections.keys.sorted { $0.rawValue < $1.rawValue }.map { .cut($0) } + [.fail(failure)]
+        }
+        guard phase != .ended else { return [] }
+        if lastCheckpoint == nil { lastCheckpoint = now }
+        if now - (lastTick ?? .zero) >= Self.tickInterval || lastTick == nil { measure(at: now) }
+        commands += cutStalled(at: now)
+        if isFinishing || planner.isComplete && connections.values.allSatisfy({ !$0.isProbe || $0.isCut }) {
+            isFinishing = true
+            guard connections.isEmpty else {
+                return commands + cutAll()
+            }
+            if !reported {
+                reported = true
+                phase = .ended
+                return commands + [.finish]
+            }
+            return commands
+        }
+        commands += openings(at: now)
+        if isCheckpointDue(at: now) {
+            isCheckpointing = true
+            commands.append(.checkpoint)
+        }
+        return commands
+    }
+
+    private mutating func measure(at now: Duration) {
+        let seconds = max((now - (lastTick ?? now)).seconds, 0.001)
+        var sum: ByteCount = 0
+        for (id, connection) in connections {
+            sum += connection.tickBytes
+            if connection.hasHead, connection.bytes > 0 {
+                let rate = Double(connection.tickBytes) / seconds
+                connections[id]?.speed = connection.speed == 0 ? rate : connection.speed * 0.8 + rate * 0.2
+            }
+            connections[id]?.tickBytes = 0
+        }
+        lastTick = now
+        guard phase == .running, allowsParts else { return }
+        let before = policy.target
+        policy.tick(
+            bytes: sum, delivering: connections.values.count { $0.bytes > 0 && !$0.isCut }, isWorth: isWorthSharing,
+            isAsking: connections.values.allSatisfy { $0.isAsking || $0.isCut })
+        if policy.target < before { retireSilent(to: policy.target) }
+    }
+
+    /// What is left would keep one more connection busy for a while.
+    private var isWorthSharing: Bool {
+        guard let left = planner.remainingBytes, left >= Self.worthSharing else { return false }
+        let speed = connections.values.reduce(0) { $0 + $1.speed }
+        return speed == 0 || Double(left) / speed >= 1
+    }
+
+    /// Connections that never answered are the first to go.
+    private mutating func retireSilent(to target: Int) {
+        var count = connections.values.count { !$0.isCut }
+        for (id, connection) in connections.sorted(by: { $0.key.rawValue > $1.key.rawValue })
+        where count > target && !connection.hasHead && connection.bytes == 0 {
+            connections[id]?.isCut = true
+            planner.release(id)
+            count -= 1
+        }
+    }
+
+    private mutating func cutStalled(at now: Duration) -> [Command] {
+        var commands: [Command] = []
+        for (id, connection) in connections {
+            if connection.isCut {
+                if !connection.cutSent {
+                    connections[id]?.cutSent = true
+                    commands.append(.cut(id))
+                }
+                continue
+            }
+            // A quiet connection whose bytes were taken over has nothing left to wait for.
+            if connection.hasHead, let segment = planner.segments[id], segment.position >= segment.end,
+                segment.writing == nil, isQuiet(connection, at: now), segment.end < segment.askedEnd
+            {
+                cut(id, &commands)
+                continue
+            }
+            guard connection.hasHead, connection.isAsking, now - connection.markTime >= settings.stallTimeout else {
+                continue
+            }
+            if connection.bytes - connection.markBytes < settings.stallBytes {
+                note("a connection stalled: under \(settings.stallBytes) bytes in \(settings.stallTimeout)")
+                connections[id]?.isStalled = true
+                cut(id, &commands)
+            } else {
+                connections[id]?.markTime = now
+                connections[id]?.markBytes = connection.bytes
+            }
+        }
+        return commands
+    }
+
+    private mutating func cut(_ id: ConnectionID, _ commands: inout [Command]) {
+        connections[id]?.isCut = true
+        connections[id]?.cutSent = true
+        commands.append(.cut(id))
+    }
+
+    private mutating func cutAll() -> [Command] {
+        var commands: [Command] = []
+        for (id, connection) in connections where !connection.cutSent { cut(id, &commands) }
+        return commands
+    }
+
+    private mutating func openings(at now: Duration) -> [Command] {
+        if case .waiting(let until) = phase {
+            guard connections.isEmpty, now >= until else { return [] }
+            phase = .opening
+        }
+        if case .reopening = phase { return connections.isEmpty ? [open(at: now)] : [] }
+        if connections.isEmpty { return [open(at: now)] }
+        guard phase == .running, now >= notBefore, allowsParts else { return [] }
+        let open = connections.values.count { !$0.isCut }
+        let silent = connections.values.contains { !$0.hasHead && !$0.isCut }
+        // Who was cut and has not left yet still has a connection at the server.
+        let wanted = min(policy.target + (hasStalled(at: now) ? 1 : 0), settings.maxConnections - (connections.count - open))
+        guard open < wanted, !silent || policy.target > 2, hasWork(at: now) else { return [] }
+        return (open..<wanted).map { _ in self.open(at: now) }
+    }
+
+    private mutating func open(at now: Duration) -> Command {
+        lastID += 1
+        let id = ConnectionID(rawValue: lastID)
+        connections[id] = Connection(markTime: now, lastByte: now)
+        return .open(id)
+    }
+
+    // MARK: Checkpoints
+
+    /// Each second or 32 MiB, whichever is first; below 1 MB/s up to ten seconds apart.
+    private func isCheckpointDue(at now: Duration) -> Bool {
+        guard !isCheckpointing, planner.total != nil || identity.hasValidator else { return false }
+        let unsynced = planner.unsyncedBytes
+        guard unsynced > 0 else { return false }
+        if unsynced >= Self.checkpointBytes { return true }
+        let speed = connections.values.reduce(0) { $0 + $1.speed }
+        return now - (lastCheckpoint ?? now) >= (speed < Self.slowRate ? .seconds(10) : .seconds(1))
+    }
+
+    /// A sync begins now; the ranges that it covers.
+    package mutating func beginCheckpoint(at now: Duration) -> RangeSet<ByteCount> {
+        isCheckpointing = true
+        isCheckpointStale = false
+        lastCheckpoint = now
+        return planner.snapshot()
+    }
+
+    /// The sync has returned. The ranges that the journal may claim.
+    ///
+    /// After a failed sync nothing that is not claimed is believed; the driver cuts everyone before it says so.
+    package mutating func checkpointEnded(
+        _ snapshot: RangeSet<ByteCount>, succeeded: Bool, at now: Duration
+    ) {
+        isCheckpointing = false
+        if isCheckpointStale { return }
+        if succeeded { planner.claim(snapshot) } else { planner.forgetUnclaimed() }
+    }
+}
+
+extension TransferMachine {
+    /// There was nothing to sync.
+    package mutating func checkpointSkipped() { isCheckpointing = false }
+
+    /// What the next run's joins start from: a file that is not whole yet will be joined.
+    package var joinOnResume: Proof? { weakestJoin }
+
+    /// Bytes that came for another purpose than to be kept.
+    package mutating func receivedElsewhere(_ count: ByteCount) { receivedBytes += count }
+
+    /// The length of the finished file that a 304 speaks of.
+    package var finishedBytes: ByteCount? { finished?.totalBytes }
+
+    /// How strongly a 304 proves it.
+    package var finishedProof: Proof {
+        guard let finished else { return .none }
+        return finished.strongTag != nil ? .strong : .weak
+    }
+}
+
+extension Duration {
+    /// Seconds, with their fraction.
+    package var seconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,52 @@
+/// What bytes of ASCII mean in URLs and header fields.
+enum ASCII {
+    static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+
+    static func isLetter(_ byte: UInt8) -> Bool { byte >= 0x41 && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
+
+    /// C0 controls and DEL.
+    static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
+
+    /// Space, tab, line breaks, vertical tab, form feed.
+    static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
+
+    /// `tchar` (RFC 9110 §5.6.2).
+    static func isToken(_ byte: UInt8) -> Bool {
+        if isDigit(byte) || isLetter(byte) { return true }
+        return switch byte {
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    static func lowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
+
+    static func lowercased(_ text: some StringProtocol) -> String {
+        String(decoding: text.utf8.map(lowercased), as: UTF8.self)
+    }
+
+    /// A decimal number of digits alone; `nil` when there is none, anything else, or it passes Int64.
+    static func number(_ bytes: some Collection<UInt8>) -> Int64? {
+        guard !bytes.isEmpty else { return nil }
+        var value: Int64 = 0
+        for byte in bytes {
+            guard isDigit(byte) else { return nil }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(Int64(byte - 0x30))
+            if overflow || carry { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// Without spaces and tabs around it (OWS, RFC 9110 §5.6.3).
+    static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        else { return bytes[bytes.startIndex..<bytes.startIndex] }
+        return bytes[first...last]
+    }
+}

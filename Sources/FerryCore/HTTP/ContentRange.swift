@@ -1,0 +1,33 @@
+/// The value of a Content-Range field (RFC 9110 §14.4).
+package enum ContentRange: Hashable, Sendable {
+    /// `bytes 0-499/1234`: these bytes, half-open, of that many; `nil` for `*`.
+    case part(Range<Int64>, total: Int64?)
+    /// `bytes */1234`: none, of that many.
+    case unsatisfied(total: Int64?)
+
+    /// `nil` for everything else: another unit, last before first, a total that does not hold the last byte, numbers
+    /// that are signed, missing or beyond 2^63, `bytes=`, spaces in between.
+    package init?(_ field: String) {
+        guard field.utf8.count <= 128 else { return nil }
+        let bytes = ASCII.trimmed(Array(field.utf8)[...])
+        guard let space = bytes.firstIndex(of: UInt8(ascii: " ")),
+            bytes[..<space].map(ASCII.lowercased) == Array("bytes".utf8),
+            let slash = bytes[space...].firstIndex(of: UInt8(ascii: "/"))
+        else { return nil }
+        let range = bytes[(space + 1)..<slash]
+        let totalText = bytes[(slash + 1)...]
+        let isUnknown = totalText.elementsEqual("*".utf8)
+        let total = ASCII.number(totalText)
+        guard total != nil || isUnknown else { return nil }
+        if range.elementsEqual("*".utf8) {
+            guard let total else { return nil }
+            self = .unsatisfied(total: total)
+            return
+        }
+        guard let dash = range.firstIndex(of: UInt8(ascii: "-")),
+            let first = ASCII.number(range[..<dash]), let last = ASCII.number(range[(dash + 1)...]),
+            first <= last, last < Int64.max, last < total ?? Int64.max
+        else { return nil }
+        self = .part(first..<(last + 1), total: total)
+    }
+}

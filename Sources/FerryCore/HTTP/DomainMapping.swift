@@ -1,0 +1,95 @@
+/// What people type as a domain name, mapped to what is looked up: the common part of UTS #46.
+///
+/// Lower case, full-width forms to ASCII, ideographic full stops to dots, soft hyphens and the like dropped, letters
+/// and their marks composed. Compatibility forms beyond these are left as they are: such names are not found.
+enum DomainMapping {
+    /// The labels between dots, each in lower case and composed, ASCII ones checked; one empty label per lone dot.
+    static func labels(_ text: String) throws(DownloadURL.Defect) -> [String] {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return try checked(ASCII.lowercased(text)) }
+        var mapped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x3002, 0xFF0E, 0xFF61: mapped.append(".")
+            case 0x00AD, 0x200B, 0x2060, 0xFEFF, 0xFE00...0xFE0F: continue
+            case 0xFF01...0xFF5E: mapped.append(Unicode.Scalar(UInt8(scalar.value - 0xFEE0)))
+            default: mapped.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
+            }
+        }
+        return try checked(ASCII.lowercased(composed(String(mapped))))
+    }
+
+    private static func checked(_ text: String) throws(DownloadURL.Defect) -> [String] {
+        for scalar in text.unicodeScalars where !isAllowed(scalar) {
+            throw DownloadURL.Defect("has a host name with a character that no host name can have")
+        }
+        let labels = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
+        for case let first? in labels.map(\.first) where isMark(first) {
+            throw DownloadURL.Defect("has a host name with a character that no host name can have")
+        }
+        return labels.map { String($0) }
+    }
+
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII {
+            let byte = UInt8(truncatingIfNeeded: scalar.value)
+            return ASCII.isDigit(byte) || ASCII.isLetter(byte) || byte == UInt8(ascii: "-")
+                || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+        }
+        switch scalar.properties.generalCategory {
+        case .format: return scalar.value == 0x200C || scalar.value == 0x200D  // joiners, which some scripts need
+        case .control, .privateUse, .surrogate, .unassigned, .spaceSeparator, .lineSeparator, .paragraphSeparator:
+            return false
+        default: return scalar.value != 0xFFFD
+        }
+    }
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+
+    /// Base letters and marks joined where one scalar means the same (NFC, for the scripts that compose).
+    static func composed(_ text: String) -> String {
+        var output = String.UnicodeScalarView()
+        for character in text {
+            var scalars = Array(character.unicodeScalars)
+            // A Character compares by canonical equivalence, so the scalar that equals base and mark is their composition.
+            while scalars.count > 1, let joined = composition(scalars[0], scalars[1]) {
+                scalars.replaceSubrange(0..<2, with: [joined])
+            }
+            output.append(contentsOf: scalars)
+        }
+        return String(output)
+    }
+
+    private static func composition(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
+        if let syllable = hangul(first.value, second.value) { return syllable }
+        let pair = String(String.UnicodeScalarView([first, second]))
+        let blocks: [ClosedRange<UInt32>] =
+            switch first.value {
+            case 0x3040...0x30FF: [0x3040...0x30FF]
+            case 0...0x24F, 0x1E00...0x1EFF: [0xC0...0x24F, 0x1E00...0x1EFF]
+            case 0x370...0x52F, 0x1F00...0x1FFF: [0x370...0x52F, 0x1F00...0x1FFF]
+            default: []
+            }
+        for block in blocks {
+            for value in block {
+                if let scalar = Unicode.Scalar(value), String(Character(scalar)) == pair { return scalar }
+            }
+        }
+        return nil
+    }
+
+    /// Unicode §3.12: leading consonant and vowel, then a trailing consonant.
+    private static func hangul(_ first: UInt32, _ second: UInt32) -> Unicode.Scalar? {
+        if (0x1100...0x1112).contains(first), (0x1161...0x1175).contains(second) {
+            return Unicode.Scalar(0xAC00 + ((first - 0x1100) * 21 + second - 0x1161) * 28)
+        }
+        if (0xAC00...0xD7A3).contains(first), (first - 0xAC00) % 28 == 0, (0x11A8...0x11C2).contains(second) {
+            return Unicode.Scalar(first + second - 0x11A7)
+        }
+        return nil
+    }
+}

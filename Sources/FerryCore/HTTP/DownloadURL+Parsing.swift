@@ -1,0 +1,185 @@
+extension DownloadURL {
+    /// The longest text that is read as a URL, in bytes.
+    package static let maxTextBytes = 64 * 1024
+
+    /// Reads a URL as a user or a list gives it.
+    ///
+    /// Outer white space is dropped. A scheme other than http and https, a missing scheme or host, control
+    /// characters, a port outside 1…65535 and a text beyond 64 KiB are errors.
+    public init(_ text: String) throws(ParseError) {
+        do {
+            self = try Self.parse(Self.trimmed(text)).checkingLength()
+        } catch {
+            throw ParseError(message: "\(Self.quoted(text)) \(error.reason)")
+        }
+    }
+
+    /// What is wrong, as the rest of a sentence that begins with the text.
+    struct Defect: Error {
+        let reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    static func parse(_ bytes: ArraySlice<UInt8>) throws(Defect) -> DownloadURL {
+        guard !bytes.isEmpty else { throw Defect("is empty, where a URL was expected") }
+        guard let (name, rest) = splitScheme(bytes), !looksLikePort(rest) else {
+            throw Defect(missingScheme(bytes))
+        }
+        guard let scheme = Scheme(rawValue: name) else {
+            throw Defect("has the scheme \"\(name.prefix(32))\", but only http and https can be downloaded")
+        }
+        guard rest.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else {
+            throw Defect("has no host: a URL begins with \(name)://host")
+        }
+        return try parse(afterSlashes: rest.dropFirst(2), scheme: scheme)
+    }
+
+    /// Encoding can make a text longer than what is read again from a journal.
+    func checkingLength() throws(Defect) -> DownloadURL {
+        guard text.utf8.count <= Self.maxTextBytes else {
+            throw Defect("is longer than a URL may be, once it is encoded")
+        }
+        return self
+    }
+
+    /// Reads what follows `scheme://`.
+    static func parse(afterSlashes bytes: ArraySlice<UInt8>, scheme: Scheme) throws(Defect) -> DownloadURL {
+        let authorityEnd = bytes.firstIndex { isDelimiter($0) } ?? bytes.endIndex
+        let authority = try parseAuthority(bytes[..<authorityEnd], scheme: scheme)
+        let (path, query) = splitPath(bytes[authorityEnd...])
+        return DownloadURL(
+            scheme: scheme, host: authority.host, port: authority.port,
+            path: removingDotSegments(PercentEncoding.encode(path, allowsQuestionMark: false)),
+            query: query.map { PercentEncoding.encode($0, allowsQuestionMark: true) },
+            credentials: authority.credentials)
+    }
+
+    /// The scheme in lower case and what follows its colon (RFC 3986 §3.1); `nil` when there is none.
+    static func splitScheme(_ bytes: ArraySlice<UInt8>) -> (name: String, rest: ArraySlice<UInt8>)? {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else { return nil }
+        for (offset, byte) in bytes[..<colon].enumerated() {
+            if ASCII.isLetter(byte) { continue }
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                if offset == 0 { return nil }
+            default:
+                return nil
+            }
+        }
+        let name = String(decoding: bytes[..<colon].map(ASCII.lowercased), as: UTF8.self)
+        return (name, bytes[bytes.index(after: colon)...])
+    }
+
+    /// Path and query of what follows an authority; the fragment is dropped.
+    static func splitPath(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?) {
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return (bytes[..<end], nil) }
+        return (bytes[..<mark], bytes[(mark + 1)..<end])
+    }
+
+    /// Without outer white space; control characters and texts over 64 KiB are refused.
+    static func trimmed(_ text: String) throws(Defect) -> ArraySlice<UInt8> {
+        guard text.utf8.count <= maxTextBytes else {
+            throw Defect("is longer than a URL may be: \(maxTextBytes) bytes")
+        }
+        let bytes = Array(text.utf8)
+        guard let first = bytes.firstIndex(where: { !ASCII.isWhiteSpace($0) }),
+            let last = bytes.lastIndex(where: { !ASCII.isWhiteSpace($0) })
+        else { return [] }
+        guard !bytes[first...last].contains(where: ASCII.isControl) else {
+            throw Defect("has a control character in it, such as a line break")
+        }
+        return bytes[first...last]
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    /// Whether what follows a first colon reads as a port: then what stands before is a host, not a scheme.
+    private static func looksLikePort(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let end = bytes.firstIndex { isDelimiter($0) } ?? bytes.endIndex
+        return end > bytes.startIndex && bytes[..<end].allSatisfy(ASCII.isDigit)
+    }
+
+    private static func missingScheme(_ bytes: ArraySlice<UInt8>) -> String {
+        let rest = bytes.drop { $0 == UInt8(ascii: "/") }
+        let slashes = rest.startIndex - bytes.startIndex
+        let hasSeparator = String(decoding: rest.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self).contains("://")
+        guard !rest.isEmpty, slashes == 0 || slashes == 2, rest.first != UInt8(ascii: "."), !hasSeparator,
+            (try? parse(afterSlashes: rest, scheme: .https)) != nil
+        else { return "is no URL: it begins with neither http:// nor https://" }
+        return "has no scheme; did you mean https://\(excerpt(rest))?"
+    }
+}
+
+// MARK: Authority
+
+extension DownloadURL {
+    private static func parseAuthority(
+        _ bytes: ArraySlice<UInt8>, scheme: Scheme
+    ) throws(Defect) -> (host: String, port: Int, credentials: Credentials?) {
+        var rest = bytes
+        var credentials: Credentials?
+        // The last `@`: passwords with a raw `@` exist, hosts with one do not.
+        if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
+            credentials = try parseUserInfo(bytes[..<at])
+            rest = bytes[(at + 1)...]
+        }
+        // Browsers take a backslash for a slash, RFC 3986 does not: what they would see as another host is refused.
+        guard !bytes.contains(UInt8(ascii: "\\")) else { throw Defect("has a backslash before its path") }
+        let (host, portText) = try splitPort(rest)
+        guard !host.isEmpty else { throw Defect("has no host") }
+        return (try HostName.normalize(host), try parsePort(portText) ?? scheme.defaultPort, credentials)
+    }
+
+    private static func parseUserInfo(_ bytes: ArraySlice<UInt8>) throws(Defect) -> Credentials? {
+        guard !bytes.isEmpty else { return nil }
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+        return Credentials(
+            user: try decodeUserInfo(bytes[..<colon]), password: try decodeUserInfo(bytes[colon...].dropFirst()))
+    }
+
+    private static func decodeUserInfo(_ bytes: ArraySlice<UInt8>) throws(Defect) -> String {
+        guard let text = String(validating: PercentEncoding.decode(bytes), as: UTF8.self) else {
+            throw Defect("has a user name or password that is not UTF-8")
+        }
+        // RFC 7617 §2: control characters may not be in either.
+        guard !text.utf8.contains(where: ASCII.isControl) else {
+            throw Defect("has a user name or password with a control character in it")
+        }
+        return text
+    }
+
+    private static func splitPort(
+        _ bytes: ArraySlice<UInt8>
+    ) throws(Defect) -> (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>) {
+        guard bytes.first == UInt8(ascii: "[") else {
+            guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return (bytes, []) }
+            let port = bytes[(colon + 1)...]
+            guard !port.contains(UInt8(ascii: ":")) else {
+                throw Defect("has a host with several colons: an IPv6 address needs brackets around it")
+            }
+            return (bytes[..<colon], port)
+        }
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else {
+            throw Defect("has an IPv6 address without its closing bracket")
+        }
+        let rest = bytes[(end + 1)...]
+        guard rest.isEmpty || rest.first == UInt8(ascii: ":") else {
+            throw Defect("has something between its IPv6 address and its port")
+        }
+        return (bytes[...end], rest.dropFirst())
+    }
+
+    /// `nil` for an empty text, which means the default port (RFC 3986 §3.2.3).
+    private static func parsePort(_ bytes: ArraySlice<UInt8>) throws(Defect) -> Int? {
+        guard !bytes.isEmpty else { return nil }
+        // Not named in the message: it may be half of a password that has a raw slash in it.
+        guard bytes.allSatisfy(ASCII.isDigit) else { throw Defect("has a port that is not a number") }
+        guard let port = Int(String(decoding: bytes.prefix(20), as: UTF8.self)), bytes.count <= 20,
+            (1...65535).contains(port)
+        else { throw Defect("has a port outside 1 to 65535") }
+        return port
+    }
+}

@@ -1,0 +1,187 @@
+package import struct Foundation.Date
+
+/// Dates in header fields (RFC 9110 §5.6.7).
+package enum HTTPDate {
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    ///
+    /// Names in any case; the weekday need not fit the date. `nil` for everything else, also for days that a month
+    /// does not have. A year of two digits is the one that is at most 50 years after `now`; without it 1970…2069.
+    package static func parse(_ text: String, now: Date? = nil) -> Date? {
+        guard text.utf8.count <= 64 else { return nil }
+        var cursor = Cursor(ASCII.trimmed(Array(text.utf8)[...]))
+        guard let weekday = cursor.word(), isWeekday(weekday) else { return nil }
+        let parts = cursor.skip(",") ? internet(&cursor) : asctime(&cursor)
+        guard let parts, cursor.isAtEnd else { return nil }
+        let pivot = now.map { year(of: $0) + 50 } ?? 2069
+        return date(parts, year: parts.isShortYear ? fullYear(parts.year, pivot: pivot) : parts.year)
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are cut, years beyond 1…9999 become those.
+    package static func format(_ date: Date) -> String {
+        let raw = date.timeIntervalSince1970
+        let seconds = raw.isFinite ? Int64(min(max(raw.rounded(.down), -62_135_596_800), 253_402_300_799)) : 0
+        let day = Int(floorDivision(seconds, 86_400))
+        let second = Int(seconds - Int64(day) * 86_400)
+        let (year, month, dayOfMonth) = civil(fromDay: day)
+        // Day 0 was a Thursday.
+        let weekday = ((day + 4) % 7 + 7) % 7
+        return "\(weekdays[weekday].capital), \(padded(dayOfMonth, 2)) \(months[month - 1].capital) \(padded(year, 4)) "
+            + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2)) GMT"
+    }
+
+    private struct Parts {
+        var year = 0
+        var isShortYear = false
+        var month = 0
+        var day = 0
+        var seconds = 0
+    }
+
+    /// ` 06 Nov 1994 08:49:37 GMT`, or with dashes and two or four digits of the year.
+    private static func internet(_ cursor: inout Cursor) -> Parts? {
+        var parts = Parts()
+        guard cursor.skip(" "), let day = cursor.number(1...2) else { return nil }
+        let separator: Unicode.Scalar = cursor.next == UInt8(ascii: "-") ? "-" : " "
+        guard cursor.skip(separator), let month = cursor.word().flatMap(monthNumber), cursor.skip(separator),
+            let year = cursor.number(2...4), year.digits != 3, cursor.skip(" "),
+            let seconds = time(&cursor), cursor.skip(" "), let zone = cursor.word(), zone == "gmt" || zone == "utc"
+        else { return nil }
+        parts.day = day.value
+        parts.month = month
+        parts.year = year.value
+        parts.isShortYear = year.digits == 2
+        parts.seconds = seconds
+        return parts
+    }
+
+    /// ` Nov  6 08:49:37 1994`.
+    private static func asctime(_ cursor: inout Cursor) -> Parts? {
+        var parts = Parts()
+        guard cursor.skip(" "), let month = cursor.word().flatMap(monthNumber), cursor.skip(" ") else { return nil }
+        _ = cursor.skip(" ")
+        guard let day = cursor.number(1...2), cursor.skip(" "), let seconds = time(&cursor), cursor.skip(" "),
+            let year = cursor.number(4...4)
+        else { return nil }
+        parts.day = day.value
+        parts.month = month
+        parts.year = year.value
+        parts.seconds = seconds
+        return parts
+    }
+
+    /// `08:49:37`; a leap second is the one before it.
+    private static func time(_ cursor: inout Cursor) -> Int? {
+        guard let hour = cursor.number(2...2), hour.value <= 23, cursor.skip(":"),
+            let minute = cursor.number(2...2), minute.value <= 59, cursor.skip(":"),
+            let second = cursor.number(2...2), second.value <= 60
+        else { return nil }
+        return hour.value * 3600 + minute.value * 60 + min(second.value, 59)
+    }
+
+    private static func date(_ parts: Parts, year: Int) -> Date? {
+        guard year >= 1, parts.day >= 1, parts.day <= daysInMonth(parts.month, year: year) else { return nil }
+        let seconds = dayNumber(year: year, month: parts.month, day: parts.day) * 86_400 + parts.seconds
+        return Date(timeIntervalSince1970: Double(seconds))
+    }
+}
+
+// MARK: Calendar
+
+extension HTTPDate {
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    private static let weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+    private static let longWeekdays = [
+        "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+    ]
+
+    private static func isWeekday(_ word: String) -> Bool { weekdays.contains(word) || longWeekdays.contains(word) }
+
+    private static func monthNumber(_ word: String) -> Int? { months.firstIndex(of: word).map { $0 + 1 } }
+
+    private static func daysInMonth(_ month: Int, year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// The latest year with these two digits that is not after the pivot.
+    private static func fullYear(_ short: Int, pivot: Int) -> Int {
+        let candidate = pivot - pivot % 100 + short
+        return candidate > pivot ? candidate - 100 : candidate
+    }
+
+    private static func year(of date: Date) -> Int {
+        let raw = date.timeIntervalSince1970
+        guard raw.isFinite, abs(raw) < 200_000_000_000 else { return 2019 }
+        return civil(fromDay: Int(floorDivision(Int64(raw), 86_400))).year
+    }
+
+    private static func floorDivision(_ value: Int64, _ divisor: Int64) -> Int64 {
+        value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
+    }
+
+    /// Days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that leap days come last.
+    private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let monthFromMarch = (month + 9) % 12
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+    }
+
+    /// The inverse of `dayNumber`, for the years 1…9999.
+    private static func civil(fromDay day: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = day + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    }
+
+    private static func padded(_ value: Int, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+extension String {
+    /// With its first letter in upper case; ASCII.
+    fileprivate var capital: String { prefix(1).uppercased() + dropFirst() }
+}
+
+/// A place in a short text of ASCII.
+private struct Cursor {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    var isAtEnd: Bool { rest.isEmpty }
+    var next: UInt8? { rest.first }
+
+    /// Passes over this character, if it comes next.
+    mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+        guard let byte = rest.first, UInt32(byte) == scalar.value else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    /// Letters, in lower case; `nil` when there are none.
+    mutating func word() -> String? {
+        let letters = rest.prefix(while: ASCII.isLetter)
+        rest = rest[letters.endIndex...]
+        return letters.isEmpty ? nil : String(decoding: letters.map(ASCII.lowercased), as: UTF8.self)
+    }
+
+    /// A number of so many digits; `nil` when there are fewer or more.
+    mutating func number(_ count: ClosedRange<Int>) -> (value: Int, digits: Int)? {
+        let digits = rest.prefix(while: ASCII.isDigit)
+        guard count.contains(digits.count), let value = ASCII.number(digits) else { return nil }
+        rest = rest[digits.endIndex...]
+        return (Int(value), digits.count)
+    }
+}

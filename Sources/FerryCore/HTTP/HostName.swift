@@ -1,0 +1,65 @@
+/// The host of a URL, brought to the one form that is sent and compared.
+enum HostName {
+    /// A name in lower-case ASCII, an IPv4 address, or an IPv6 address (given in brackets) without them.
+    ///
+    /// Refused: zone ids, IPv4 in any form but four decimal numbers, empty labels, labels over 63 and names over
+    /// 253 bytes, any ASCII but letters, digits, `-`, `_` and `.`.
+    static func normalize(_ bytes: ArraySlice<UInt8>) throws(DownloadURL.Defect) -> String {
+        if bytes.first == UInt8(ascii: "[") {
+            let inner = bytes.dropFirst().dropLast()
+            guard !inner.contains(UInt8(ascii: "%")) else {
+                throw DownloadURL.Defect("has an IPv6 address with a zone, which cannot be used here")
+            }
+            guard let address = IPv6Text.normalize(inner) else {
+                throw DownloadURL.Defect("has brackets around something that is no IPv6 address")
+            }
+            return address
+        }
+        guard let text = String(validating: PercentEncoding.decode(bytes), as: UTF8.self) else {
+            throw DownloadURL.Defect("has a host that is not UTF-8")
+        }
+        let name = try domain(text)
+        guard isNumeric(name) else { return name }
+        guard isIPv4(name) else {
+            throw DownloadURL.Defect("has an IPv4 address that is not four numbers from 0 to 255")
+        }
+        return name
+    }
+
+    private static func domain(_ text: String) throws(DownloadURL.Defect) -> String {
+        var labels: [String] = []
+        for label in try DomainMapping.labels(text) {
+            guard let encoded = Punycode.label(label) else {
+                throw DownloadURL.Defect("has a host name that is too long")
+            }
+            labels.append(encoded)
+        }
+        // One empty label at the end is the root: "example.com." is another name than "example.com".
+        let isRooted = labels.count > 1 && labels.last?.isEmpty == true
+        let named = isRooted ? labels.dropLast() : labels[...]
+        guard !named.contains(where: \.isEmpty) else {
+            throw DownloadURL.Defect("has a host name with nothing before or between its dots")
+        }
+        guard named.allSatisfy({ $0.utf8.count <= 63 }), named.reduce(named.count - 1, { $0 + $1.utf8.count }) <= 253
+        else { throw DownloadURL.Defect("has a host name that is too long") }
+        return labels.joined(separator: ".")
+    }
+
+    /// Whether resolvers would read the name as an IPv4 address: its last label is a decimal or 0x number.
+    private static func isNumeric(_ name: String) -> Bool {
+        let labels = name.utf8.split(separator: UInt8(ascii: "."))
+        guard let last = labels.last else { return false }
+        if last.allSatisfy(ASCII.isDigit) { return true }
+        return last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { PercentEncoding.hexValue($0) != nil }
+    }
+
+    /// Four decimal numbers without leading zeros, which some would read as octal.
+    static func isIPv4(_ name: some StringProtocol) -> Bool {
+        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 4
+            && parts.allSatisfy { part in
+                guard part.count <= 3, let value = ASCII.number(part), value <= 255 else { return false }
+                return part.count == 1 || part.first != UInt8(ascii: "0")
+            }
+    }
+}

@@ -1,0 +1,100 @@
+/// `%XX`, as URLs and header parameters use it (RFC 3986 §2.1).
+enum PercentEncoding {
+    /// The value of a hexadecimal digit; `nil` for any other byte.
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Replaces every valid `%XX` by its byte; a lone `%` stays.
+    static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        let input = Array(bytes)
+        var output: [UInt8] = []
+        output.reserveCapacity(input.count)
+        var index = 0
+        while index < input.count {
+            if let byte = escapedByte(in: input, at: index) {
+                output.append(byte)
+                index += 3
+            } else {
+                output.append(input[index])
+                index += 1
+            }
+        }
+        return output
+    }
+
+    /// The same, but `nil` when a `%` is not followed by two hexadecimal digits.
+    static func decodeStrictly(_ bytes: some Collection<UInt8>) -> [UInt8]? {
+        let input = Array(bytes)
+        var output: [UInt8] = []
+        output.reserveCapacity(input.count)
+        var index = 0
+        while index < input.count {
+            if let byte = escapedByte(in: input, at: index) {
+                output.append(byte)
+                index += 3
+            } else if input[index] == UInt8(ascii: "%") {
+                return nil
+            } else {
+                output.append(input[index])
+                index += 1
+            }
+        }
+        return output
+    }
+
+    /// Encodes what may not stand in a path or query as it is; valid `%XX` stays, a lone `%` becomes `%25`.
+    ///
+    /// A path is encoded with `allowsQuestionMark: false`, a query with true (RFC 3986 §3.3, §3.4).
+    static func encode(_ bytes: ArraySlice<UInt8>, allowsQuestionMark: Bool) -> String {
+        let input = Array(bytes)
+        var output: [UInt8] = []
+        output.reserveCapacity(input.count)
+        for (index, byte) in input.enumerated() {
+            let stays =
+                switch byte {
+                case UInt8(ascii: "%"): escapedByte(in: input, at: index) != nil
+                case UInt8(ascii: "?"): allowsQuestionMark
+                default: isPathByte(byte)
+                }
+            if stays {
+                output.append(byte)
+            } else {
+                output.append(UInt8(ascii: "%"))
+                output.append(hexDigits[Int(byte >> 4)])
+                output.append(hexDigits[Int(byte & 15)])
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func escapedByte(in bytes: [UInt8], at index: Int) -> UInt8? {
+        guard bytes[index] == UInt8(ascii: "%"), bytes.count - index > 2,
+            let high = hexValue(bytes[index + 1]), let low = hexValue(bytes[index + 2])
+        else { return nil }
+        return high << 4 | low
+    }
+
+    /// `pchar` and `/`, without `%`.
+    private static func isPathByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"),
+            UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"),
+            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="),
+            UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "/"):
+            true
+        default:
+            false
+        }
+    }
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}

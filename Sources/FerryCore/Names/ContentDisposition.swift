@@ -1,0 +1,99 @@
+/// The value of a Content-Disposition field (RFC 6266).
+package enum ContentDisposition {
+    /// The name that the server gives to the file, decoded but not yet safe: see ``SafeName``.
+    ///
+    /// The best of these: `filename*` in the charset that it names (RFC 8187); `filename` when it is percent-encoded,
+    /// as UTF-8 or GB 18030; `filename` as it is. Skipped for the next best: parameters given twice with different
+    /// values, without their closing quote, in an unknown charset, or damaged on the way (U+FFFD). `nil` when
+    /// nothing is left.
+    ///
+    /// In quotes a backslash stands before a quote or another backslash (RFC 9110 §5.6.4); elsewhere it is kept,
+    /// because there it is part of a Windows path.
+    package static func fileName(_ field: String) -> String? {
+        guard field.utf8.count <= 64 * 1024 else { return nil }
+        let parameters = parameters(of: field)
+        let extended = agreed("filename*", in: parameters).flatMap(extendedValue)
+        let plain = agreed("filename", in: parameters).flatMap(plainValue)
+        return [extended, plain].lazy.compactMap(\.self).first { !$0.isEmpty && !NameText.isDamaged($0) }
+    }
+
+    /// The one value of a parameter; `nil` when there is none, or there are several that differ.
+    private static func agreed(_ name: String, in parameters: [(name: String, value: [UInt8])]) -> [UInt8]? {
+        let values = parameters.filter { $0.name == name }.map(\.value)
+        guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
+        return first
+    }
+
+    /// `charset'language'value` (RFC 8187 §3.2).
+    private static func extendedValue(_ value: [UInt8]) -> String? {
+        let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = PercentEncoding.decodeStrictly(parts[2]) else { return nil }
+        return NameText.decode(bytes, charset: String(decoding: parts[0], as: UTF8.self))
+    }
+
+    private static func plainValue(_ value: [UInt8]) -> String? {
+        let text = String(decoding: value, as: UTF8.self)
+        if value.contains(UInt8(ascii: "%")), let bytes = PercentEncoding.decodeStrictly(value),
+            let decoded = NameText.decode(bytes)
+        {
+            return decoded
+        }
+        return EncodedWord.decode(text) ?? text
+    }
+}
+
+// MARK: Parameters
+
+extension ContentDisposition {
+    /// The parameters in their order, names in lower case; those that cannot be read are left out.
+    private static func parameters(of field: String) -> [(name: String, value: [UInt8])] {
+        var found: [(name: String, value: [UInt8])] = []
+        var rest = Array(field.utf8)[...]
+        while !rest.isEmpty, found.count < 64 {
+            let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+            rest = rest[name.endIndex...]
+            guard rest.first == UInt8(ascii: "=") else {
+                rest = rest.dropFirst()
+                continue
+            }
+            rest = rest.dropFirst().drop { ASCII.isWhiteSpace($0) }
+            guard let value = rest.first == UInt8(ascii: "\"") ? quoted(&rest) : unquoted(&rest) else { continue }
+            found.append((String(decoding: ASCII.trimmed(name).map(ASCII.lowercased), as: UTF8.self), value))
+        }
+        return found
+    }
+
+    /// A value up to the next semicolon. Spaces in it are wrong, but common.
+    private static func unquoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+        let value = rest.prefix { $0 != UInt8(ascii: ";") }
+        rest = rest[value.endIndex...].dropFirst()
+        return Array(ASCII.trimmed(value))
+    }
+
+    /// A value in quotes; `nil` when the closing one is missing or followed by more. Then reading goes on behind the
+    /// next semicolon, which may be the start of a good parameter.
+    private static func quoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+        var value: [UInt8] = []
+        var index = rest.startIndex + 1
+        while index < rest.endIndex, rest[index] != UInt8(ascii: "\"") {
+            let next = index + 1
+            if rest[index] == UInt8(ascii: "\\"), next < rest.endIndex,
+                rest[next] == UInt8(ascii: "\"") || rest[next] == UInt8(ascii: "\\")
+            {
+                index = next
+            }
+            value.append(rest[index])
+            index += 1
+        }
+        if index < rest.endIndex {
+            let after = rest[(index + 1)...]
+            let junk = after.prefix { $0 != UInt8(ascii: ";") }
+            if ASCII.trimmed(junk).isEmpty {
+                rest = after[junk.endIndex...].dropFirst()
+                return value
+            }
+        }
+        _ = unquoted(&rest)
+        return nil
+    }
+}

@@ -1,0 +1,31 @@
+/// The digest algorithms that Ferry can check a file with.
+public enum DigestAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
+    case md5
+    case sha1 = "sha-1"
+    case sha256 = "sha-256"
+    case sha512 = "sha-512"
+
+    /// The length of a digest, in bytes.
+    public var byteCount: Int {
+        switch self {
+        case .md5: 16
+        case .sha1: 20
+        case .sha256: 32
+        case .sha512: 64
+        }
+    }
+}
+
+/// The digest that a whole file must have.
+public struct Checksum: Sendable, Hashable {
+    public let algorithm: DigestAlgorithm
+    /// The raw digest; exactly ``DigestAlgorithm/byteCount`` bytes.
+    public let bytes: [UInt8]
+
+    /// Takes a raw digest; `nil` when its length is not that of the algorithm.
+    public init?(algorithm: DigestAlgorithm, bytes: [UInt8]) {
+        guard bytes.count == algorithm.byteCount else { return nil }
+        self.algorithm = algorithm
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,82 @@
+public import protocol Foundation.LocalizedError
+
+/// The one error that Ferry throws: what failed, on which thing, and what can be done.
+///
+/// It holds no secrets: URLs in it show `?…` in place of their query.
+public struct DownloadError: Error, Sendable, Hashable {
+    /// What kind of failure this is. Codes may be added; switch over them with a default.
+    public struct Code: RawRepresentable, Sendable, Hashable, Codable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The request makes no sense: no URL, a bad destination, an unusable option.
+        public static let invalidRequest = Code(rawValue: "invalidRequest")
+        /// No way to the server, or it broke too often.
+        public static let network = Code(rawValue: "network")
+        /// The server answered, and refuses or says things that cannot be used.
+        public static let refused = Code(rawValue: "refused")
+        /// The link no longer works; another URL for the same file lets it go on.
+        public static let freshLink = Code(rawValue: "freshLink")
+        /// The server asks for credentials, or does not accept the ones given.
+        public static let credentials = Code(rawValue: "credentials")
+        /// The file on the server is not the one that was begun.
+        public static let remoteChanged = Code(rawValue: "remoteChanged")
+        /// The whole file does not have the digest it must have.
+        public static let checksum = Code(rawValue: "checksum")
+        /// The strength of proof that was asked for cannot be had.
+        public static let unproven = Code(rawValue: "unproven")
+        /// Reading, writing or syncing failed.
+        public static let disk = Code(rawValue: "disk")
+        /// Not enough space.
+        public static let diskFull = Code(rawValue: "diskFull")
+        /// Something else has the name, or another process has the download.
+        public static let conflict = Code(rawValue: "conflict")
+        /// TLS: the server could not prove who it is.
+        public static let certificate = Code(rawValue: "certificate")
+        /// The file is larger than was allowed.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// It was cancelled; only thrown to who waits for the end.
+        public static let cancelled = Code(rawValue: "cancelled")
+        /// Ferry was shut down while it was under way; what is there is kept.
+        public static let shutDown = Code(rawValue: "shutDown")
+        /// A defect in Ferry.
+        public static let `internal` = Code(rawValue: "internal")
+    }
+
+    /// What would help.
+    public enum Recovery: Sendable, Hashable {
+        /// Trying again later may work; the server's wish, if it gave one.
+        case transient(retryAfter: Duration?)
+        /// Trying again gives the same.
+        case permanent
+        /// The user can do something about it.
+        case needsUser
+    }
+
+    public var code: Code
+    /// One sentence: what failed, on which thing.
+    public var message: String
+    /// What the user can do; a sentence, or nothing.
+    public var suggestion: String?
+    /// What lies under it, in the words of the system or a library.
+    public var underlying: String?
+    public var recovery: Recovery
+
+    public init(
+        _ code: Code, _ message: String, suggestion: String? = nil, underlying: String? = nil,
+        recovery: Recovery = .permanent
+    ) {
+        self.code = code
+        self.message = message
+        self.suggestion = suggestion
+        self.underlying = underlying
+        self.recovery = recovery
+    }
+}
+
+extension DownloadError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { message }
+    public var failureReason: String? { underlying }
+    public var recoverySuggestion: String? { suggestion }
+    public var description: String { underlying.map { "\(message): \($0)" } ?? message }
+}

@@ -1,0 +1,82 @@
+public import HTTPTypes
+
+/// What to do when the final name is already taken by a file.
+public enum ConflictRule: String, Sendable, Hashable, Codable, CaseIterable {
+    /// `name (1).ext`, `name (2).ext`, … the default.
+    case rename
+    /// Replace it, when the new one is complete.
+    case overwrite
+    /// An error.
+    case fail
+    /// Leave it and fetch nothing.
+    case skip
+}
+
+/// Who asks.
+public struct Credentials: Sendable, Hashable {
+    public var user: String
+    public var password: String
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+}
+
+/// What a user asks for: one file, from one or more URLs, to one place.
+public struct DownloadRequest: Sendable, Hashable {
+    /// Where the file goes.
+    public enum Destination: Sendable, Hashable {
+        /// This path, absolute or relative to the working directory.
+        case file(String)
+        /// Into this directory, under the name that the server or the URL gives.
+        case directory(String)
+        /// Goes on with what this part file or journal holds.
+        case part(String)
+        /// In order to this file descriptor, which stays open: standard output. No part file, no journal.
+        case stream(Int32)
+    }
+
+    /// The URLs of the file: the first is the source, further ones are mirrors. Empty only for `.part`.
+    public var sources: [DownloadURL]
+    public var destination: Destination
+    public var onConflict: ConflictRule = .rename
+    /// Headers of the user, sent to the origins of `sources` only.
+    public var headers = HTTPFields()
+    /// Credentials for the origins of `sources`; those inside a URL take precedence.
+    public var credentials: Credentials?
+    /// The digest that the file must have.
+    public var checksum: Checksum?
+    /// A file of digests (as `sha256sum` writes them) in which the name of this file is looked up.
+    public var checksumList: DownloadURL?
+    /// The most connections at a time; 1 or more. Default 16.
+    public var maxConnections = 16
+    /// Bytes per second at most; `nil` for no limit.
+    public var rateLimit: ByteCount?
+    /// The largest file to accept.
+    public var maxBytes: ByteCount?
+    /// Rules about proof.
+    public var trust = TrustRules()
+    /// Sync data to the disk, so that a power cut loses nothing that was claimed. Default true.
+    public var syncsToDisk = true
+
+    public init(sources: [DownloadURL], destination: Destination) {
+        self.sources = sources
+        self.destination = destination
+    }
+}
+
+/// How much a download may take on trust.
+public struct TrustRules: Sendable, Hashable, Codable {
+    /// Accept only the proofs `digest`, `single` and `strong`. Default false.
+    public var strict = false
+    /// Several connections although there is neither a strong validator nor a digest. Default false.
+    public var allowsUnprovenParts = false
+    /// Go on, by samples, where the server gives no validator at all. Default false.
+    public var resumesUnproven = false
+    /// When the file on the server changed: fail and leave everything as it is. Default false.
+    public var failsOnChange = false
+    /// Follow a redirect from https to http. Default false.
+    public var allowsDowngrade = false
+
+    public init() {}
+}

@@ -1,0 +1,24 @@
+/// A snapshot of one download, complete in itself.
+public struct DownloadStatus: Sendable, Hashable {
+    public var id: DownloadID
+    public var state: DownloadState
+    public var progress: DownloadProgress
+    /// The name that the file has or will have; until the server's answer, the one that the URL suggests.
+    public var name: String
+    /// Where the finished file is or will be; `nil` until its name is taken.
+    public var path: String?
+
+    public init(
+        id: DownloadID, state: DownloadState, progress: DownloadProgress = DownloadProgress(), name: String,
+        path: String? = nil
+    ) {
+        self.id = id
+        self.state = state
+        self.progress = progress
+        self.name = name
+        self.path = path
+    }
+
+    /// What may be done now.
+    public var actions: Set<DownloadAction> { state.actions }
+}

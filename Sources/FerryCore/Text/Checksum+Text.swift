@@ -1,0 +1,59 @@
+extension Checksum: CustomStringConvertible {
+    /// Why a text is no checksum.
+    public typealias ParseError = TextError
+
+    /// Reads `ALGORITHM:HEX` or `ALGORITHM=HEX`.
+    ///
+    /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`; letters of either case; blanks
+    /// around are ignored.
+    public init(parsing text: String) throws(Checksum.ParseError) {
+        let trimmed = text.trimmedText
+        let utf8 = trimmed.utf8
+        guard let separator = utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
+            throw TextError(
+                "\(TextError.quote(trimmed)) is not a checksum: write it as ALGORITHM:HEX, like sha-256:9f86…")
+        }
+        let name = trimmed[..<separator]
+        guard let algorithm = DigestAlgorithm(name: name) else {
+            throw TextError("unknown checksum algorithm \(TextError.quote(name)): use sha-256, sha-512, sha-1 or md5")
+        }
+        let digits = Array(trimmed[utf8.index(after: separator)...].trimmedText.utf8)
+        guard digits.allSatisfy({ PercentEncoding.hexValue($0) != nil }) else {
+            throw TextError("the \(algorithm.rawValue) checksum has characters that are not hexadecimal digits")
+        }
+        guard let bytes = HexText.bytes(digits), let checksum = Checksum(algorithm: algorithm, bytes: bytes) else {
+            throw TextError(
+                "a \(algorithm.rawValue) checksum has \(algorithm.byteCount * 2) hexadecimal digits, this one has \(digits.count)"
+            )
+        }
+        self = checksum
+    }
+
+    /// The digest as lower-case hexadecimal digits.
+    public var hex: String { HexText.string(bytes) }
+
+    /// `sha-256=HEX`; ``init(parsing:)`` reads it.
+    public var description: String { "\(algorithm.rawValue)=\(hex)" }
+}
+
+extension DigestAlgorithm {
+    /// The algorithm of this name, with or without the hyphen, in letters of either case.
+    package init?(name: some StringProtocol) {
+        switch name.trimmedText.asciiLowercased {
+        case "md5", "md-5": self = .md5
+        case "sha1", "sha-1": self = .sha1
+        case "sha256", "sha-256", "sha2-256": self = .sha256
+        case "sha512", "sha-512", "sha2-512": self = .sha512
+        default: return nil
+        }
+    }
+
+    /// The algorithm whose digests have this many hexadecimal digits.
+    package init?(hexDigitCount: Int) {
+        guard let algorithm = Self.allCases.first(where: { $0.byteCount * 2 == hexDigitCount }) else { return nil }
+        self = algorithm
+    }
+
+    /// A larger one is harder to forge.
+    package var strength: Int { byteCount }
+}

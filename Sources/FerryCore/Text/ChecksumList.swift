@@ -1,0 +1,93 @@
+/// A list of digests as `sha256sum`, `md5sum`, `shasum --tag`, BSD's and OpenSSL's tools write it.
+package struct ChecksumList: Sendable, Hashable {
+    /// One line of the list.
+    package struct Entry: Sendable, Hashable {
+        /// As it stands there, unescaped; `nil` for a digest alone.
+        package var name: String?
+        package var checksum: Checksum
+    }
+
+    /// The lines that hold a digest, in order; all others are ignored.
+    package let entries: [Entry]
+
+    /// Reads `HEX  name`, `HEX *name`, `\HEX  escaped\nname`, `SHA256 (name) = HEX`, or `HEX` alone.
+    package init(_ text: String) {
+        entries = TextLines(text).lines.compactMap { Self.entry($0.text.utf8) }
+    }
+
+    /// The digest for a file of this name, the strongest when there are several.
+    ///
+    /// Looks for the name as a whole, then for its last segment; a digest that stands alone in the list fits any name.
+    /// `nil` when there is none, or when different ones for equally good names contradict each other.
+    package func checksum(for name: String) -> Checksum? {
+        if entries.count == 1, entries[0].name == nil { return entries[0].checksum }
+        let base = Self.baseName(name)
+        for isMatch in [{ $0 == name }, { $0 == base || $0 == "./" + base }, { Self.baseName($0) == base }]
+            as [(String) -> Bool]
+        {
+            let found = entries.filter { $0.name.map(isMatch) ?? false }.map(\.checksum)
+            guard let strongest = found.max(by: { $0.algorithm.strength < $1.algorithm.strength }) else { continue }
+            let same = found.filter { $0.algorithm == strongest.algorithm }
+            return same.allSatisfy { $0 == strongest } ? strongest : nil
+        }
+        return nil
+    }
+
+    private static func entry(_ line: Substring.UTF8View) -> Entry? {
+        let isEscaped = line.first == UInt8(ascii: "\\")
+        let line = isEscaped ? line.dropFirst() : line
+        let digits = line.prefix { PercentEncoding.hexValue($0) != nil }
+        if let algorithm = DigestAlgorithm(hexDigitCount: digits.count), let bytes = HexText.bytes(digits),
+            let checksum = Checksum(algorithm: algorithm, bytes: bytes)
+        {
+            let rest = line[digits.endIndex...]
+            if rest.allSatisfy(ASCII.isWhiteSpace) { return Entry(name: nil, checksum: checksum) }
+            guard let blank = rest.first, ASCII.isBlank(blank) else { return nil }
+            var name = rest.dropFirst()
+            // The second character is the mode: a blank for text, `*` for binary.
+            if let mode = name.first, ASCII.isBlank(mode) || mode == UInt8(ascii: "*") { name = name.dropFirst() }
+            return Entry(name: Self.name(name, isEscaped: isEscaped), checksum: checksum)
+        }
+        return taggedEntry(line, isEscaped: isEscaped)
+    }
+
+    /// `SHA256 (name) = HEX`, and OpenSSL's `SHA2-256(name)= HEX`.
+    private static func taggedEntry(_ line: Substring.UTF8View, isEscaped: Bool) -> Entry? {
+        guard let open = line.firstIndex(of: UInt8(ascii: "(")),
+            let algorithm = DigestAlgorithm(name: Substring(line[..<open])),
+            let close = line.lastIndex(of: UInt8(ascii: ")")), open < close
+        else { return nil }
+        let tail = Substring(line[line.index(after: close)...]).trimmedText.utf8
+        guard tail.first == UInt8(ascii: "="),
+            let bytes = HexText.bytes(Substring(tail.dropFirst()).trimmedText.utf8),
+            let checksum = Checksum(algorithm: algorithm, bytes: bytes)
+        else { return nil }
+        return Entry(name: name(line[line.index(after: open)..<close], isEscaped: isEscaped), checksum: checksum)
+    }
+
+    private static func name(_ bytes: Substring.UTF8View, isEscaped: Bool) -> String {
+        guard isEscaped else { return String(Substring(bytes)) }
+        var name: [UInt8] = []
+        var isAfterBackslash = false
+        for byte in bytes {
+            if isAfterBackslash {
+                switch byte {
+                case UInt8(ascii: "n"): name.append(0x0A)
+                case UInt8(ascii: "r"): name.append(0x0D)
+                default: name.append(byte)
+                }
+                isAfterBackslash = false
+            } else if byte == UInt8(ascii: "\\") {
+                isAfterBackslash = true
+            } else {
+                name.append(byte)
+            }
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    private static func baseName(_ name: String) -> String {
+        guard let slash = name.utf8.lastIndex(of: UInt8(ascii: "/")) else { return name }
+        return String(name[name.utf8.index(after: slash)...])
+    }
+}

@@ -1,0 +1,54 @@
+public import HTTPTypes
+
+/// Header fields as users write them: `Name: value`.
+public enum HeaderLine {
+    /// Why a text is no header; it names the field at most, never the value, which may be secret.
+    public typealias ParseError = TextError
+
+    /// Reads one field; blanks around the value are dropped, an empty value is a value.
+    public static func parse(_ text: String) throws(ParseError) -> HTTPField {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            throw TextError("a header is written as \"Name: value\", this one has no colon")
+        }
+        let nameText = text[..<colon].trimmedText
+        guard !nameText.isEmpty else { throw TextError("a header is written as \"Name: value\", this one has no name") }
+        guard nameText.utf8.allSatisfy(ASCII.isToken), let name = HTTPField.Name(nameText) else {
+            throw TextError("a header's name has a character that none can have; write it as \"Name: value\"")
+        }
+        let bytes = Array(text[text.utf8.index(after: colon)...].utf8)
+        let value = ASCII.trimmed(bytes[...])
+        guard !value.contains(where: { ASCII.isControl($0) && $0 != 0x09 }) else {
+            throw TextError("the header \(nameText) has a line break or another control character in its value")
+        }
+        return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+    }
+
+    /// Reads a file with one field a line; empty lines and lines that begin with `#` are skipped.
+    ///
+    /// - Throws: The first line that is no header, with its number.
+    public static func parseFile(_ text: String) throws(ParseError) -> HTTPFields {
+        var fields = HTTPFields()
+        for line in TextLines(text).lines {
+            guard let first = line.text.utf8.first(where: { !ASCII.isWhiteSpace($0) }), first != UInt8(ascii: "#")
+            else {
+                continue
+            }
+            do {
+                fields.append(try parse(String(line.text)))
+            } catch {
+                throw TextError(error.message, line: line.number)
+            }
+        }
+        return fields
+    }
+
+    /// Whether Ferry decides about this field itself, so that a user's own would break a download: framing, ranges,
+    /// conditions, coding, the connection.
+    package static func isReserved(_ name: HTTPField.Name) -> Bool { reserved.contains(name.canonicalName) }
+
+    private static let reserved: Set<String> = [
+        "accept-encoding", "connection", "content-length", "expect", "if-match", "if-modified-since", "if-none-match",
+        "if-range", "if-unmodified-since", "keep-alive", "proxy-connection", "range", "te", "trailer",
+        "transfer-encoding", "upgrade",
+    ]
+}

@@ -1,0 +1,52 @@
+/// Sizes and rates as people write them.
+public enum SizeText {
+    /// Why a text is no size.
+    public typealias ParseError = TextError
+
+    /// Reads `100`, `5M`, `256MB`, `1.5G`, `1GiB`: `K M G T`, with or without `B`, are powers of 1000, `Ki Mi Gi Ti` of
+    /// 1024; letters of either case. Fractions of a byte are dropped.
+    public static func parse(_ text: String) throws(ParseError) -> ByteCount {
+        try parse(text, what: "size", suffix: text)
+    }
+
+    /// Reads what ``parse(_:)`` reads, with an optional `/s`: bytes per second.
+    public static func parseRate(_ text: String) throws(ParseError) -> ByteCount {
+        let trimmed = text.trimmedText
+        let hasPerSecond = trimmed.asciiLowercased.hasSuffix("/s")
+        return try parse(text, what: "rate", suffix: hasPerSecond ? String(trimmed.dropLast(2)) : trimmed)
+    }
+
+    private static func parse(_ text: String, what: String, suffix number: String) throws(ParseError) -> ByteCount {
+        let shown = TextError.quote(text.trimmedText)
+        let digits = number.trimmedText.utf8.prefix { ASCII.isDigit($0) }.count
+        guard let decimal = DecimalText(number) else {
+            throw TextError(
+                digits > 0 && number.trimmedText.utf8.dropFirst(digits).first != UInt8(ascii: ".")
+                    ? "the \(what) \(shown) is too large"
+                    : "\(shown) is not a \(what): write it like 100, 5M, 1.5GB or 1GiB")
+        }
+        guard let unit = unit(decimal.suffix) else {
+            throw TextError("\(shown) is not a \(what): the unit is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB")
+        }
+        guard !(decimal.hasFraction && unit == 1) else {
+            throw TextError("\(shown) is not a \(what): there are no fractions of a byte")
+        }
+        guard let count = decimal.scaled(by: unit) else { throw TextError("the \(what) \(shown) is too large") }
+        return count
+    }
+
+    private static func unit(_ suffix: String) -> UInt64? {
+        switch suffix {
+        case "", "b": 1
+        case "k", "kb": 1000
+        case "m", "mb": 1_000_000
+        case "g", "gb": 1_000_000_000
+        case "t", "tb": 1_000_000_000_000
+        case "ki", "kib": 1 << 10
+        case "mi", "mib": 1 << 20
+        case "gi", "gib": 1 << 30
+        case "ti", "tib": 1 << 40
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import FerryCore
+package import SystemPackage
+
+/// Why a file could not be published. Unless said otherwise it still is the part file that it was.
+package enum PublishError: Error, Sendable {
+    /// The part file's path leads elsewhere, or nowhere (TRUST B6).
+    case notIntact(FilePath)
+    /// It does not have the length of the whole.
+    case wrongLength(FilePath, expected: ByteCount, actual: ByteCount)
+    /// The name is taken, and the rule is to fail or to skip.
+    case exists(FilePath)
+    /// What has the name must not be replaced: a directory, or part of another download.
+    case blocked(FilePath)
+    case noFreeName(FilePath)
+    /// A call failed. If it was a sync, what is in the part file is not to be believed.
+    case file(FileError)
+    /// The announcement failed; nothing was renamed.
+    case announcing(any Error)
+    /// It has its final name, but the name may not survive a power cut: the journal must stay.
+    case unsyncedName(Published, FileError)
+
+    package var message: String {
+        switch self {
+        case .notIntact(let path): "\(path.string) was removed or replaced by another program"
+        case .wrongLength(let path, let expected, let actual):
+            "\(path.string) has \(actual) bytes where \(expected) were expected"
+        case .exists(let path): "\(path.string) is already there"
+        case .blocked(let path): "\(path.string) is in the way and must not be replaced"
+        case .noFreeName(let path): "no free name like \(path.string)"
+        case .file(let error): error.message
+        case .announcing(let error): "cannot write the journal: \(error)"
+        case .unsyncedName(let published, let error): "\(published.path.string) is complete, but \(error.message)"
+        }
+    }
+}
+
+extension PublishError: CustomStringConvertible {
+    package var description: String { message }
+}

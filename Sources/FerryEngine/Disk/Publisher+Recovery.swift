@@ -1,0 +1,59 @@
+package import FerryCore
+package import SystemPackage
+
+extension Publisher {
+    /// How far publishing had come when it was cut off.
+    package enum Recovery: Sendable, Hashable {
+        /// The part file is there and has its length: open it and publish again.
+        case again
+        /// It has its final name, now durable; the journal can go.
+        case finished(FilePath)
+        /// The file seems to have its final name, but that proves nothing: why is said. A digest can decide.
+        case unproven(FilePath, String)
+        /// Neither; what was found is said.
+        case lost(String)
+    }
+
+    /// Finds out what became of an announced file, and finishes what can be finished.
+    ///
+    /// `unsyncedBoot` is the journal's: what was written without syncing is believed under that boot only.
+    package func recover(
+        _ publishing: JournalRecord.Publishing, part: FilePath, unsyncedBoot: String? = nil
+    ) throws(FileError) -> Recovery {
+        guard DownloadPaths.isBareName(publishing.name) else { return .lost("the announced name cannot be used") }
+        let final = part.removingLastComponent().appending(publishing.name)
+        let published = try fileSystem.statusIfPresent(final)
+        let rest = try fileSystem.statusIfPresent(part)
+        let wasDropped = unsyncedBoot != nil && unsyncedBoot != fileSystem.bootID
+        if let published, publishing.describes(published), published.device == publishing.device {
+            if wasDropped {
+                return .unproven(final, "\(final.string) was written without syncing before the system restarted")
+            }
+            // Both names: the crash came between link and unlink.
+            if let rest, rest.isSameFile(as: published) { try fileSystem.unlink(part) }
+            _ = try syncDirectory(of: final)
+            return .finished(final)
+        }
+        if let rest {
+            guard rest.kind == .regular, rest.inode == publishing.inode, rest.device == publishing.device else {
+                return .lost("\(part.string) is not the file that was to be published")
+            }
+            guard rest.length == publishing.length else {
+                return .lost("\(part.string) has \(rest.length) bytes where \(publishing.length) were expected")
+            }
+            if wasDropped { return .lost("\(part.string) was written without syncing before the system restarted") }
+            return .again
+        }
+        if let published, publishing.describes(published) {
+            return .unproven(final, "\(final.string) was published on another device")
+        }
+        return .lost("neither \(part.string) nor \(final.string) is the file that was published")
+    }
+}
+
+extension JournalRecord.Publishing {
+    /// Whether number and length are those of this file, on whatever device.
+    fileprivate func describes(_ status: FileStatus) -> Bool {
+        status.kind == .regular && status.inode == inode && status.length == length
+    }
+}

@@ -1,0 +1,158 @@
+package import FerryCore
+import SystemPackage
+
+/// Gives a complete part file its final name (DESIGN §3.9).
+///
+///     mode, time, attribute; sync the file; announce; rename without replacing; sync the directory
+///
+/// Invariants: a file that has no announcement has not been renamed; what has the final name is whole and, when
+/// syncing, on the disk; nothing is replaced unless the rule says so. After a crash at any point
+/// ``recover(_:part:unsyncedBoot:)`` says which side of the rename it was.
+package struct Publisher: Sendable {
+    let fileSystem: any FileSystem
+    let syncs: Bool
+    private let numbered: @Sendable (String, Int) -> String
+
+    /// Takes the way to number names, `("a.txt", 1)` to `a (1).txt`; `syncs: false` for `--no-fsync`.
+    package init(
+        fileSystem: any FileSystem, syncs: Bool, numbered: @escaping @Sendable (String, Int) -> String
+    ) {
+        self.fileSystem = fileSystem
+        self.syncs = syncs
+        self.numbered = numbered
+    }
+
+    /// Publishes; the part file stays open and locked under its new name.
+    ///
+    /// `announce` must bring the announcement to the journal durably before it returns. It is called again when the
+    /// announced name turns out to be taken.
+    package func publish(
+        _ part: PartFile, _ order: PublishOrder, announce: (JournalRecord.Publishing) throws -> Void
+    ) throws(PublishError) -> Published {
+        try checkWhole(part, order)
+        var notes = FileDress(order, mode: 0o666 & ~fileSystem.creationMask).put(on: part.file)
+        if syncs { try disk { () throws(FileError) in try part.file.sync() } }
+        var number = 0
+        var lost = 0
+        while number <= NameTaker.maxNumber, lost <= NameTaker.maxNumber {
+            let name = number == 0 ? order.name : numbered(order.name, number)
+            guard let paths = DownloadPaths(directory: order.directory, name: name) else {
+                throw .blocked(order.directory.appending(name))
+            }
+            let answer = try look(at: paths, isFirst: number == 0, rule: order.rule)
+            guard let replaces = answer else {
+                number += 1
+                continue
+            }
+            do {
+                try announce(
+                    .init(name: name, device: part.device, inode: part.inode, length: order.length))
+            } catch {
+                throw .announcing(error)
+            }
+            // The announcement took a while: another program may have been here.
+            try checkWhole(part, order)
+            let how = try disk { () throws(FileError) in
+                try rename(part.path, to: paths.final, replacing: replaces)
+            }
+            guard let how else {
+                // Taken since the look: look again.
+                lost += 1
+                continue
+            }
+            if number > 0 { notes.append(.numbered(name)) }
+            return try settle(Published(path: paths.final, name: name, notes: notes + how), part)
+        }
+        throw .noFreeName(order.directory.appending(order.name))
+    }
+
+    /// That the path leads to the file that is held, and it has the length of the whole.
+    private func checkWhole(_ part: PartFile, _ order: PublishOrder) throws(PublishError) {
+        let length = try disk { () throws(FileError) in try part.isNamed() ? part.length() : nil }
+        guard let length else { throw .notIntact(part.path) }
+        guard length == order.length else {
+            throw .wrongLength(part.path, expected: order.length, actual: length)
+        }
+    }
+
+    /// Whether the name may be tried, and then whether by replacing; `nil`: the next number.
+    private func look(at paths: DownloadPaths, isFirst: Bool, rule: ConflictRule) throws(PublishError) -> Bool? {
+        let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(paths.final) }
+        guard isFirst else {
+            let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
+            return try disk { () throws(FileError) in try taker.isFree(paths) } ? false : nil
+        }
+        guard let status else { return false }
+        switch rule {
+        case .rename: return nil
+        case .fail, .skip: throw .exists(paths.final)
+        case .overwrite:
+            let allows = try disk { () throws(FileError) in
+                try Replaceable.allows(paths.final, status, fileSystem: fileSystem)
+            }
+            guard allows else { throw .blocked(paths.final) }
+            return true
+        }
+    }
+
+    /// Renames; `nil` when the name is taken.
+    private func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) -> [PublishNote]? {
+        if replacing {
+            try fileSystem.rename(from, to: path, replacing: true)
+            return [.replaced]
+        }
+        do throws(FileError) {
+            try fileSystem.rename(from, to: path, replacing: false)
+            return []
+        } catch {
+            if error.kind == .exists { return nil }
+            guard error.kind == .unsupported else { throw error }
+        }
+        do throws(FileError) {
+            try fileSystem.link(from, to: path)
+        } catch {
+            switch error.kind {
+            case .exists: return nil
+            case .unsupported, .permission, .crossDevice: break  // No links here.
+            default: throw error
+            }
+            if try fileSystem.exists(path) { return nil }
+            try fileSystem.rename(from, to: path, replacing: true)
+            return [.renamedAfterCheck]
+        }
+        do throws(FileError) {
+            try fileSystem.unlink(from)
+            return [.linked]
+        } catch {
+            return [.linked, .partNameLeft(from)]
+        }
+    }
+
+    /// Makes the new name durable.
+    private func settle(_ published: Published, _ part: PartFile) throws(PublishError) -> Published {
+        var published = published
+        do throws(FileError) {
+            if try !syncDirectory(of: published.path) { published.notes.append(.directoryNotSyncable) }
+        } catch {
+            throw .unsyncedName(published, error)
+        }
+        return published
+    }
+
+    /// `false` when the file system cannot.
+    func syncDirectory(of path: FilePath) throws(FileError) -> Bool {
+        guard syncs else { return true }
+        do throws(FileError) {
+            let directory = path.removingLastComponent()
+            try fileSystem.syncDirectory(directory.isEmpty ? "." : directory)
+            return true
+        } catch {
+            guard error.kind == .unsupported else { throw error }
+            return false
+        }
+    }
+
+    private func disk<Value>(_ body: () throws(FileError) -> Value) throws(PublishError) -> Value {
+        do throws(FileError) { return try body() } catch { throw .file(error) }
+    }
+}

@@ -1,0 +1,57 @@
+package import FerryCore
+import SystemPackage
+
+/// Puts a part file and its journal aside, as `.old`, when the file on the server proved to be another (DESIGN §3).
+///
+/// One generation: what was aside before is replaced. The part file goes first; a crash in between leaves a journal
+/// whose part file is found under its old name, and ``move()`` again finishes.
+package struct SetAside: Sendable {
+    private let paths: DownloadPaths
+    private let fileSystem: any FileSystem
+    private let syncs: Bool
+
+    package init(_ paths: DownloadPaths, fileSystem: any FileSystem, syncs: Bool) {
+        self.paths = paths
+        self.fileSystem = fileSystem
+        self.syncs = syncs
+    }
+
+    /// Moves what is there; open files stay open.
+    package func move() throws(FileError) {
+        for (from, to) in [(paths.part, paths.oldPart), (paths.journal, paths.oldJournal)] {
+            do throws(FileError) {
+                try fileSystem.rename(from, to: to, replacing: true)
+            } catch {
+                guard error.kind == .notFound else { throw error }
+            }
+        }
+        try syncDirectory()
+    }
+
+    /// Removes what is aside: when the new one is published, or room is needed.
+    package func remove() throws(FileError) {
+        // The bytes first: a journal alone is small, and says what the rest of it was.
+        try fileSystem.removeIfPresent(paths.oldPart)
+        try fileSystem.removeIfPresent(paths.oldJournal)
+    }
+
+    package func isPresent() throws(FileError) -> Bool {
+        if try fileSystem.exists(paths.oldPart) { return true }
+        return try fileSystem.exists(paths.oldJournal)
+    }
+
+    /// The space that ``remove()`` would give back; 0 when that cannot be told.
+    package func freeableBytes() -> ByteCount {
+        guard let status = try? fileSystem.statusIfPresent(paths.oldPart), status.linkCount == 1 else { return 0 }
+        return status.allocatedBytes
+    }
+
+    private func syncDirectory() throws(FileError) {
+        guard syncs else { return }
+        do throws(FileError) {
+            try fileSystem.syncDirectory(paths.directory)
+        } catch {
+            guard error.kind == .unsupported else { throw error }
+        }
+    }
+}

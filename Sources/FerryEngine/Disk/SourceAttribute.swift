@@ -1,0 +1,95 @@
+import Crypto
+package import FerryCore
+package import SystemPackage
+
+/// The value of `user.ferry.source`: which URL a published file came from, and what it was like then (DESIGN §7).
+///
+/// Six lines of text: `ferry 1`, the SHA-256 of the URL, the length, the time as `seconds.nanoseconds`, the ETag and
+/// Last-Modified (empty when there was none).
+package struct SourceAttribute: Sendable, Hashable {
+    package static let name = "user.ferry.source"
+    /// The most bytes of a value that is read or written: it must fit into an inode or one block beside it.
+    package static let maxBytes = 3_072
+    /// The most bytes of one validator; a longer one is left out.
+    static let maxValidatorBytes = 1_100
+
+    /// The SHA-256 of the URL's text, 64 hexadecimal digits.
+    package let urlDigest: String
+    package let etag: String?
+    package let lastModified: String?
+    package let length: ByteCount
+    package let modified: FileTime
+
+    package init(_ source: FileSource, length: ByteCount, modified: FileTime) {
+        urlDigest = Self.digest(ofURL: source.url)
+        etag = source.etag.flatMap(Self.oneLine)
+        lastModified = source.lastModified.flatMap(Self.oneLine)
+        self.length = length
+        self.modified = modified
+    }
+
+    package func encode() -> [UInt8] {
+        let lines = [
+            "ferry 1", urlDigest, "\(length)", "\(modified.seconds).\(modified.nanoseconds)", etag ?? "",
+            lastModified ?? "",
+        ]
+        return Array(lines.joined(separator: "\n").utf8)
+    }
+
+    /// Reads a value; `nil` when it is not one of ours.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count <= Self.maxBytes, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count == 6, lines[0] == "ferry 1" else { return nil }
+        guard lines[1].utf8.count == 64, lines[1].utf8.allSatisfy(Self.isHexDigit) else { return nil }
+        guard let length = ByteCount(lines[2]), length >= 0 else { return nil }
+        let time = lines[3].split(separator: ".", omittingEmptySubsequences: false)
+        guard time.count == 2, let seconds = Int64(time[0]), let nanoseconds = Int32(time[1]),
+            0..<1_000_000_000 ~= nanoseconds
+        else { return nil }
+        urlDigest = lines[1]
+        self.length = length
+        modified = FileTime(seconds: seconds, nanoseconds: nanoseconds)
+        etag = lines[4].isEmpty ? nil : lines[4]
+        lastModified = lines[5].isEmpty ? nil : lines[5]
+        guard [etag, lastModified].allSatisfy({ $0 == nil || $0.flatMap(Self.oneLine) != nil }) else { return nil }
+    }
+
+    /// What the file at `path` says, with its status; `nil` when it says nothing that can be used.
+    package static func read(
+        _ path: FilePath, fileSystem: any FileSystem
+    ) -> (attribute: SourceAttribute, status: FileStatus)? {
+        guard let status = try? fileSystem.status(path, followingLinks: true), status.kind == .regular,
+            let bytes = try? fileSystem.attribute(name, at: path), let attribute = SourceAttribute(bytes)
+        else { return nil }
+        return (attribute, status)
+    }
+
+    /// Whether it speaks of this URL, and the file has had the same length and time since.
+    package func matches(url: String, _ status: FileStatus) -> Bool {
+        status.kind == .regular && urlDigest == Self.digest(ofURL: url) && length == status.length
+            && modified == status.modified
+    }
+
+    private static func digest(ofURL url: String) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
+        for byte in SHA256.hash(data: Array(url.utf8)) {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A validator that can stand on one line; `nil` for others.
+    private static func oneLine(_ text: String) -> String? {
+        guard !text.isEmpty, text.utf8.count <= maxValidatorBytes, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else { return nil }
+        return text
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
+    }
+}

@@ -1,0 +1,220 @@
+import FerryCore
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+extension DownloadDriver {
+    func open(_ id: ConnectionID) {
+        state.withLock { state in
+            // owner: state.tasks, awaited in drain.
+            state.tasks[id] = Task(executorPreference: environment.executor) { await self.connection(id) }
+        }
+    }
+
+    /// One connection, from its first request to its last.
+    private func connection(_ id: ConnectionID) async {
+        var goesOn = true
+        while goesOn && !Task.isCancelled {
+            let order = state.withLock { $0.machine.next(for: id, at: environment.clock.now()) }
+            switch order {
+            case .leave: goesOn = false
+            case .restart(let reason): goesOn = restart(reason)
+            case .prove(let source): await prove(source: source, on: id)
+            case .fetch(let fetch): goesOn = await perform(fetch, on: id)
+            }
+        }
+        state.withLock { state in
+            state.machine.left(id, at: environment.clock.now())
+            state.tasks[id] = nil
+        }
+        bell.ring()
+    }
+
+    /// One request. Whether the connection may ask for another.
+    private func perform(_ fetch: TransferMachine.Fetch, on id: ConnectionID) async -> Bool {
+        let response: TransferResponse
+        do throws(TransferFailure) {
+            response = try await environment.transport.fetch(transferRequest(for: fetch))
+        } catch {
+            failed(error, on: id)
+            return false
+        }
+        let verdict = ResponseVerdict.judge(response.head, asked: fetch.ask, now: environment.clock.date())
+        let action = state.withLock { state in
+            let action = state.machine.headReceived(
+                verdict, on: id, at: environment.clock.now(), random: environment.random())
+            if case .drop = action {} else {
+                state.resolved[fetch.source] = response.redirects.isEmpty ? nil : response.url
+                state.finalURL = response.url
+            }
+            return action
+        }
+        do throws(DownloadError) {
+            switch action {
+            case .drop:
+                ended(id, .stopped)
+                return true
+            case .leave:
+                ended(id, .stopped)
+                return false
+            case .unchanged:
+                finishUnchanged()
+                return false
+            case .begin(let entity):
+                guard try await makePlace(for: entity, url: response.url) else { return false }
+            case .restartWith(let reason, let entity):
+                try setAside(reason)
+                guard try await makePlace(for: entity, url: response.url) else { return false }
+            case .read: break
+            }
+            return try await read(response.body, on: id)
+        } catch {
+            ended(id, .stopped)
+            fail(error)
+            return false
+        }
+    }
+
+    /// Pulls the body, piece by piece, to its place.
+    private func read(_ body: TransferBody, on id: ConnectionID) async throws(DownloadError) -> Bool {
+        while true {
+            let piece: ByteBuffer?
+            do throws(TransferFailure) {
+                piece = try await body.next()
+            } catch {
+                switch error.kind {
+                case .cancelled: ended(id, .stopped)
+                case .malformed, .broken, .closed: ended(id, .broken(error.message))
+                default: ended(id, .broken(error.message))
+                }
+                return true
+            }
+            guard let piece else {
+                ended(id, .complete)
+                return true
+            }
+            guard try await take(piece, on: id) else {
+                ended(id, .stopped)
+                return !Task.isCancelled
+            }
+            if Task.isCancelled {
+                ended(id, .stopped)
+                return false
+            }
+        }
+    }
+
+    /// Writes one piece. False when the segment has ended before it.
+    private func take(_ piece: ByteBuffer, on id: ConnectionID) async throws(DownloadError) -> Bool {
+        let count = ByteCount(piece.readableBytes)
+        state.withLock { state in
+            let now = environment.clock.now()
+            state.machine.arrived(count, on: id, at: now)
+            state.meter.record(count, at: now)
+        }
+        var left = count
+        var offset = 0
+        var mustWait = false
+        while left > 0 {
+            switch state.withLock({ $0.machine.place(left, on: id) }) {
+            case .stop: return false
+            case .skip(let skipped):
+                offset += Int(skipped)
+                left -= skipped
+            case .write(let range):
+                let length = Int(range.upperBound - range.lowerBound)
+                let result: Result<Void, DownloadError> = piece.withUnsafeReadableBytes { bytes in
+                    do throws(DownloadError) {
+                        try storage.write(
+                            UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]), at: range.lowerBound)
+                        return .success(())
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+                if case .failure(let error) = result {
+                    state.withLock { $0.machine.writeFailed(on: id) }
+                    throw error
+                }
+                mustWait = state.withLock { $0.machine.wrote(on: id) }
+                offset += length
+                left -= ByteCount(length)
+            }
+        }
+        if mustWait { await waitForCheckpoint() }
+        await throttle.passed(count)
+        await environment.throttle.passed(count)
+        return state.withLock { state in
+            state.machine.asks(id, at: environment.clock.now())
+            // What is asked beyond our segment is another's: the connection is closed rather than read to its end.
+            return !state.machine.mustCut(id)
+        }
+    }
+
+    /// Reading stops while too much is unsynced.
+    private func waitForCheckpoint() async {
+        while !Task.isCancelled {
+            bell.ring()
+            await checkpointDone.wait()
+            if !state.withLock({ $0.machine.mustWaitForCheckpoint }) { return }
+        }
+    }
+
+    private func ended(_ id: ConnectionID, _ end: TransferMachine.End) {
+        state.withLock { state in
+            state.machine.ended(id, end, at: environment.clock.now(), random: environment.random())
+        }
+        bell.ring()
+    }
+
+    /// No head came.
+    private func failed(_ failure: TransferFailure, on id: ConnectionID) {
+        if failure.kind == .cancelled { return ended(id, .stopped) }
+        let isLast = state.withLock { state in
+            if failure.kind == .dns(permanent: true) { state.missingNames += 1 }
+            let passes =
+                failure.isTransient || state.machine.openConnections > 1
+                || (failure.kind == .dns(permanent: true) && state.missingNames < 3)
+            if passes {
+                state.machine.ended(
+                    id, .failedBeforeHead(failure.message, isTransient: true), at: environment.clock.now(),
+                    random: environment.random())
+            }
+            return !passes
+        }
+        if isLast { fail(DownloadError(failure)) }
+        bell.ring()
+    }
+
+    // MARK: Requests
+
+    func transferRequest(for fetch: TransferMachine.Fetch) -> TransferRequest {
+        var fields = HTTPFields()
+        if let range = fetch.ask.field {
+            fields[.range] = range
+            if let validator = fetch.ifRange { fields[.ifRange] = validator }
+        }
+        if let unless = fetch.unless {
+            if let etag = unless.etag {
+                fields[.ifNoneMatch] = etag
+            } else if let date = unless.lastModified {
+                fields[.ifModifiedSince] = date
+            }
+        }
+        return transferRequest(source: fetch.source, fields: fields, fromOriginal: fetch.fromOriginal)
+    }
+
+    func transferRequest(source: Int, fields: HTTPFields, fromOriginal: Bool) -> TransferRequest {
+        let original = sources[source]
+        let url = fromOriginal ? original : state.withLock { $0.resolved[source] } ?? original
+        var request = TransferRequest(url: url)
+        request.fields = fields
+        request.userFields = self.request.headers
+        request.credentials = original.credentials ?? self.request.credentials
+        // What the user gave was given for the first source.
+        request.trustedOrigins = original.origin == sources[0].origin ? [original.origin] : []
+        request.headLimit = max(settings.stallTimeout, settings.connectTimeout)
+        request.allowsDowngrade = self.request.trust.allowsDowngrade
+        return request
+    }
+}

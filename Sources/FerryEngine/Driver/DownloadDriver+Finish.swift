@@ -1,0 +1,195 @@
+import FerryCore
+import struct Foundation.Date
+import NIOCore
+import Synchronization
+import SystemPackage
+
+/// All bytes are there: verify, publish.
+extension DownloadDriver {
+    func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload {
+        let (total, proof, expected) = state.withLock {
+            ($0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck)
+        }
+        var finalProof = proof
+        switch storage.current {
+        case .none: throw DownloadError(.internal, "nothing was stored")
+        case .stream:
+            if request.trust.strict, !proof.isStrict { throw unproven(proof) }
+            return finished(path: "", total: total, proof: proof)
+        case .small(let small):
+            if let expected {
+                let actual = ByteDigest.of(small.bytes, expected.algorithm)
+                guard actual == expected.bytes else {
+                    try spill()
+                    throw await mismatch(expected, actual: actual)
+                }
+                finalProof = .digest
+            }
+            if request.trust.strict, !finalProof.isStrict { throw unproven(finalProof) }
+            if let path = try await publishSmall(small) { return finished(path: path, total: total, proof: finalProof) }
+            try spill()
+            return try await publishPair(total: total, proof: finalProof)
+        case .pair(let pair):
+            if let expected {
+                report(.state(.verifying))
+                let actual = try await digest.finish(expected.algorithm, of: pair, total: total)
+                guard actual == expected.bytes else { throw await mismatch(expected, actual: actual) }
+                finalProof = .digest
+            }
+            if request.trust.strict, !finalProof.isStrict {
+                await checkpoint()
+                storage.close()
+                throw unproven(finalProof)
+            }
+            return try await publishPair(total: total, proof: finalProof)
+        }
+    }
+
+    private func finished(path: String, total: ByteCount, proof: Proof) -> FinishedDownload {
+        state.withLock { state in
+            FinishedDownload(
+                path: path, totalBytes: total, proof: proof, finalURL: state.finalURL?.redacted ?? "",
+                contentType: state.contentType, receivedBytes: state.machine.receivedBytes)
+        }
+    }
+
+    private func unproven(_ proof: Proof) -> DownloadError {
+        DownloadError(
+            .unproven, "the file is complete, but its proof is only “\(proof.rawValue)”",
+            suggestion: "Give a --checksum, or leave --strict away.", recovery: .needsUser)
+    }
+
+    /// The whole is not what it must be: it is kept, marked, and never published.
+    private func mismatch(_ expected: Checksum, actual: [UInt8]) async -> DownloadError {
+        let found = Checksum(algorithm: expected.algorithm, bytes: actual)?.description ?? ""
+        await checkpoint()
+        if let pair = storage.pair {
+            let record = state.withLock { state -> JournalRecord? in
+                state.record?.mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
+                return state.record
+            }
+            if let record { try? pair.journal.write(record) }
+        }
+        storage.close()
+        return DownloadError(
+            .checksum, "the file does not have its digest: expected \(expected), got \(found)",
+            suggestion: "What came is kept beside, marked; running it again begins anew.")
+    }
+
+    // MARK: Publishing
+
+    private func publishOrder(directory: FilePath, name: String, total: ByteCount) -> PublishOrder {
+        state.withLock { state in
+            let identity = state.machine.identity
+            let time = identity.lastModified.flatMap { HTTPDate.parse($0) }.flatMap {
+                FileTime(secondsSince1970: $0.timeIntervalSince1970)
+            }
+            return PublishOrder(
+                directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
+                source: state.sources.first.map {
+                    FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
+                })
+        }
+    }
+
+    /// Gives a small file its name in one step; `nil` when it must go by a part file.
+    private func publishSmall(_ small: Storage.Small) async throws(DownloadError) -> String? {
+        let order = publishOrder(directory: small.directory, name: small.name, total: ByteCount(small.bytes.count))
+        let publisher = SmallFilePublisher(
+            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
+        let publish = { @Sendable () -> Result<SmallFilePublisher.Result, PublishError> in
+            do throws(PublishError) { return .success(try publisher.publish(small.bytes, order)) } catch {
+                return .failure(error)
+            }
+        }
+        // Without a sync it is quicker done than handed over.
+        let result = request.syncsToDisk ? await environment.pool.run(publish) : publish()
+        switch result {
+        case .failure(let error): throw DownloadError(error)
+        case .success(.published(let published)):
+            for note in published.notes { report(.event(.note(note.text))) }
+            state.withLock { $0.name = published.name }
+            storage.close()
+            return published.path.string
+        case .success(.needsPartFile): return nil
+        case .success(.exists(let path)):
+            throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
+        case .success(.blocked(let path)):
+            throw DownloadError(.conflict, "\(path) is in the way", recovery: .needsUser)
+        case .success(.noFreeName(let path)):
+            throw DownloadError(.conflict, "no free name is left for \(path)", recovery: .needsUser)
+        }
+    }
+
+    private func publishPair(total: ByteCount, proof: Proof) async throws(DownloadError) -> FinishedDownload {
+        guard let pair = storage.pair else { throw DownloadError(.internal, "no part file to publish") }
+        let all = RangeSet(0..<total)
+        let record = state.withLock { state -> JournalRecord? in
+            var record = state.nextRecord(claiming: all)
+            record?.claimed = total > 0 ? [[0, total]] : []
+            return record
+        }
+        guard let record else { throw DownloadError(.internal, "a part file without a record") }
+        let order = publishOrder(directory: pair.paths.directory, name: pair.paths.name, total: total)
+        let publisher = Publisher(
+            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
+        let syncs = request.syncsToDisk
+        let boot = environment.fileSystem.bootID
+        let result: Result<Published, DownloadError> = await environment.pool.run {
+            do throws(FileError) { try pair.part.truncate(to: total) } catch { return .failure(DownloadError(error)) }
+            do throws(PublishError) {
+                let published = try publisher.publish(pair.part, order) { publishing in
+                    var announced = record
+                    announced.publishing = publishing
+                    announced.unsyncedBoot = syncs ? nil : boot
+                    try pair.journal.write(announced)
+                }
+                return .success(published)
+            } catch {
+                return .failure(DownloadError(error))
+            }
+        }
+        switch result {
+        case .failure(let error):
+            await keepUnpublished()
+            throw error
+        case .success(let published):
+            environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
+            try? pair.journal.remove(syncs: false)
+            try? SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: false).remove()
+            for note in published.notes { report(.event(.note(note.text))) }
+            state.withLock { $0.name = published.name }
+            storage.close()
+            return finished(path: published.path.string, total: total, proof: proof)
+        }
+    }
+
+    private func keepUnpublished() async {
+        await checkpoint()
+        storage.close()
+    }
+
+    /// A list of digests was given: find the one for this name.
+    func lookUpChecksum(for name: String) async throws(DownloadError) {
+        guard let list = request.checksumList, state.withLock({ $0.checksum }) == nil else { return }
+        var request = TransferRequest(url: list)
+        request.headLimit = settings.stallTimeout
+        request.allowsDowngrade = self.request.trust.allowsDowngrade
+        if list.origin == sources[0].origin {
+            request.userFields = self.request.headers
+            request.credentials = list.credentials ?? self.request.credentials
+        }
+        let bytes: [UInt8]
+        do throws(TransferFailure) {
+            let response = try await environment.transport.fetch(request)
+            guard response.head.status == 200 else {
+                throw TransferFailure(.other, "the list of digests \(list) cannot be had: status \(response.head.status)")
+            }
+            bytes = try await collect(response.body, most: 4 << 20)
+        } catch { throw DownloadError(error) }
+        guard let checksum = ChecksumList(String(decoding: bytes, as: UTF8.self)).checksum(for: name) else {
+            throw DownloadError(.checksum, "\(list) has no digest for \(name)")
+        }
+        state.withLock { $0.checksum = checksum }
+    }
+}

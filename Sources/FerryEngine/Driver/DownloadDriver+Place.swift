@@ -1,0 +1,227 @@
+import FerryCore
+import struct Foundation.Date
+import Synchronization
+import SystemPackage
+
+/// Making a place for the bytes: memory, or a part file and its journal.
+extension DownloadDriver {
+    /// Files of a known length below this start in memory.
+    static let smallFileBytes: ByteCount = 1 << 20
+    /// A small file that is not there after this moves to the disk.
+    static let smallFilePatience: Duration = .seconds(2)
+
+    /// Takes the name and makes room. False when the file that is there already is the server's.
+    func makePlace(for entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
+        let total = entity.identity.totalBytes
+        state.withLock { $0.contentType = entity.identity.contentType }
+        if case .stream = storage.current {
+            report(.event(.started(name: state.withLock { $0.name }, totalBytes: total)))
+            return true
+        }
+        let (directory, name) = try destination(for: entity, url: url)
+        if let existing = existing(at: directory.appending(name), entity: entity) {
+            state.withLock { $0.existing = existing }
+            bell.ring()
+            return false
+        }
+        state.withLock { $0.name = name }
+        try await lookUpChecksum(for: name)
+        try checkSpace(in: directory, for: total)
+        report(.named(name: name, path: directory.appending(name).string))
+        report(.event(.started(name: name, totalBytes: total)))
+        if let total, total < Self.smallFileBytes, !entity.endsByClose, request.onConflict != .overwrite {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(Int(total))
+            storage.set(.small(Storage.Small(bytes: bytes, name: name, directory: directory)))
+            return true
+        }
+        guard let pair = try makePair(name: name, in: directory, total: total) else { return false }
+        storage.set(.pair(pair))
+        return true
+    }
+
+    private func destination(for entity: Entity, url: DownloadURL) throws(DownloadError) -> (FilePath, String) {
+        switch request.destination {
+        case .stream: throw DownloadError(.internal, "a stream has no name")
+        case .file(let path):
+            let target = absolute(path)
+            return (target.removingLastComponent(), target.lastComponent?.string ?? "download")
+        case .directory(let path):
+            return (absolute(path), SafeName.make(entity.suggestedName, url: sources[0], finalURL: url))
+        case .part(let path):
+            guard let paths = DownloadPaths(of: absolute(path)) else {
+                throw DownloadError(.invalidRequest, "\(path) is not a part file")
+            }
+            return (paths.directory, paths.name)
+        }
+    }
+
+    /// A plain GET on a file that is there: equal length and equal date mean that it is complete. So does the strong
+    /// ETag that the file itself carries.
+    private func existing(at path: FilePath, entity: Entity) -> FinishedDownload? {
+        guard state.withLock({ $0.checksum }) == nil, request.checksumList == nil,
+            let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular,
+            let total = entity.identity.totalBytes, status.length == total
+        else { return nil }
+        let found = FinishedDownload(
+            path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true,
+            finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: entity.identity.contentType)
+        if let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
+            attribute.matches(url: sources[0].text, status), let tag = entity.identity.strongTag, attribute.etag == tag
+        {
+            return found
+        }
+        guard let text = entity.identity.lastModified, let date = HTTPDate.parse(text) else { return nil }
+        return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil
+    }
+
+    private func checkSpace(in directory: FilePath, for total: ByteCount?) throws(DownloadError) {
+        let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: environment.fileSystem)
+        do {
+            if case .short(let free, let missing) = try space.check(needed: total ?? 0) {
+                throw DownloadError(
+                    .diskFull,
+                    "not enough space in \(directory): \(ByteText.size(free)) free, \(ByteText.size(missing)) missing",
+                    suggestion: "\(ByteText.size(settings.minFreeBytes)) stay free; --min-free changes that.",
+                    recovery: .needsUser)
+            }
+        } catch let error as DownloadError {
+            throw error
+        } catch let error as FileError {
+            throw DownloadError(error)
+        } catch { throw DownloadError(.disk, "\(error)") }
+    }
+
+    /// Takes the name with a part file, writes the first journal, reserves the space.
+    private func makePair(
+        name: String, in directory: FilePath, total: ByteCount?
+    ) throws(DownloadError) -> Storage.Pair? {
+        let taker = NameTaker(fileSystem: environment.fileSystem, numbered: SafeName.numbered)
+        let taken: NameTaker.Result
+        do throws(PartFileError) {
+            taken = try taker.take(name, in: directory, rule: request.onConflict)
+        } catch { throw DownloadError(error) }
+        switch taken {
+        case .taken(let part, let paths):
+            let journal: Journal
+            do throws(JournalError) {
+                let record = makeRecord(name: paths.name, part: part)
+                journal = try Journal.create(
+                    at: paths.journal, record: record, fileSystem: environment.fileSystem,
+                    syncs: request.syncsToDisk)
+                state.withLock { state in
+                    state.record = record
+                    state.name = paths.name
+                }
+                environment.knownJournals(in: directory)?.add(paths.journal, record)
+            } catch {
+                try? part.remove()
+                throw DownloadError(error)
+            }
+            if let total {
+                do {
+                    _ = try part.preallocate(total: total)
+                } catch {
+                    try? journal.remove()
+                    try? part.remove()
+                    throw DownloadError(error)
+                }
+            }
+            if paths.name != name { report(.named(name: paths.name, path: paths.final.string)) }
+            return Storage.Pair(paths: paths, part: part, journal: journal)
+        case .exists(let path):
+            if request.onConflict == .skip {
+                state.withLock {
+                    $0.existing = FinishedDownload(
+                        path: path.string, totalBytes: 0, proof: .none, wasAlreadyComplete: true)
+                }
+                bell.ring()
+                return nil
+            }
+            throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
+        case .blocked(let path):
+            throw DownloadError(.conflict, "\(path) is in the way", recovery: .needsUser)
+        case .noFreeName(let path):
+            throw DownloadError(.conflict, "no free name is left for \(path)", recovery: .needsUser)
+        }
+    }
+
+    private func makeRecord(name: String, part: PartFile) -> JournalRecord {
+        state.withLock { state in
+            var record = JournalRecord(
+                id: id.rawValue, urls: state.sources.map(\.text), name: name,
+                totalBytes: state.machine.planner.total, identity: state.machine.identity,
+                checksum: state.checksum?.description, partDevice: part.device, partInode: part.inode,
+                createdAt: environment.clock.date().timeIntervalSince1970)
+            record.trust = request.trust
+            record.events = state.record?.events ?? []
+            return record
+        }
+    }
+
+    // MARK: Small files
+
+    /// A small file that takes long moves to the disk, where a kill cannot reach it.
+    func spillIfSlow(at now: Duration) throws(DownloadError) {
+        guard case .small = storage.current,
+            let start = state.withLock({ $0.startedAt }), now - start >= Self.smallFilePatience
+        else { return }
+        try spill()
+    }
+
+    /// Moves a small file from memory to a part file and journal.
+    func spill() throws(DownloadError) {
+        try storage.spill { small throws(DownloadError) in
+            guard let pair = try makePair(name: small.name, in: small.directory, total: nil) else {
+                throw DownloadError(.conflict, "\(small.name) is there already", recovery: .needsUser)
+            }
+            do throws(FileError) {
+                try pair.part.write(small.bytes, at: 0)
+            } catch { throw DownloadError(error) }
+            return pair
+        }
+    }
+
+    // MARK: Letting go
+
+    /// What is held cannot be used: it stays beside, until the new one is published.
+    func setAside(_ reason: String) throws(DownloadError) {
+        report(.event(.restarted(reason: reason)))
+        state.withLock { $0.record?.append(.restarted(reason: reason), at: environment.clock.date()) }
+        switch storage.current {
+        case .none: return
+        case .small: storage.set(.none)
+        case .stream:
+            throw DownloadError(
+                .remoteChanged, "the file on the server changed while it was written to the output: \(reason)")
+        case .pair(let pair):
+            do throws(FileError) {
+                try SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk).move()
+            } catch { throw DownloadError(error) }
+            environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
+            storage.close()
+        }
+    }
+
+    /// The machine asked for a restart before any answer.
+    func restart(_ reason: String) -> Bool {
+        do throws(DownloadError) {
+            try setAside(reason)
+            state.withLock { $0.machine.restarted() }
+            return true
+        } catch {
+            fail(error)
+            return false
+        }
+    }
+
+    /// Cancelled: nothing stays.
+    func discard() {
+        if case .pair(let pair) = storage.current {
+            environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
+            try? pair.journal.remove()
+            try? pair.part.remove()
+        }
+        storage.close()
+    }
+}

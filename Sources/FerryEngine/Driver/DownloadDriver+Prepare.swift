@@ -1,0 +1,269 @@
+import FerryCore
+import Synchronization
+import SystemPackage
+
+/// Before any request: is it ours already?
+extension DownloadDriver {
+    /// Finds what is there, and readies the machine. A result means that nothing has to be fetched at all.
+    func prepare() async throws(DownloadError) -> FinishedDownload? {
+        switch request.destination {
+        case .stream(let descriptor):
+            storage.set(.stream(descriptor))
+            begin(with: nil)
+            return nil
+        case .part(let path):
+            guard let paths = DownloadPaths(of: absolute(path)) else {
+                throw DownloadError(.invalidRequest, "\(path) is not a part file")
+            }
+            return try await goOn(with: paths, isNamed: true)
+        case .file(let path):
+            let target = absolute(path)
+            guard let name = target.lastComponent?.string,
+                let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
+            else { throw DownloadError(.invalidRequest, "\(path) is not the name of a file") }
+            try ready(paths.directory)
+            if (try? environment.fileSystem.exists(paths.journal)) == true {
+                return try await goOn(with: paths, isNamed: false)
+            }
+            return try await lookForFinished(paths.final)
+        case .directory(let path):
+            let directory = absolute(path)
+            try ready(directory)
+            if let journal = try journal(for: request.sources[0].text, in: directory),
+                let paths = DownloadPaths(of: journal)
+            {
+                return try await goOn(with: paths, isNamed: false)
+            }
+            return try await lookForFinished(directory.appending(state.withLock { $0.name }))
+        }
+    }
+
+    /// The manager has made paths absolute.
+    func absolute(_ path: String) -> FilePath { FilePath(path).lexicallyNormalized() }
+
+    /// The directory is there and can be written to, said before a byte is fetched.
+    private func ready(_ directory: FilePath) throws(DownloadError) {
+        do {
+            if try environment.fileSystem.statusIfPresent(directory) == nil {
+                try environment.fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
+            }
+        } catch { throw DownloadError(error) }
+        guard environment.fileSystem.isWritable(directory) else {
+            throw DownloadError(.disk, "the directory \(directory) cannot be written to")
+        }
+    }
+
+    private func journal(for url: String, in directory: FilePath) throws(DownloadError) -> FilePath? {
+        do {
+            return try environment.journals(in: directory).paths(forURL: url).first
+        } catch { throw DownloadError(error) }
+    }
+
+    // MARK: A journal
+
+    private func goOn(with paths: DownloadPaths, isNamed: Bool) async throws(DownloadError) -> FinishedDownload? {
+        let journal: Journal
+        var record: JournalRecord
+        do throws(JournalError) {
+            (journal, record) = try Journal.open(
+                at: paths.journal, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+        } catch {
+            if case .locked = error { throw DownloadError(error) }
+            if isNamed { throw DownloadError(error) }
+            report(.event(.note("\(error.message): it is left as it is, and the download begins under another name")))
+            begin(with: nil)
+            return nil
+        }
+        if let publishing = record.publishing {
+            if let finished = try recover(publishing, paths: paths, journal: journal, record: &record) { return finished }
+        }
+        let part: PartFile
+        do throws(PartFileError) {
+            part = try PartFile.open(paths.part, fileSystem: environment.fileSystem)
+        } catch {
+            if case .missing = error {
+                report(.event(.note("the part file \(paths.part) is gone; the journal alone is of no use")))
+                try? journal.remove()
+                environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+                if request.sources.isEmpty { throw DownloadError(error) }
+                begin(with: nil)
+                return nil
+            }
+            throw DownloadError(error)
+        }
+        storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))
+        try adopt(record, part: part, paths: paths)
+        return nil
+    }
+
+    /// Publishing was cut: finish it, or do it again.
+    private func recover(
+        _ publishing: JournalRecord.Publishing, paths: DownloadPaths, journal: Journal, record: inout JournalRecord
+    ) throws(DownloadError) -> FinishedDownload? {
+        let publisher = Publisher(
+            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
+        let recovery: Publisher.Recovery
+        do throws(FileError) {
+            recovery = try publisher.recover(publishing, part: paths.part, unsyncedBoot: record.unsyncedBoot)
+        } catch { throw DownloadError(error) }
+        switch recovery {
+        case .finished(let path):
+            try? journal.remove(syncs: request.syncsToDisk)
+            environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+            report(.event(.note("publishing was cut; it is finished now")))
+            return FinishedDownload(
+                path: path.string, totalBytes: publishing.length, proof: record.weakestJoin ?? .single,
+                wasAlreadyComplete: true)
+        case .unproven(_, let reason):
+            report(.event(.note(reason)))
+            record.publishing = nil
+            return nil
+        case .again:
+            record.publishing = nil
+            return nil
+        case .lost(let reason):
+            report(.event(.note("publishing was cut, and the file is gone: \(reason)")))
+            record.publishing = nil
+            return nil
+        }
+    }
+
+    /// What the journal says becomes what the machine believes.
+    private func adopt(_ record: JournalRecord, part: PartFile, paths: DownloadPaths) throws(DownloadError) {
+        var record = record
+        var claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
+        var isDoubtful = false
+        let checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
+        if let boot = record.unsyncedBoot, boot != environment.fileSystem.bootID, checksum == nil {
+            report(.event(.note("the machine was restarted since, and what was written then was not synced")))
+            claims = RangeSet()
+        }
+        do {
+            let length = try part.length()
+            if let last = claims.ranges.last, last.upperBound > length {
+                report(.event(.note("the part file was shortened to \(ByteText.size(length))")))
+                claims = claims.intersection(RangeSet(0..<length))
+                isDoubtful = true
+            }
+        } catch { throw DownloadError(error) }
+        if part.device != record.partDevice || part.inode != record.partInode {
+            report(.event(.note("the part file was moved here: checking")))
+            isDoubtful = true
+            record.partDevice = part.device
+            record.partInode = part.inode
+        }
+        let known = record.urls.compactMap { try? DownloadURL($0) }
+        let given = request.sources.isEmpty ? known : request.sources
+        guard !given.isEmpty else { throw DownloadError(.invalidRequest, "the journal \(paths.journal) names no URL") }
+        let isNew = !record.urls.contains(given[0].text)
+        let sources = isNew ? given : given + known.filter { url in !given.contains { $0.text == url.text } }
+        record.urls = sources.map(\.text) + (isNew ? record.urls : [])
+        let name = record.name
+        let final = record
+        state.withLock { state in
+            state.sources = sources
+            state.name = name
+            state.checksum = checksum
+            state.record = final
+        }
+        report(.named(name: name, path: paths.final.string))
+        if let mismatch = record.mismatch, let checksum, mismatch.expected == checksum.description {
+            // Asked again with the digest that it does not have: what is there is of no use.
+            try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)")
+            begin(with: nil)
+            return
+        }
+        let identity = isNew ? FileIdentity(totalBytes: record.totalBytes) : record.identity
+        let held = Held(identity: identity, ranges: claims)
+        begin(
+            with: held, total: record.totalBytes, weakestJoin: record.weakestJoin,
+            isNewSource: isNew && !claims.isEmpty, isDoubtful: isDoubtful && !claims.isEmpty)
+    }
+
+    // MARK: A finished file
+
+    private func lookForFinished(_ path: FilePath) async throws(DownloadError) -> FinishedDownload? {
+        guard let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular else {
+            begin(with: nil)
+            return nil
+        }
+        let url = request.sources[0]
+        if let checksum = request.checksum {
+            report(.state(.verifying))
+            let actual = await environment.pool.run { [environment] in
+                Self.digest(of: path, length: status.length, checksum.algorithm, environment.fileSystem)
+            }
+            if actual == checksum.bytes {
+                return FinishedDownload(
+                    path: path.string, totalBytes: status.length, proof: .digest, wasAlreadyComplete: true,
+                    finalURL: url.redacted)
+            }
+            report(.event(.note("\(path) is there, with another digest")))
+        }
+        if request.onConflict == .skip {
+            report(.event(.note("\(path) is there; skipped")))
+            return FinishedDownload(
+                path: path.string, totalBytes: status.length, proof: .none, wasAlreadyComplete: true,
+                finalURL: url.redacted)
+        }
+        var finished: FileIdentity?
+        if request.checksum == nil, let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
+            attribute.matches(url: url.text, status), attribute.etag != nil || attribute.lastModified != nil
+        {
+            finished = FileIdentity(
+                etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
+        }
+        begin(with: nil, finished: finished)
+        return nil
+    }
+
+    private static func digest(
+        of path: FilePath, length: ByteCount, _ algorithm: DigestAlgorithm, _ fileSystem: any FileSystem
+    ) -> [UInt8]? {
+        guard let file = try? fileSystem.open(path, .readOnly) else { return nil }
+        defer { file.close() }
+        return try? ByteDigest.of(file, length: length, algorithm)
+    }
+
+    /// The server said that the finished file is unchanged.
+    func finishUnchanged() {
+        state.withLock { state in
+            let path: String
+            switch request.destination {
+            case .file(let name): path = absolute(name).string
+            case .directory(let directory): path = absolute(directory).appending(state.name).string
+            case .part, .stream: return
+            }
+            let length = state.machine.finishedBytes ?? 0
+            state.existing = FinishedDownload(
+                path: path, totalBytes: length, proof: state.machine.finishedProof, wasAlreadyComplete: true,
+                finalURL: state.finalURL?.redacted ?? "")
+        }
+        bell.ring()
+    }
+
+    /// Readies the machine.
+    private func begin(
+        with held: Held?, total: ByteCount? = nil, weakestJoin: Proof? = nil, isNewSource: Bool = false,
+        isDoubtful: Bool = false, finished: FileIdentity? = nil
+    ) {
+        var rules = TransferMachine.Settings()
+        var isStream = false
+        if case .stream = request.destination { isStream = true }
+        rules.maxConnections = isStream ? 1 : max(1, request.maxConnections)
+        rules.stallTimeout = settings.stallTimeout
+        rules.maxAttempts = settings.maxAttempts
+        rules.maxBytes = request.maxBytes
+        rules.syncs = request.syncsToDisk && !isStream
+        rules.isNewSource = isNewSource
+        rules.doubtsHeld = isDoubtful
+        state.withLock { state in
+            rules.sources = state.sources.count
+            rules.rules = LadderRules(
+                trust: request.trust, hasDigest: state.checksum != nil || request.checksumList != nil)
+            state.machine = TransferMachine(
+                settings: rules, held: held, total: total, weakestJoin: weakestJoin, finished: finished)
+            state.startedAt = environment.clock.now()
+        }
+    }
+}

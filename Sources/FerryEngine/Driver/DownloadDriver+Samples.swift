@@ -1,0 +1,78 @@
+import FerryCore
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+/// Comparing samples of what is held with what a source sends.
+extension DownloadDriver {
+    private enum Comparison {
+        case outcome(SamplePlan.Outcome, FileIdentity?)
+        case failure(String)
+    }
+
+    /// Lets a source prove that it has the file of which we hold a part.
+    func prove(source: Int, on id: ConnectionID) async {
+        let (held, total) = state.withLock { ($0.machine.planner.written, $0.machine.planner.total) }
+        let comparison = await compare(held, total: total, source: source)
+        state.withLock { state in
+            switch comparison {
+            case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
+            case .failure(let reason):
+                state.machine.samplingFailed(
+                    reason, source: source, on: id, at: environment.clock.now(), random: environment.random())
+            }
+        }
+        bell.ring()
+    }
+
+    private func compare(_ held: RangeSet<ByteCount>, total: ByteCount?, source: Int) async -> Comparison {
+        let blocks = SamplePlan.blocks(of: held) { limit in
+            min(limit - 1, ByteCount(environment.random() * Double(limit)))
+        }
+        var compared: [(isEqual: Bool, isConstant: Bool)] = []
+        var offered: FileIdentity?
+        for block in blocks {
+            let ask = RangeAsk.range(block)
+            let fromOriginal = state.withLock { $0.resolved[source] == nil }
+            let request = transferRequest(source: source, fields: [.range: ask.field ?? ""], fromOriginal: fromOriginal)
+            do throws(TransferFailure) {
+                let response = try await environment.transport.fetch(request)
+                state.withLock { $0.resolved[source] = response.redirects.isEmpty ? nil : response.url }
+                let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
+                switch verdict {
+                case .part(let range, let entity):
+                    if let total, let other = entity.identity.totalBytes, total != other {
+                        return .outcome(.different, entity.identity)
+                    }
+                    if let offered, offered.etag != entity.identity.etag { return .outcome(.inconclusive, nil) }
+                    offered = entity.identity
+                    guard range == block, let mine = storage.read(block) else { return .outcome(.inconclusive, nil) }
+                    let theirs = try await collect(response.body, most: mine.count)
+                    compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
+                    if mine != theirs { return .outcome(.different, entity.identity) }
+                case .busy(let status, _): return .failure("the server answered \(status)")
+                case .deadLink(let status): return .failure("the server answered \(status)")
+                default: return .outcome(.inconclusive, nil)
+                }
+            } catch {
+                return .failure(error.message)
+            }
+        }
+        let comparedAll = held.byteCount < SamplePlan.allBelow
+        return .outcome(SamplePlan.judge(compared, comparedAll: comparedAll), offered)
+    }
+
+    /// The bytes of a short body, at most `most`.
+    func collect(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(most)
+        while let piece = try await body.next() {
+            receivedMore(ByteCount(piece.readableBytes))
+            bytes.append(contentsOf: piece.readableBytesView.prefix(most - bytes.count))
+            if bytes.count >= most, piece.readableBytes > most { break }
+        }
+        return bytes
+    }
+
+    private func receivedMore(_ count: ByteCount) { state.withLock { $0.machine.receivedElsewhere(count) } }
+}

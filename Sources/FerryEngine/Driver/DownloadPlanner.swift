@@ -1,0 +1,102 @@
+package import FerryCore
+import HTTPTypes
+import SystemPackage
+
+/// Finds out what a download would be: one plain request, one for a single byte.
+package struct DownloadPlanner {
+    private let request: DownloadRequest
+    private let environment: EngineEnvironment
+    private let headLimit: Duration
+
+    package init(request: DownloadRequest, environment: EngineEnvironment, headLimit: Duration) {
+        self.request = request
+        self.environment = environment
+        self.headLimit = headLimit
+    }
+
+    package func plan() async throws(DownloadError) -> DownloadPlan {
+        guard let source = request.sources.first else { throw DownloadError(.invalidRequest, "no URL was given") }
+        let (verdict, url) = try await ask(source, .whole)
+        let entity: Entity
+        switch verdict {
+        case .whole(let found): entity = found
+        case .deadLink(let status): throw DownloadError(.refused, "\(source) answered \(status)")
+        case .busy(let status, let wish):
+            throw DownloadError(
+                .refused, "\(source) answered \(status)", recovery: .transient(retryAfter: wish))
+        case .refused(let reason), .misfit(let reason): throw DownloadError(.refused, reason)
+        case .part, .notModified, .unsatisfied:
+            throw DownloadError(.refused, "\(source) gave an answer that cannot be used")
+        }
+        var hasRanges = false
+        if let total = entity.identity.totalBytes, total > 1, !entity.refusesRanges {
+            if case .part = try await ask(source, .range(total - 1..<total)).0 { hasRanges = true }
+        }
+        return describe(entity, source: source, url: url, hasRanges: hasRanges)
+    }
+
+    private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (ResponseVerdict, DownloadURL) {
+        var outgoing = TransferRequest(url: source)
+        if let field = ask.field { outgoing.fields[.range] = field }
+        outgoing.userFields = request.headers
+        outgoing.credentials = source.credentials ?? request.credentials
+        outgoing.headLimit = headLimit
+        outgoing.allowsDowngrade = request.trust.allowsDowngrade
+        do throws(TransferFailure) {
+            let response = try await environment.transport.fetch(outgoing)
+            return (ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date()), response.url)
+        } catch { throw DownloadError(error) }
+    }
+
+    private func describe(
+        _ entity: Entity, source: DownloadURL, url: DownloadURL, hasRanges: Bool
+    ) -> DownloadPlan {
+        let identity = entity.identity
+        var plan = DownloadPlan(
+            name: SafeName.make(entity.suggestedName, url: source, finalURL: url), url: url.redacted,
+            totalBytes: identity.totalBytes, acceptsRanges: hasRanges, validator: identity.etag ?? identity.lastModified,
+            digests: entity.digests, contentType: identity.contentType)
+        plan.validatorStrength = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
+        let hasDigest = request.checksum != nil || request.checksumList != nil || !entity.digests.isEmpty
+        if !hasRanges {
+            plan.reason = "the server sends no ranges, so it would begin again"
+        } else if plan.validatorStrength == .strong {
+            (plan.resumability, plan.reason) = (.proven, "a strong validator tells whether the file is the same")
+        } else if hasDigest {
+            (plan.resumability, plan.reason) = (.proven, "the digest of the whole decides at the end")
+        } else if plan.validatorStrength == .weak {
+            (plan.resumability, plan.reason) = (.sampled, "the validator is weak: samples would be compared")
+        } else if request.trust.resumesUnproven {
+            (plan.resumability, plan.reason) = (.sampled, "there is no validator: samples would be compared")
+        } else {
+            plan.reason = "there is no validator, so it would begin again"
+        }
+        let allowsParts =
+            hasRanges
+            && (plan.validatorStrength == .strong || hasDigest || request.trust.allowsUnprovenParts)
+        plan.maxConnections = allowsParts ? request.maxConnections : 1
+        look(for: source, &plan)
+        return plan
+    }
+
+    /// What is here: free space, and bytes of an earlier run.
+    private func look(for source: DownloadURL, _ plan: inout DownloadPlan) {
+        var directory: FilePath
+        var journal: FilePath?
+        switch request.destination {
+        case .stream: return
+        case .directory(let path):
+            directory = FilePath(path).lexicallyNormalized()
+            journal = (try? environment.journals(in: directory))?.paths(forURL: source.text).first
+        case .file(let path), .part(let path):
+            directory = FilePath(path).lexicallyNormalized().removingLastComponent()
+            journal = DownloadPaths(of: FilePath(path).lexicallyNormalized())?.journal
+            if case .file = request.destination { plan.name = FilePath(path).lastComponent?.string ?? plan.name }
+        }
+        if let journal, let record = try? Journal.read(at: journal, fileSystem: environment.fileSystem) {
+            plan.heldBytes = RangeSet(pairs: record.claimed)?.byteCount
+        }
+        while (try? environment.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
+        plan.freeBytes = try? environment.fileSystem.freeBytes(at: directory)
+    }
+}

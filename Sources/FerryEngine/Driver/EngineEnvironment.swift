@@ -1,0 +1,55 @@
+package import FerryCore
+import Synchronization
+package import SystemPackage
+
+/// What all downloads of one manager share.
+package final class EngineEnvironment: Sendable {
+    package let transport: any Transport
+    package let fileSystem: any FileSystem
+    package let clock: any EngineClock
+    /// Numbers in 0..<1.
+    package let random: @Sendable () -> Double
+    package let pool: BlockingPool
+    /// Where connection tasks run; `nil` for Swift's own threads.
+    package let executor: TransferExecutor?
+    /// The limit over all downloads.
+    package let throttle: Throttle
+    private let directories = Mutex<[FilePath: JournalIndex]>([:])
+
+    package init(
+        transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
+        clock: any EngineClock = SystemClock(), pool: BlockingPool, executor: TransferExecutor?,
+        throttle: Throttle? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        self.transport = transport
+        self.fileSystem = fileSystem
+        self.clock = clock
+        self.random = random
+        self.pool = pool
+        self.executor = executor
+        self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
+    }
+
+    /// The journals of a directory: read once per process, kept up to date by our own downloads.
+    package func journals(in directory: FilePath) throws(FileError) -> JournalIndex {
+        if let known = directories.withLock({ $0[directory] }) { return known }
+        let index = try JournalIndex(directory: directory, fileSystem: fileSystem)
+        return directories.withLock { all in
+            if let other = all[directory] { return other }
+            all[directory] = index
+            return index
+        }
+    }
+
+    /// The same index when it was read already; nothing is read for it.
+    func knownJournals(in directory: FilePath) -> JournalIndex? { directories.withLock { $0[directory] } }
+}
+
+/// The rules that one download runs under, from its manager.
+package struct DriverSettings: Sendable {
+    package var stallTimeout: Duration = .seconds(60)
+    package var connectTimeout: Duration = .seconds(15)
+    package var maxAttempts: Int? = 10
+    package var minFreeBytes: ByteCount = 256_000_000
+    package init() {}
+}

@@ -1,0 +1,64 @@
+package import FerryCore
+import SystemPackage
+
+/// What lies in directories, seen from outside a download.
+package enum PartFiles {
+    /// The part files that have a journal, sorted by path.
+    package static func list(
+        in directory: String, fileSystem: any FileSystem = LocalFileSystem()
+    ) throws(DownloadError) -> [String] {
+        do throws(FileError) {
+            let folder = FilePath(directory).lexicallyNormalized()
+            return try fileSystem.list(folder).filter { $0.hasSuffix(".part.ferry") }.sorted()
+                .map { folder.appending(String($0.dropLast(".ferry".count))).string }
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Says before a byte is fetched that a destination cannot be written to.
+    ///
+    /// A missing directory is no error: it is made, when the nearest one that is there can be written to.
+    package static func checkWritable(
+        _ destination: DownloadRequest.Destination, fileSystem: any FileSystem = LocalFileSystem()
+    ) throws(DownloadError) {
+        var folder: FilePath
+        switch destination {
+        case .stream: return
+        case .directory(let path): folder = FilePath(path).lexicallyNormalized()
+        case .file(let path), .part(let path): folder = FilePath(path).lexicallyNormalized().removingLastComponent()
+        }
+        do throws(FileError) {
+            if case .file(let path) = destination,
+                try fileSystem.statusIfPresent(FilePath(path).lexicallyNormalized())?.kind == .directory
+            {
+                throw FileError(.create, FilePath(path), kind: .isDirectory)
+            }
+            while true {
+                let status: FileStatus?
+                do throws(FileError) { status = try fileSystem.status(folder, followingLinks: true) } catch {
+                    if error.kind != .notFound { throw error }
+                    status = nil
+                }
+                if let status {
+                    guard status.kind == .directory else { throw FileError(.create, folder, kind: .notDirectory) }
+                    break
+                }
+                guard folder.removeLastComponent() else { break }
+            }
+            guard fileSystem.isWritable(folder) else { throw FileError(.create, folder, kind: .permission) }
+        } catch { throw DownloadError(error) }
+    }
+}
+
+extension DownloadDriver {
+    /// Deletes the part file and journal of a download that does not run, when they are still its own.
+    package static func discard(path: String, id: DownloadID, fileSystem: any FileSystem) {
+        guard let paths = DownloadPaths(of: FilePath(path)),
+            let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)
+        else { return }
+        guard opened.record.id == id.rawValue, let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
+            return opened.journal.close()
+        }
+        try? opened.journal.remove()
+        try? part.remove()
+    }
+}

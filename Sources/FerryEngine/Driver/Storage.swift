@@ -1,0 +1,111 @@
+import FerryCore
+import Synchronization
+import SystemPackage
+
+
+/// Where the bytes of one download go: nowhere yet, memory (small files), a part file with its journal, or a stream.
+///
+/// Writes of different connections go to different ranges and may run at the same time.
+final class Storage: Sendable {
+    /// A part file and its journal, both locked by us.
+    struct Pair: Sendable {
+        var paths: DownloadPaths
+        var part: PartFile
+        var journal: Journal
+    }
+
+    /// A small file that is not on the disk yet.
+    struct Small: Sendable {
+        var bytes: [UInt8]
+        var name: String
+        var directory: FilePath
+    }
+
+    enum Place: Sendable {
+        case none
+        case small(Small)
+        case pair(Pair)
+        case stream(Int32)
+    }
+
+    private let place = Mutex(Place.none)
+
+    var current: Place { place.withLock { $0 } }
+
+    var pair: Pair? {
+        if case .pair(let pair) = current { pair } else { nil }
+    }
+
+    func set(_ new: Place) { place.withLock { $0 = new } }
+
+    /// Writes all of the bytes at their offset.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount) throws(DownloadError) {
+        let target: Place? = place.withLock { place in
+            guard case .small(var small) = place else { return place }
+            // Taken out while it is changed, so that the array is not copied.
+            place = .none
+            let end = Int(offset) + bytes.count
+            if small.bytes.count < end { small.bytes.append(contentsOf: repeatElement(0, count: end - small.bytes.count)) }
+            small.bytes.withUnsafeMutableBytes { buffer in
+                UnsafeMutableRawBufferPointer(rebasing: buffer[Int(offset)..<end]).copyMemory(from: bytes)
+            }
+            place = .small(small)
+            return nil
+        }
+        switch target {
+        case nil: return
+        case .pair(let pair)?:
+            do { try pair.part.write(bytes, at: offset) } catch { throw DownloadError(error) }
+        case .stream(let descriptor)?: try Self.stream(bytes, to: descriptor)
+        case .small?, .none?: throw DownloadError(.internal, "bytes came before there was a place for them")
+        }
+    }
+
+    private static func stream(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(DownloadError) {
+        let target = SystemPackage.FileDescriptor(rawValue: descriptor)
+        do {
+            try target.writeAll(bytes)
+        } catch {
+            throw DownloadError(.disk, "cannot write to the output", underlying: "\(error)")
+        }
+    }
+
+    /// Moves a small file to a part file and journal that `make` creates; other places stay as they are.
+    ///
+    /// Writers wait while it happens.
+    func spill(_ make: (Small) throws(DownloadError) -> Pair) throws(DownloadError) {
+        let result: Result<Void, DownloadError> = place.withLock { place in
+            guard case .small(let small) = place else { return .success(()) }
+            do throws(DownloadError) {
+                place = .pair(try make(small))
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Bytes that were written, for samples and digests.
+    func read(_ range: Range<ByteCount>) -> [UInt8]? {
+        switch current {
+        case .pair(let pair): return try? pair.part.read(range)
+        case .small(let small):
+            guard range.upperBound <= small.bytes.count else { return nil }
+            return Array(small.bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+        case .none, .stream: return nil
+        }
+    }
+
+    /// Lets go of files and locks; nothing is deleted.
+    func close() {
+        let last = place.withLock { place in
+            defer { place = .none }
+            return place
+        }
+        if case .pair(let pair) = last {
+            pair.journal.close()
+            pair.part.close()
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What the file system refused: which operation, on which path, and why.
+package struct FileError: Error, Sendable, Hashable {
+    /// What was tried; its raw value reads after "cannot".
+    package enum Operation: String, Sendable, Hashable {
+        case open, create, read, write, sync, truncate, lock, link, rename, remove, list
+        case allocate = "reserve space for"
+        case inspect = "look at"
+        case makeDirectory = "make the directory"
+        case syncDirectory = "sync the directory"
+        case measureSpace = "ask for the free space of"
+        case setMode = "set the permissions of"
+        case setTime = "set the time of"
+        case setAttribute = "set an attribute of"
+        case getAttribute = "read an attribute of"
+    }
+
+    /// Why, sorted by what a caller does about it.
+    package enum Kind: Sendable, Hashable {
+        case notFound, exists
+        /// `ENOSPC` or `EDQUOT`.
+        case noSpace
+        /// `EFBIG`: larger than the file system or a limit allows.
+        case tooLarge
+        case readOnly, permission, isDirectory, notDirectory
+        /// `EIO`: what was being written or synced must not be believed.
+        case io
+        /// `EMFILE` or `ENFILE`.
+        case outOfDescriptors
+        /// This file system cannot do that.
+        case unsupported
+        case crossDevice
+        /// The file is shorter than what was to be read.
+        case endedEarly
+        /// The file was closed by us before.
+        case closed
+        case other(Int32)
+    }
+
+    package let operation: Operation
+    package let path: FilePath
+    package let kind: Kind
+    /// The number that the system gave; `nil` when the error is ours.
+    package let errno: Int32?
+
+    /// Takes what the system said.
+    package init(_ operation: Operation, _ path: FilePath, errno: Int32) {
+        self.operation = operation
+        self.path = path
+        self.errno = errno
+        self.kind = Kind(errno: errno)
+    }
+
+    /// Takes an error of our own.
+    package init(_ operation: Operation, _ path: FilePath, kind: Kind) {
+        self.operation = operation
+        self.path = path
+        self.errno = nil
+        self.kind = kind
+    }
+
+    /// One line: `cannot write /x/y: No space left on device`.
+    package var message: String { "cannot \(operation.rawValue) \(path.string): \(reason)" }
+
+    /// The reason alone, in the words of the system.
+    package var reason: String {
+        if let errno { return Errno(rawValue: errno).description }
+        return switch kind {
+        case .notFound: Errno.noSuchFileOrDirectory.description
+        case .exists: Errno.fileExists.description
+        case .noSpace: Errno.noSpace.description
+        case .tooLarge: Errno.fileTooLarge.description
+        case .readOnly: Errno.readOnlyFileSystem.description
+        case .permission: Errno.permissionDenied.description
+        case .isDirectory: Errno.isDirectory.description
+        case .notDirectory: Errno.notDirectory.description
+        case .io: Errno.ioError.description
+        case .outOfDescriptors: Errno.tooManyOpenFiles.description
+        case .unsupported: "not supported by this file system"
+        case .crossDevice: Errno.improperLink.description
+        case .endedEarly: "the file ends early"
+        case .closed: "the file is closed"
+        case .other(let number): Errno(rawValue: number).description
+        }
+    }
+}
+
+extension FileError: CustomStringConvertible {
+    package var description: String { message }
+}
+
+extension FileError.Kind {
+    /// Sorts a number of the system.
+    package init(errno number: Int32) {
+        self =
+            switch number {
+            case ENOENT: .notFound
+            case EEXIST, ENOTEMPTY: .exists
+            case ENOSPC, EDQUOT: .noSpace
+            case EFBIG: .tooLarge
+            case EROFS: .readOnly
+            case EACCES, EPERM: .permission
+            case EISDIR: .isDirectory
+            case ENOTDIR: .notDirectory
+            case EIO: .io
+            case EMFILE, ENFILE: .outOfDescriptors
+            case EOPNOTSUPP, ENOTSUP, ENOSYS: .unsupported
+            case EXDEV: .crossDevice
+            default: .other(number)
+            }
+    }
+}

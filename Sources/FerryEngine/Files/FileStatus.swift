@@ -1,0 +1,38 @@
+package import FerryCore
+
+/// What the system says about a file.
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case regular, directory, symbolicLink, other
+    }
+
+    package var device: UInt64
+    package var inode: UInt64
+    package var length: ByteCount
+    /// What it takes on the disk; less than `length` when there are holes.
+    package var allocatedBytes: ByteCount
+    /// The permission bits, `07777`.
+    package var mode: UInt16
+    package var modified: FileTime
+    package var linkCount: UInt64
+    package var kind: Kind
+
+    package init(
+        device: UInt64, inode: UInt64, length: ByteCount, allocatedBytes: ByteCount, mode: UInt16,
+        modified: FileTime, linkCount: UInt64, kind: Kind
+    ) {
+        self.device = device
+        self.inode = inode
+        self.length = length
+        self.allocatedBytes = allocatedBytes
+        self.mode = mode
+        self.modified = modified
+        self.linkCount = linkCount
+        self.kind = kind
+    }
+
+    /// Whether both are one file, whatever it is called.
+    package func isSameFile(as other: FileStatus) -> Bool {
+        device == other.device && inode == other.inode
+    }
+}

@@ -1,0 +1,79 @@
+#if canImport(Darwin)
+    import Darwin
+    import FerryCore
+    import SystemPackage
+
+    extension LocalFileSystem {
+        /// There are no unnamed files here.
+        static let unnamedFlags: Int32? = nil
+        static let noAttribute = ENOATTR
+        /// `UTIME_OMIT`: leaves that time as it is.
+        static var unchangedTime: timespec { timespec(tv_sec: 0, tv_nsec: -2) }
+
+        /// `fsync` leaves the bytes in the drive's cache here; where there is no full sync, it is all there is.
+        static func fullSync(_ descriptor: Int32) -> Int32 {
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+            guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return -1 }
+            return fsync(descriptor)
+        }
+
+        static func dataSync(_ descriptor: Int32) -> Int32 { fullSync(descriptor) }
+        static func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+        static func allocate(_ descriptor: Int32, _ length: ByteCount) -> Int32 {
+            var raw = stat()
+            guard fstat(descriptor, &raw) == 0 else { return -1 }
+            guard ByteCount(raw.st_size) < length else { return 0 }
+            // Counted from the end of what is allocated; "all" without "contiguous".
+            var store = fstore_t(
+                fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
+                fst_length: off_t(length) - raw.st_size, fst_bytesalloc: 0)
+            guard fcntl(descriptor, F_PREALLOCATE, &store) != -1 else { return -1 }
+            return ftruncate(descriptor, off_t(length))
+        }
+
+        static func linkNames(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { link(from, to) }
+
+        static func renameWithoutReplacing(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 {
+            renamex_np(from, to, UInt32(RENAME_EXCL))
+        }
+
+        static func linkUnnamed(_ descriptor: Int32, _ path: FilePath) -> Int32 { ENOTSUP }
+
+        static func setAttribute(_ descriptor: Int32, _ name: String, _ value: [UInt8]) -> Int32 {
+            fsetxattr(descriptor, name, value, value.count, 0, 0)
+        }
+
+        static func getAttribute(
+            _ descriptor: Int32, _ name: String, _ buffer: UnsafeMutableRawPointer?, _ size: Int
+        ) -> Int {
+            fgetxattr(descriptor, name, buffer, size, 0, 0)
+        }
+
+        static func getAttribute(
+            _ path: UnsafePointer<CChar>, _ name: String, _ buffer: UnsafeMutableRawPointer?, _ size: Int
+        ) -> Int {
+            getxattr(path, name, buffer, size, 0, 0)
+        }
+
+        static func modificationTime(_ raw: stat) -> FileTime {
+            FileTime(
+                seconds: Int64(raw.st_mtimespec.tv_sec),
+                nanoseconds: Int32(truncatingIfNeeded: raw.st_mtimespec.tv_nsec))
+        }
+
+        static func systemBootID() -> String? {
+            var bytes = [CChar](repeating: 0, count: 64)
+            var size = bytes.count
+            guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
+            return String(validatingCString: bytes)
+        }
+
+        static func systemCreationMask() -> UInt16 {
+            // There is no way to ask without setting it; for that instant new files get less, never more.
+            let mask = umask(0o077)
+            _ = umask(mask)
+            return UInt16(mask & 0o777)
+        }
+    }
+#endif

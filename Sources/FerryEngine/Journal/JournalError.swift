@@ -1,0 +1,44 @@
+package import SystemPackage
+
+/// Why a journal cannot be read or written (TRUST B7).
+package enum JournalError: Error, Sendable, Hashable {
+    case missing(FilePath)
+    /// Something has the name.
+    case exists(FilePath)
+    /// It has no bytes.
+    case empty(FilePath)
+    /// A journal, but none of its records is whole, or what it says cannot be.
+    case torn(FilePath)
+    /// Not a journal of ours.
+    case foreign(FilePath)
+    /// Written by a newer Ferry, in this version of the format.
+    case newerVersion(FilePath, Int)
+    /// Another process, or another download of this one, has it.
+    case locked(FilePath)
+    /// Larger than a journal may become.
+    case tooLarge(FilePath)
+    /// The record that was to be written breaks the rules; nothing was written.
+    case invalid(FilePath, String)
+    case file(FileError)
+
+    /// One line: what failed, on which path.
+    package var message: String {
+        switch self {
+        case .missing(let path): "\(path.string) is not there"
+        case .exists(let path): "\(path.string) is already there"
+        case .empty(let path): "\(path.string) is empty"
+        case .torn(let path): "\(path.string) is damaged"
+        case .foreign(let path): "\(path.string) is not a journal of ferry"
+        case .newerVersion(let path, let version):
+            "\(path.string) was written by a newer version of ferry (journal format \(version))"
+        case .locked(let path): "\(path.string) is in use by another download"
+        case .tooLarge(let path): "\(path.string) is too large for a journal"
+        case .invalid(let path, let reason): "cannot write \(path.string): \(reason)"
+        case .file(let error): error.message
+        }
+    }
+}
+
+extension JournalError: CustomStringConvertible {
+    package var description: String { message }
+}

@@ -1,0 +1,74 @@
+package import FerryCore
+import Synchronization
+package import SystemPackage
+
+/// The journals of one directory: read once, told of changes, asked by URL (DESIGN §3.1).
+package final class JournalIndex: Sendable {
+    /// A journal that cannot be used.
+    package struct Problem: Sendable, Hashable {
+        package let path: FilePath
+        package let error: JournalError
+    }
+
+    /// What could not be read when the directory was, by path.
+    package let problems: [Problem]
+    private let state: Mutex<State>
+
+    private struct State {
+        var records: [FilePath: JournalRecord] = [:]
+        var pathsOfURL: [String: Set<FilePath>] = [:]
+
+        mutating func add(_ path: FilePath, _ record: JournalRecord) {
+            remove(path)
+            records[path] = record
+            for url in record.urls { pathsOfURL[url, default: []].insert(path) }
+        }
+
+        mutating func remove(_ path: FilePath) {
+            guard let record = records.removeValue(forKey: path) else { return }
+            for url in record.urls {
+                pathsOfURL[url]?.remove(path)
+                if pathsOfURL[url]?.isEmpty == true { pathsOfURL[url] = nil }
+            }
+        }
+    }
+
+    /// Reads every `*.part.ferry` of `directory`; a directory that is missing has none.
+    package init(directory: FilePath, fileSystem: any FileSystem) throws(FileError) {
+        let directory = directory.isEmpty ? FilePath(".") : directory
+        var names: [String] = []
+        do throws(FileError) {
+            names = try fileSystem.list(directory)
+        } catch {
+            guard error.kind == .notFound else { throw error }
+        }
+        var state = State()
+        var problems: [Problem] = []
+        for name in names.sorted() where name.hasSuffix(DownloadPaths.journalSuffix) {
+            let path = directory.appending(name)
+            do throws(JournalError) {
+                state.add(path, try Journal.read(at: path, fileSystem: fileSystem))
+            } catch .missing {
+                // Gone since it was listed.
+            } catch {
+                problems.append(Problem(path: path, error: error))
+            }
+        }
+        self.problems = problems
+        self.state = Mutex(state)
+    }
+
+    /// The records by the paths of their journals.
+    package var records: [FilePath: JournalRecord] { state.withLock { $0.records } }
+
+    /// The journals whose URL list holds exactly this text, sorted by path.
+    package func paths(forURL text: String) -> [FilePath] {
+        state.withLock { $0.pathsOfURL[text] ?? [] }.sorted { $0.string < $1.string }
+    }
+
+    /// Tells of a journal that was made, or has another record now.
+    package func add(_ path: FilePath, _ record: JournalRecord) { state.withLock { $0.add(path, record) } }
+
+    /// Tells of a journal that is gone.
+    package func remove(_ path: FilePath) { state.withLock { $0.remove(path) } }
+}

@@ -1,0 +1,32 @@
+import FerryCore
+
+extension JournalRecord {
+    /// What in this record cannot be; `nil` when all of it can. Checked before writing and after reading.
+    var problem: String? {
+        guard version >= 1 else { return "version \(version)" }
+        guard Self.isBareName(name) else { return "the name is not a bare name" }
+        if let totalBytes, totalBytes < 0 { return "a negative total" }
+        if let length = identity.totalBytes, length < 0 { return "a negative length" }
+        if let publishing {
+            guard Self.isBareName(publishing.name) else { return "the announced name is not a bare name" }
+            guard publishing.length >= 0 else { return "a negative length is announced" }
+        }
+        guard createdAt.isFinite, events.allSatisfy({ $0.time.isFinite }) else { return "a time that is none" }
+        return claimProblem
+    }
+
+    /// Claims are half-open, ascending, apart from each other, and inside the whole.
+    private var claimProblem: String? {
+        var end: ByteCount = -1
+        for claim in claimed {
+            guard claim.count == 2 else { return "a claim that is not two numbers" }
+            guard claim[0] >= 0, claim[0] < claim[1] else { return "a claim that holds nothing" }
+            guard claim[0] > end else { return "claims that touch or are not in order" }
+            end = claim[1]
+        }
+        if let totalBytes, end > totalBytes { return "a claim beyond the end" }
+        return nil
+    }
+
+    private static func isBareName(_ name: String) -> Bool { DownloadPaths.isBareName(name) }
+}

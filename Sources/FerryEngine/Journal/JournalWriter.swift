@@ -1,0 +1,144 @@
+import FerryCore
+import SystemPackage
+
+/// Writes a whole journal file and puts it in its place, in one step as far as anyone can see.
+struct JournalWriter {
+    struct Written {
+        var file: any File
+        var slotBytes: Int
+        /// It is in its place, but the directory could not be synced.
+        var failure: FileError?
+    }
+
+    /// What slots are filled up with.
+    static let blank = UInt8(ascii: "\n")
+    /// A new journal's slots hold at least this; most never grow.
+    static let minSlotBytes = 8_192
+    /// For its owner alone: the URLs in it have their queries.
+    static let mode: UInt16 = 0o600
+
+    let path: FilePath
+    let fileSystem: any FileSystem
+    let syncs: Bool
+
+    /// Makes the file, locked; with `replacing: false` something under its name is ``JournalError/exists(_:)``.
+    func write(_ payload: [UInt8], sequence: UInt64, replacing: Bool) throws(JournalError) -> Written {
+        let slotBytes = try Self.slotBytes(for: payload.count, path: path)
+        let slot = JournalSlot(
+            version: JournalRecord.currentVersion, sequence: sequence, slotBytes: slotBytes, payload: payload)
+        var bytes = [UInt8](repeating: Self.blank, count: 2 * slotBytes)
+        let encoded = slot.encode()
+        let start = JournalSlot.index(of: sequence) * slotBytes
+        bytes.replaceSubrange(start..<(start + encoded.count), with: encoded)
+        let file: any File
+        do throws(FileError) {
+            file = try replacing ? replace(bytes) : place(bytes)
+        } catch {
+            // Only `place` says this of the final name.
+            throw !replacing && error.operation == .link && error.kind == .exists ? .exists(path) : .file(error)
+        }
+        do throws(FileError) {
+            try settle()
+            return Written(file: file, slotBytes: slotBytes)
+        } catch {
+            return Written(file: file, slotBytes: slotBytes, failure: error)
+        }
+    }
+
+    /// Room for a record and for what it will grow by, so that growing is rare.
+    static func slotBytes(for payloadBytes: Int, path: FilePath) throws(JournalError) -> Int {
+        let needed = payloadBytes + JournalSlot.maxHeaderBytes + 2
+        let wanted = max(needed + needed / 2, minSlotBytes)
+        let size = (wanted + JournalSlot.alignment - 1) / JournalSlot.alignment * JournalSlot.alignment
+        guard size <= JournalImage.maxBytes / 2 else { throw .tooLarge(path) }
+        return size
+    }
+
+    /// The name beside it; there is no other writer, so what has it was left by a crash.
+    private var newPath: FilePath {
+        FilePath(path.string + ".new")
+    }
+
+    private func place(_ bytes: [UInt8]) throws(FileError) -> any File {
+        let file: any File
+        do throws(FileError) {
+            file = try fileSystem.openUnnamed(in: directory, mode: Self.mode)
+        } catch {
+            guard error.kind == .unsupported else { throw error }
+            return try placeByName(bytes)
+        }
+        do throws(FileError) {
+            try fill(file, bytes)
+            try fileSystem.link(file, to: path)
+            return file
+        } catch {
+            file.close()
+            // Without /proc an unnamed file cannot always be named; the other way says what else is wrong.
+            guard error.operation == .link, [.notFound, .permission, .unsupported].contains(error.kind) else {
+                throw error
+            }
+            return try placeByName(bytes)
+        }
+    }
+
+    /// Where there are no unnamed files. A name that is taken is seen before, and once more by the rename.
+    private func placeByName(_ bytes: [UInt8]) throws(FileError) -> any File {
+        guard try !fileSystem.exists(path) else { throw FileError(.link, path, kind: .exists) }
+        return try throughNewName(bytes) { () throws(FileError) in
+            do throws(FileError) {
+                try fileSystem.rename(newPath, to: path, replacing: false)
+            } catch {
+                if error.kind == .exists { throw FileError(.link, path, kind: .exists) }
+                guard error.kind == .unsupported else { throw error }
+                if try fileSystem.exists(path) { throw FileError(.link, path, kind: .exists) }
+                try fileSystem.rename(newPath, to: path, replacing: true)
+            }
+        }
+    }
+
+    private func replace(_ bytes: [UInt8]) throws(FileError) -> any File {
+        try throughNewName(bytes) { () throws(FileError) in
+            try fileSystem.rename(newPath, to: path, replacing: true)
+        }
+    }
+
+    private func throughNewName(
+        _ bytes: [UInt8], _ rename: () throws(FileError) -> Void
+    ) throws(FileError) -> any File {
+        try fileSystem.removeIfPresent(newPath)
+        let file = try fileSystem.create(newPath, mode: Self.mode)
+        do throws(FileError) {
+            try fill(file, bytes)
+            try rename()
+            return file
+        } catch {
+            file.close()
+            try? fileSystem.unlink(newPath)
+            throw error
+        }
+    }
+
+    private func fill(_ file: any File, _ bytes: [UInt8]) throws(FileError) {
+        do throws(FileError) {
+            guard try file.tryLock() else { throw FileError(.lock, path, kind: .other(0)) }
+        } catch {
+            guard error.kind == .unsupported else { throw error }
+        }
+        try file.write(bytes, at: 0)
+        if syncs { try file.sync() }
+    }
+
+    private func settle() throws(FileError) {
+        guard syncs else { return }
+        do throws(FileError) {
+            try fileSystem.syncDirectory(directory)
+        } catch {
+            guard error.kind == .unsupported else { throw error }
+        }
+    }
+
+    private var directory: FilePath {
+        let directory = path.removingLastComponent()
+        return directory.isEmpty ? "." : directory
+    }
+}

@@ -1,0 +1,67 @@
+import Crypto
+import FerryCore
+import HTTPTypes
+import Synchronization
+
+/// The Digest challenges that this transport was given, so that later requests need not be refused first (RFC 7616 §3.6).
+final class ChallengeMemory: Sendable {
+    private struct Key: Hashable {
+        let origin: Origin
+        let credentials: Credentials
+    }
+
+    private struct Entry {
+        let challenge: DigestChallenge
+        let cnonce: String
+        /// How many requests went out with this nonce.
+        var count = 0
+    }
+
+    private let entries = Mutex<[Key: Entry]>([:])
+
+    /// The value of the Authorization field: Digest where the origin asked for it, else Basic.
+    func authorization(for url: DownloadURL, credentials: Credentials) -> String {
+        let entry = entries.withLock { entries -> Entry? in
+            entries[Key(origin: url.origin, credentials: credentials)]?.count += 1
+            return entries[Key(origin: url.origin, credentials: credentials)]
+        }
+        guard let entry else { return BasicCredentials.header(credentials) }
+        return entry.challenge.authorization(
+            method: "GET", uri: url.requestTarget, credentials: credentials, nonceCount: entry.count,
+            cnonce: entry.cnonce, hash: Self.hash)
+    }
+
+    /// Takes the challenges of a 401 in.
+    ///
+    /// - Parameter isFirst: this URL has not been asked again yet.
+    /// - Returns: whether asking again with ``authorization(for:credentials:)`` may help: once with what is new, and once
+    ///   more when only the nonce was too old.
+    func learn(from head: ResponseHead, url: DownloadURL, credentials: Credentials, isFirst: Bool) -> Bool {
+        let key = Key(origin: url.origin, credentials: credentials)
+        switch AuthAnswer.best(ofFields: head.values(.wwwAuthenticate)) {
+        case .digest(let challenge):
+            guard isFirst || challenge.isStale else { return false }
+            entries.withLock { $0[key] = Entry(challenge: challenge, cnonce: Self.randomText()) }
+            return true
+        case .basic:
+            // Basic was sent already, unless the origin asked for Digest before.
+            return entries.withLock { $0.removeValue(forKey: key) } != nil && isFirst
+        case nil:
+            return false
+        }
+    }
+
+    private static func randomText() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
+    }
+
+    private static func hash(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) -> [UInt8] {
+        switch algorithm {
+        case .md5: Array(Insecure.MD5.hash(data: bytes))
+        case .sha1: Array(Insecure.SHA1.hash(data: bytes))
+        case .sha256: Array(SHA256.hash(data: bytes))
+        case .sha512: Array(SHA512.hash(data: bytes))
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import AsyncHTTPClient
+import FerryCore
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+extension HTTPTransport {
+    package func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        var chain = FetchChain(request, settings: settings)
+        while true {
+            let fields = chain.fields(challenges: challenges, now: Date())
+            let answer = try await hop(to: chain.url, fields: fields, headLimit: request.headLimit)
+            switch try chain.received(answer.head, challenges: challenges, now: Date()) {
+            case .final:
+                let body = TransferBody(of: answer, from: chain.url, owner: self)
+                return TransferResponse(head: answer.head, url: chain.url, redirects: chain.redirects, body: body)
+            case .again:
+                await answer.discardBody()
+            }
+        }
+    }
+
+    /// One request on the wire, up to the head of its answer.
+    ///
+    /// A connection that is kept for further requests may be closed by the server just when the next one goes out:
+    /// that says nothing about the server, so it is tried again at once, once, on whatever connection there is.
+    private func hop(
+        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration
+    ) async throws(TransferFailure) -> WireAnswer {
+        let route = ProxyRoute(for: url, settings: settings.proxy)
+        let peer = TransferFailure.Peer(
+            authority: url.authority, proxy: route.name, addressFamily: settings.addressFamily)
+        try checkLiteralAddress(of: url, route: route)
+        let client = try client(for: route)
+        let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
+        var triesAgain = true
+        while true {
+            let hop = Hop(target: route.target(of: url))
+            do {
+                return try await send(hop, to: url, via: route, fields: fields, client: client, deadline: deadline)
+            } catch {
+                let failure = TransferFailure.mapping(error, stage: .head(isAnswered: hop.isAnswered), peer: peer)
+                let wasDeadInPool = hop.isUnsent && (error as? ChannelError) == .ioOnClosedChannel
+                if triesAgain, failure.kind == .closed, hop.isReused || wasDeadInPool {
+                    triesAgain = false
+                    continue
+                }
+                throw await refined(failure, isUnsent: hop.isUnsent, url: url, route: route)
+            }
+        }
+    }
+
+    private func send(
+        _ hop: Hop, to url: DownloadURL, via route: ProxyRoute, fields: HTTPHeaders, client: HTTPClient,
+        deadline: NIODeadline
+    ) async throws -> WireAnswer {
+        let number = hops.add(hop)
+        defer { hops.remove(number) }
+        var request = HTTPClientRequest(url: route.connectURL(of: url))
+        request.headers = fields
+        if let authorization = route.forwardedAuthorization {
+            request.headers.add(name: "Proxy-Authorization", value: authorization)
+        }
+        request.headers.add(name: Hop.fieldName, value: String(number))
+        request.localAddress = settings.addressFamily.wildcard
+        let response = try await client.execute(request, deadline: deadline)
+        if response.status == .proxyAuthenticationRequired, let proxy = route.name {
+            throw TransferFailure(.proxy, "proxy \(proxy): it asks for credentials", isTransient: false)
+        }
+        return WireAnswer(response)
+    }
+
+    /// An address in the URL is not looked up: say so when it is of the family that was not wanted.
+    private func checkLiteralAddress(of url: DownloadURL, route: ProxyRoute) throws(TransferFailure) {
+        guard route.name == nil, let address = try? SocketAddress(ipAddress: url.host, port: url.port) else { return }
+        switch (settings.addressFamily, address) {
+        case (.v4, .v6): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv4 address")
+        case (.v6, .v4): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv6 address")
+        default: return
+        }
+    }
+
+    /// Says more about a failure than the error that it came from.
+    private func refined(
+        _ failure: TransferFailure, isUnsent: Bool, url: DownloadURL, route: ProxyRoute
+    ) async -> TransferFailure {
+        switch failure.kind {
+        case .dns(permanent: false):
+            // NIO does not say why a name has no address: ask once more, for the reason.
+            guard await HostLookup.isMissing(url.host) else { return failure }
+            return TransferFailure(.dns(permanent: true), "\(url.host): there is no such host")
+        case .closed where isUnsent && route.name != nil:
+            return TransferFailure(.proxy, "proxy \(route.name ?? ""): it closed the connection")
+        case .closed where isUnsent && url.scheme == .https:
+            return TransferFailure(.tls, "\(url.authority): the connection was closed in the TLS handshake")
+        default:
+            return failure
+        }
+    }
+}
+
+extension TransferSettings.AddressFamily {
+    /// The address to bind a socket to so that it can only reach this family.
+    ///
+    /// AsyncHTTPClient resolves and connects by itself. A socket bound to the wildcard of one family cannot be connected
+    /// to an address of the other, so that of a name's addresses only those of this family remain; nothing is looked up
+    /// twice, and connections are pooled by it.
+    var wildcard: String? {
+        switch self {
+        case .any: nil
+        case .v4: "0.0.0.0"
+        case .v6: "::"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Synchronization
+
+/// One request on the wire, as the fetch and the connection's handler both see it.
+final class Hop: Sendable {
+    /// The name under which a request tells its connection which hop it is; it never leaves the process.
+    static let fieldName = "ferry-hop"
+
+    /// What goes into the request line, byte for byte: `/path?query`, or the whole URL for a proxy.
+    let target: String
+    private let flags = Atomic<UInt8>(0)
+
+    private enum Flag {
+        static let reused: UInt8 = 1
+        static let answered: UInt8 = 2
+        static let sent: UInt8 = 4
+    }
+
+    init(target: String) {
+        self.target = target
+    }
+
+    /// It went out on a connection that had served a request before.
+    var isReused: Bool { flags.load(ordering: .acquiring) & Flag.reused != 0 }
+    /// It never reached a connection's handlers: nothing was written.
+    var isUnsent: Bool { flags.load(ordering: .acquiring) & Flag.sent == 0 }
+    /// At least one byte of an answer has come.
+    var isAnswered: Bool { flags.load(ordering: .acquiring) & Flag.answered != 0 }
+
+    func wentOut(onReusedConnection isReused: Bool) {
+        flags.bitwiseOr(isReused ? Flag.reused | Flag.sent : Flag.sent, ordering: .releasing)
+    }
+
+    func answerBegan() {
+        flags.bitwiseOr(Flag.answered, ordering: .releasing)
+    }
+}
+
+/// The hops that are under way, by number.
+final class HopRegistry: Sendable {
+    private struct Contents {
+        var last: UInt64 = 0
+        var hops: [UInt64: Hop] = [:]
+    }
+    private let contents = Mutex(Contents())
+
+    /// Registers a hop; the number is for ``Hop/fieldName``.
+    func add(_ hop: Hop) -> UInt64 {
+        contents.withLock { contents in
+            contents.last += 1
+            contents.hops[contents.last] = hop
+            return contents.last
+        }
+    }
+
+    func remove(_ number: UInt64) {
+        contents.withLock { _ = $0.hops.removeValue(forKey: number) }
+    }
+
+    func hop(_ number: UInt64) -> Hop? {
+        contents.withLock { $0.hops[number] }
+    }
+}

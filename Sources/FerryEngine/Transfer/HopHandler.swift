@@ -1,0 +1,46 @@
+import NIOCore
+import NIOHTTP1
+
+/// Sits between a connection's socket and AsyncHTTPClient's HTTP handlers.
+///
+/// Outbound it puts the exact request target in place: AsyncHTTPClient only knows URLs that went through Foundation,
+/// which escapes some valid paths anew, and always asks for a path, where a proxy wants the whole URL (RFC 9112 §3.2.2).
+/// Inbound it notes the first byte of an answer, so that a connection which dies before it can be told from one that
+/// dies after it.
+final class HopHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias OutboundIn = HTTPClientRequestPart
+    typealias OutboundOut = HTTPClientRequestPart
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let hops: HopRegistry
+    private var current: Hop?
+    private var hasServed = false
+
+    init(hops: HopRegistry) {
+        self.hops = hops
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .head(var head) = unwrapOutboundIn(data) else {
+            context.write(data, promise: promise)
+            return
+        }
+        if let number = head.headers.first(name: Hop.fieldName).flatMap({ UInt64($0) }), let hop = hops.hop(number) {
+            hop.wentOut(onReusedConnection: hasServed)
+            head.uri = hop.target
+            current = hop
+        }
+        head.headers.remove(name: Hop.fieldName)
+        hasServed = true
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if let hop = current {
+            hop.answerBegan()
+            current = nil
+        }
+        context.fireChannelRead(data)
+    }
+}

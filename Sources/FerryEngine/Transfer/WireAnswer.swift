@@ -1,0 +1,66 @@
+import AsyncHTTPClient
+import FerryCore
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// One answer as it came from a connection: its head in our terms, its body not yet read.
+struct WireAnswer: Sendable {
+    let head: ResponseHead
+    let body: HTTPClientResponse.Body
+    /// The length that frames the body; `nil` when it is chunked or ends with the connection.
+    let declaredLength: Int64?
+
+    /// The most that is read of a body nobody wants, to keep its connection.
+    static let discardLimit: Int64 = 64 * 1024
+    /// The longest that such a body is waited for.
+    static let discardTime = Duration.milliseconds(500)
+
+    init(_ response: HTTPClientResponse) {
+        var fields = HTTPFields()
+        for (name, value) in response.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            // Lenient: what the rules think of control bytes is theirs to say.
+            fields.append(HTTPField(name: name, lenientValue: value.utf8))
+        }
+        head = ResponseHead(status: Int(response.status.code), headers: fields)
+        body = response.body
+        if response.status == .noContent || response.status == .notModified {
+            declaredLength = 0
+        } else if fields[.transferEncoding] != nil {
+            declaredLength = nil
+        } else {
+            declaredLength = fields[values: .contentLength].first.flatMap { Int64($0) }
+        }
+    }
+
+    /// Reads a body that nobody wants, when it is short and comes at once, so that its connection can serve again.
+    ///
+    /// Otherwise the connection is closed, when this answer is let go.
+    func discardBody() async {
+        if declaredLength == 0 {
+            _ = await Self.drain(body)
+            return
+        }
+        let isFramed = declaredLength != nil || head.headers[.transferEncoding] != nil
+        guard isFramed, declaredLength ?? 0 <= Self.discardLimit else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [body] in await Self.drain(body) }
+            group.addTask { try? await Task.sleep(for: Self.discardTime) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static func drain(_ body: HTTPClientResponse.Body) async {
+        var left = discardLimit
+        var iterator = body.makeAsyncIterator()
+        do {
+            while left >= 0, let chunk = try await iterator.next(isolation: #isolation) {
+                left -= Int64(chunk.readableBytes)
+            }
+        } catch {
+            // The connection is gone: there is nothing to keep.
+        }
+    }
+}

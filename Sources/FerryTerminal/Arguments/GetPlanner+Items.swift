@@ -1,0 +1,149 @@
+import Ferry
+import HTTPTypes
+
+extension GetPlanner {
+    /// What all requests of the command have in common.
+    func template() throws(UsageError) -> DownloadRequest {
+        var request = DownloadRequest(sources: [], destination: .directory(options.directory ?? "."))
+        request.onConflict = try conflictRule()
+        request.headers = try headers()
+        request.maxConnections = options.connections
+        request.maxBytes = try options.maxSize.map { text throws(UsageError) in try size(text, option: "--max-size") }
+        request.trust.strict = options.strict
+        request.trust.allowsUnprovenParts = options.unproven
+        request.trust.resumesUnproven = options.resumeUnproven
+        request.trust.failsOnChange = options.noRestart
+        request.trust.allowsDowngrade = options.allowDowngrade
+        request.syncsToDisk = !options.noFsync
+        if let text = options.checksum {
+            if text.hasPrefix("@") {
+                request.checksumList = try url(String(text.dropFirst()))
+            } else {
+                do {
+                    request.checksum = try Checksum(parsing: text)
+                } catch {
+                    throw UsageError("--checksum: \(error.message)")
+                }
+            }
+        }
+        return request
+    }
+
+    /// The requests of what was named on the command line.
+    mutating func items(_ targets: [Target], template: DownloadRequest) throws(UsageError) -> [GetPlan.Item] {
+        if targets.count == 2, case .part(let path) = targets[0], case .url(let url) = targets[1] {
+            var request = template
+            request.sources = try sources(url)
+            request.destination = .part(path)
+            return [.request(request)]
+        }
+        var items: [GetPlan.Item] = []
+        for target in targets {
+            var request = template
+            switch target {
+            case .url(let url):
+                request.sources = try sources(url)
+                request.destination = try destination()
+                items.append(.request(request))
+            case .part(let path):
+                request.destination = .part(path)
+                items.append(.request(request))
+            case .directory(let path):
+                items.append(.parts(directory: path, request))
+            }
+        }
+        return items
+    }
+
+    /// The requests of lists; what cannot be used becomes a bad line.
+    mutating func items(_ lists: [(name: String, list: URLList)], template: DownloadRequest) -> [GetPlan.Item] {
+        var items: [GetPlan.Item] = []
+        for (name, list) in lists {
+            badLines += list.problems.map { PrintableText.escape("\(name): \($0)") }
+            for entry in list.entries {
+                do {
+                    items.append(.request(try request(entry, template: template)))
+                } catch {
+                    badLines.append(PrintableText.escape("\(name): line \(entry.line): \(error.message)"))
+                }
+            }
+        }
+        return items
+    }
+
+    private mutating func request(
+        _ entry: URLList.Entry, template: DownloadRequest
+    ) throws(UsageError) -> DownloadRequest {
+        var request = template
+        request.sources = entry.urls.map(withNetrc)
+        request.checksum = entry.checksum ?? template.checksum
+        for field in entry.headers {
+            guard !HeaderLine.isReserved(field.name) else { throw Self.reserved(field.name) }
+            request.headers.append(field)
+        }
+        let directory = entry.dir ?? options.directory ?? "."
+        if let out = entry.out {
+            request.destination = .file(try file(Paths.join(directory, out)))
+        } else {
+            request.destination = .directory(directory)
+            try prepare(directory)
+        }
+        return request
+    }
+
+    private func sources(_ url: DownloadURL) throws(UsageError) -> [DownloadURL] {
+        var sources = [url]
+        for mirror in options.mirrors { sources.append(try self.url(mirror)) }
+        return sources.map(withNetrc)
+    }
+
+    private mutating func destination() throws(UsageError) -> DownloadRequest.Destination {
+        let directory = options.directory ?? "."
+        switch options.output {
+        case "-"?: return .stream(1)
+        case let output?:
+            guard !output.isEmpty else { throw UsageError("-o needs a name") }
+            return .file(try file(Paths.join(directory, output)))
+        case nil:
+            try prepare(directory)
+            return .directory(directory)
+        }
+    }
+
+    private mutating func file(_ path: String) throws(UsageError) -> String {
+        let name = Paths.name(of: path)
+        guard !path.hasSuffix("/"), name != ".", name != "..", world.kind(path) != .directory else {
+            throw UsageError("\(path) is a directory; -d puts files into one")
+        }
+        try prepare(Paths.parent(of: path))
+        return path
+    }
+
+    private mutating func prepare(_ directory: String) throws(UsageError) {
+        guard !directory.isEmpty else { throw UsageError("-d needs a directory") }
+        if preparedDirectories.contains(directory) { return }
+        try world.prepareDirectory(directory)
+        preparedDirectories.insert(directory)
+    }
+
+    /// The URL with what the netrc file says about its host as its own user info: so it goes to no mirror elsewhere.
+    private func withNetrc(_ url: DownloadURL) -> DownloadURL {
+        guard url.credentials == nil, let found = netrc?.credentials(for: url.host) else { return url }
+        let userInfo = Self.encoded(found.user) + ":" + Self.encoded(found.password) + "@"
+        let start = url.scheme.rawValue + "://"
+        let text = start + userInfo + url.text.dropFirst(start.count)
+        return (try? DownloadURL(text)) ?? url
+    }
+
+    /// Every byte that is no letter or digit, percent-encoded.
+    private static func encoded(_ text: String) -> String {
+        var out = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: out.unicodeScalars.append(Unicode.Scalar(byte))
+            default: out += "%" + String(UInt16(byte) + 0x100, radix: 16, uppercase: true).dropFirst()
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,155 @@
+import Ferry
+import HTTPTypes
+
+/// Turns the words of `ferry get` into a plan: pure but for what it asks of its ``PlanningWorld``.
+package struct GetPlanner: Sendable {
+    let options: GetOptions
+    let world: PlanningWorld
+    /// Directories that were found good already: a list of thousands of files asks once.
+    var preparedDirectories: Set<String> = []
+    var badLines: [String] = []
+    var netrc: Netrc?
+
+    private init(_ options: GetOptions, _ world: PlanningWorld) {
+        self.options = options
+        self.world = world
+    }
+
+    /// The plan.
+    ///
+    /// - Throws: The first thing that is wrong. Directories are made and passwords asked for only when all else is good.
+    package static func plan(_ options: GetOptions, world: PlanningWorld) throws(UsageError) -> GetPlan {
+        var planner = GetPlanner(options, world)
+        let output = try planner.outputOptions()
+        let targets = try planner.targets()
+        try planner.checkSingles(targets)
+        let configuration = try planner.configuration()
+        let template = try planner.template()
+        planner.netrc = try planner.readNetrc()
+        let lists = try planner.readLists()
+        var items = try planner.items(targets, template: template)
+        items += planner.items(lists, template: template)
+        if let credentials = try planner.credentials() {
+            for index in items.indices { items[index].credentials = credentials }
+        }
+        return GetPlan(configuration: configuration, items: items, output: output, badLines: planner.badLines)
+    }
+
+    // MARK: What the words are
+
+    /// What was given beside the options.
+    enum Target: Hashable {
+        case url(DownloadURL)
+        case part(String)
+        case directory(String)
+    }
+
+    private func targets() throws(UsageError) -> [Target] {
+        guard !(options.items.isEmpty && options.lists.isEmpty) else {
+            throw UsageError("nothing to get: give a URL, a part file, a directory, or -i LIST")
+        }
+        var targets: [Target] = []
+        for item in options.items { targets.append(try target(item)) }
+        let hasPart = targets.contains { if case .part = $0 { true } else { false } }
+        let hasURL = targets.contains { if case .url = $0 { true } else { false } }
+        if hasPart, hasURL {
+            guard targets.count == 2, case .part = targets[0] else {
+                throw UsageError("a new URL goes with one part file: ferry get NAME.part NEWURL")
+            }
+        }
+        return targets
+    }
+
+    private func target(_ item: String) throws(UsageError) -> Target {
+        if !item.contains("://") {
+            let isPart = item.hasSuffix(".part") || item.hasSuffix(".part.ferry")
+            switch world.kind(item) {
+            case .directory: return .directory(item)
+            case .file where isPart: return .part(item)
+            case .file: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
+            case .missing where isPart: throw UsageError("there is no part file \(item)")
+            case .missing: break
+            }
+        }
+        return .url(try url(item))
+    }
+
+    func url(_ text: String) throws(UsageError) -> DownloadURL {
+        do {
+            return try DownloadURL(text)
+        } catch {
+            throw UsageError(error.message)
+        }
+    }
+
+    /// Options that make sense for one file only.
+    private func checkSingles(_ targets: [Target]) throws(UsageError) {
+        let urls = targets.count { if case .url = $0 { true } else { false } }
+        let hasOneURL = urls == 1 && options.lists.isEmpty
+        let hasOneFile =
+            options.lists.isEmpty && (hasOneURL || (targets.count == 1 && urls == 0)) && !hasDirectory(targets)
+        if options.output != nil {
+            guard hasOneURL, targets.count == 1 else {
+                throw UsageError("-o needs exactly one URL; in lists write out= under each URL")
+            }
+        }
+        if !options.mirrors.isEmpty, !hasOneURL {
+            throw UsageError(
+                "--mirror needs exactly one URL; in lists write mirrors on one line, with tabs between them")
+        }
+        if let checksum = options.checksum, !checksum.hasPrefix("@"), !hasOneFile {
+            throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @URL, or checksum= in a list")
+        }
+        if options.directory != nil, targets.contains(where: { if case .url = $0 { false } else { true } }) {
+            throw UsageError("-d cannot be used with part files: they go on where they are")
+        }
+    }
+
+    private func hasDirectory(_ targets: [Target]) -> Bool {
+        targets.contains { if case .directory = $0 { true } else { false } }
+    }
+
+    private func outputOptions() throws(UsageError) -> OutputOptions {
+        if options.quiet, options.verbose { throw UsageError("-q and -v contradict each other") }
+        if options.json, options.print0 { throw UsageError("--json and --print0 cannot be used together") }
+        let isStream = options.output == "-"
+        if options.json, isStream { throw UsageError("--json and -o - both need standard output") }
+        return OutputOptions(
+            result: isStream ? .body : options.json ? .json : .paths(end: options.print0 ? 0 : 0x0A),
+            detail: options.quiet ? .quiet : options.verbose ? .verbose : .normal,
+            showsProgress: !(options.noProgress || options.quiet || options.json))
+    }
+
+    // MARK: Files that are read
+
+    private func readNetrc() throws(UsageError) -> Netrc? {
+        guard options.netrc, options.user == nil else { return nil }
+        let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }
+        guard let path else { throw UsageError("--netrc: neither NETRC nor HOME is set") }
+        let text = try read(path, what: "netrc file")
+        do {
+            return try Netrc(text)
+        } catch {
+            throw UsageError("\(path): \(error)")
+        }
+    }
+
+    func read(_ path: String, what: String) throws(UsageError) -> String {
+        do {
+            return try world.readText(path)
+        } catch {
+            throw UsageError("cannot read \(what) \(path == "-" ? "from standard input" : path): \(error.message)")
+        }
+    }
+
+    private func readLists() throws(UsageError) -> [(name: String, list: URLList)] {
+        guard options.lists.count(where: { $0 == "-" }) <= 1 else {
+            throw UsageError("-i - can be given once: there is one standard input")
+        }
+        var lists: [(name: String, list: URLList)] = []
+        for path in options.lists {
+            lists.append((path == "-" ? "standard input" : path, URLList(try read(path, what: "list"))))
+        }
+        return lists
+    }
+}

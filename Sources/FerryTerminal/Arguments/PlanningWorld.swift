@@ -1,0 +1,31 @@
+/// What a plan must know of the machine; a value, so that plans can be tested without one.
+package struct PlanningWorld: Sendable {
+    /// What a path is.
+    package enum PathKind: Sendable, Hashable {
+        case missing
+        case file
+        case directory
+    }
+
+    package var environment: [String: String]
+    /// The bytes of a file, or of standard input for `-`, as text; the error says why not, in the system's words.
+    package var readText: @Sendable (String) throws(UsageError) -> String
+    package var kind: @Sendable (String) -> PathKind
+    /// Makes a directory where it is missing; an error when nothing can be written there.
+    package var prepareDirectory: @Sendable (String) throws(UsageError) -> Void
+    /// Asks the user for a password, without echo.
+    package var password: @Sendable (_ user: String) throws(UsageError) -> String
+
+    package init(
+        environment: [String: String], readText: @escaping @Sendable (String) throws(UsageError) -> String,
+        kind: @escaping @Sendable (String) -> PathKind,
+        prepareDirectory: @escaping @Sendable (String) throws(UsageError) -> Void,
+        password: @escaping @Sendable (String) throws(UsageError) -> String
+    ) {
+        self.environment = environment
+        self.readText = readText
+        self.kind = kind
+        self.prepareDirectory = prepareDirectory
+        self.password = password
+    }
+}

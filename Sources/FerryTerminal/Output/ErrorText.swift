@@ -1,0 +1,36 @@
+package import Ferry
+
+/// A failure in words for a person, and the command that goes on after it.
+package enum ErrorText {
+    /// One line: which file, what failed, why, and what can be done.
+    ///
+    /// - Parameter name: The file or URL; left out where the message names it already or when it is empty.
+    package static func line(_ error: DownloadError, name: String, command: String? = nil) -> String {
+        var text = error.message
+        if let underlying = error.underlying, !underlying.isEmpty, !text.contains(underlying) {
+            text += ": \(underlying)"
+        }
+        if !name.isEmpty, !text.contains(name) { text = "\(name): \(text)" }
+        if let command {
+            text += "; go on with: \(command)"
+        } else if let suggestion = error.suggestion, !suggestion.isEmpty {
+            text += "; \(suggestion)"
+        }
+        return PrintableText.escape(text)
+    }
+
+    /// What to type after a failure that needs a fresh link or credentials; `nil` after every other.
+    ///
+    /// - Parameters:
+    ///   - part: The path of the part file; `nil` when nothing is held.
+    ///   - url: The URL that was asked for, as it may be shown.
+    package static func command(after error: DownloadError, part: String?, url: String?) -> String? {
+        switch (error.code, part) {
+        case (.freshLink, let part?): "ferry get \(ShellWord.quote(part)) NEWURL"
+        case (.freshLink, nil): "ferry get NEWURL"
+        case (.credentials, let part?): "ferry get --user USER \(ShellWord.quote(part))"
+        case (.credentials, nil): "ferry get --user USER \(url.map(ShellWord.quote) ?? "URL")"
+        default: nil
+        }
+    }
+}

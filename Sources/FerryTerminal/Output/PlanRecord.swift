@@ -1,0 +1,55 @@
+package import Ferry
+package import struct Foundation.Date
+
+/// What `ferry plan` says, as one line of JSON or for a person.
+package enum PlanRecord {
+    /// One object; its fields are the second table in docs/cli.md.
+    package static func line(_ plan: DownloadPlan, date: Date) -> JSONLine {
+        var line = JSONLine()
+        line.add("v", .integer(EventRecord.version))
+        line.add("event", .string("plan"))
+        line.add("time", .string(Timestamp.text(date)))
+        line.add("name", .string(plan.name))
+        line.add("url", .string(plan.url))
+        line.add("totalBytes", .init(plan.totalBytes))
+        line.add("acceptsRanges", .bool(plan.acceptsRanges))
+        line.add("validator", .init(plan.validator))
+        line.add("validatorStrength", .string(plan.validatorStrength.rawValue))
+        line.add("digests", .array(plan.digests.map { .string($0.description) }))
+        line.add("contentType", .init(plan.contentType))
+        line.add("freeBytes", .init(plan.freeBytes))
+        line.add("resumable", .string(plan.resumability.rawValue))
+        line.add("reason", .string(plan.reason))
+        line.add("heldBytes", .init(plan.heldBytes))
+        line.add("connections", .integer(Int64(plan.maxConnections)))
+        return line
+    }
+
+    /// One fact a line, its name first.
+    package static func text(_ plan: DownloadPlan) -> [String] {
+        let digests = plan.digests.map(\.description).joined(separator: ", ")
+        let resume =
+            switch plan.resumability {
+            case .proven: "yes, proven"
+            case .sampled: "yes, by comparing samples"
+            case .no: "no"
+            }
+        let validator = plan.validator.map { "\($0) (\(plan.validatorStrength.rawValue))" } ?? "none"
+        let size = plan.totalBytes.map { "\(ByteText.size($0)) (\($0) bytes)" }
+        let connections = "\(plan.maxConnections)"
+        let facts: [(name: String, value: String)] = [
+            ("name", plan.name),
+            ("url", plan.url),
+            ("size", size ?? "unknown"),
+            ("ranges", plan.acceptsRanges ? "yes" : "no"),
+            ("validator", validator),
+            ("digest", digests.isEmpty ? "none offered" : digests),
+            ("type", plan.contentType ?? "not said"),
+            ("free space", plan.freeBytes.map(ByteText.size) ?? "unknown"),
+            ("held", plan.heldBytes.map(ByteText.size) ?? "nothing"),
+            ("resumable", plan.reason.isEmpty ? resume : resume + ": " + plan.reason),
+            ("connections", plan.maxConnections > 1 ? "up to " + connections : connections),
+        ]
+        return facts.map { DisplayWidth.pad($0.name + ":", to: 13) + PrintableText.escape($0.value) }
+    }
+}

@@ -1,0 +1,18 @@
+/// The words of the command line, taken once at start.
+package enum CommandArguments {
+    /// The arguments without the program's name; what is secret among them is overwritten in the memory that `ps`
+    /// and `/proc/PID/cmdline` show.
+    package static func take() -> [String] {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let secrets = ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) })
+        for (index, ranges) in secrets.enumerated() where !ranges.isEmpty {
+            guard index + 1 < CommandLine.argc, let memory = CommandLine.unsafeArgv[index + 1] else { continue }
+            var length = 0
+            while memory[length] != 0 { length += 1 }
+            for range in ranges {
+                for offset in range.clamped(to: 0..<length) { memory[offset] = 0x2A }
+            }
+        }
+        return arguments
+    }
+}

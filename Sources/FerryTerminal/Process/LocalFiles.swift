@@ -1,0 +1,61 @@
+import Foundation
+
+/// The few looks at the local disk that a plan needs.
+enum LocalFiles {
+    /// The largest list, header, cookie or netrc file.
+    private static let largestText = 256_000_000
+
+    /// A whole file, or standard input for `-`; bytes that are not UTF-8 are replaced.
+    static func text(of path: String) throws(UsageError) -> String {
+        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw UsageError(String(cString: strerror(errno))) }
+        defer { if path != "-" { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count == 0 { break }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw UsageError(String(cString: strerror(errno)))
+            }
+            guard bytes.count + count <= largestText else { throw UsageError("it is larger than 256 MB") }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func kind(of path: String) -> PlanningWorld.PathKind {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return .missing }
+        return status.st_mode & S_IFMT == S_IFDIR ? .directory : .file
+    }
+
+    /// Makes the directory with its parents where it is missing, and checks that files can be made in it.
+    static func prepareDirectory(_ path: String) throws(UsageError) {
+        func refused(_ reason: Int32) -> UsageError {
+            UsageError("cannot write to directory \(path): \(String(cString: strerror(reason)))")
+        }
+        switch kind(of: path) {
+        case .directory: break
+        case .file: throw refused(ENOTDIR)
+        case .missing:
+            for prefix in prefixes(of: path) where kind(of: prefix) != .directory {
+                if mkdir(prefix, 0o777) != 0, errno != EEXIST { throw refused(errno) }
+            }
+        }
+        if access(path, W_OK | X_OK) != 0 { throw refused(errno) }
+    }
+
+    /// `a/b/c` to `a`, `a/b`, `a/b/c`.
+    private static func prefixes(of path: String) -> [String] {
+        var prefixes: [String] = []
+        var prefix = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            prefix += part
+            prefixes.append(prefix)
+            prefix += "/"
+        }
+        return prefixes
+    }
+}

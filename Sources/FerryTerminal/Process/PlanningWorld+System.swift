@@ -1,0 +1,11 @@
+import Foundation
+
+extension PlanningWorld {
+    /// This machine.
+    package static var system: PlanningWorld {
+        PlanningWorld(
+            environment: ProcessInfo.processInfo.environment, readText: LocalFiles.text(of:),
+            kind: LocalFiles.kind(of:),
+            prepareDirectory: LocalFiles.prepareDirectory(_:), password: PasswordPrompt.ask(user:))
+    }
+}

@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+
+/// The signals that ask the program to leave: the first is told to the program, the second ends it at once.
+package final class SignalWatch: Sendable {
+    /// Every signal that was caught, in order: SIGINT, SIGTERM or SIGHUP the first time, and each SIGCONT.
+    package let signals: AsyncStream<Int32>
+    // SAFETY: set once in init, only kept alive afterwards; dispatch sources are thread-safe.
+    nonisolated(unsafe) private let source: any DispatchSourceRead
+
+    /// Starts to catch SIGINT, SIGTERM, SIGCONT, and SIGHUP unless that is ignored (`nohup`).
+    ///
+    /// One watch in a process: the handlers are the process's own.
+    package init?() {
+        var pipe: [Int32] = [-1, -1]
+        guard Foundation.pipe(&pipe) == 0 else { return nil }
+        for descriptor in pipe {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        }
+        let reading = pipe[0]
+        signalPipe = pipe[1]
+        let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
+        self.signals = signals
+        let source = DispatchSource.makeReadSource(fileDescriptor: reading)
+        source.setEventHandler {
+            var byte: UInt8 = 0
+            while read(reading, &byte, 1) == 1 { continuation.yield(Int32(byte)) }
+        }
+        self.source = source
+        source.activate()
+        for number in [SIGINT, SIGTERM, SIGCONT] { Self.install(number) }
+        if !Self.isIgnored(SIGHUP) { Self.install(SIGHUP) }
+    }
+
+    /// The exit code after a signal: 130 for SIGINT, 143 for SIGTERM and SIGHUP.
+    package static func exitCode(_ number: Int32) -> ExitCode { number == SIGINT ? .interrupted : .terminated }
+
+    /// Leaves the process after this time, however busy its threads are, and however long the disk takes.
+    package static func leave(_ code: ExitCode, after seconds: Double) {
+        DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + seconds) { _exit(code.rawValue) }
+    }
+
+    private static func install(_ number: Int32) {
+        var action = sigaction()
+        #if canImport(Darwin)
+            action.__sigaction_u.__sa_handler = handleSignal
+        #else
+            action.__sigaction_handler.sa_handler = handleSignal
+        #endif
+        action.sa_flags = Int32(SA_RESTART)
+        _ = sigaction(number, &action, nil)
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        #if canImport(Darwin)
+            let handler = action.__sigaction_u.__sa_handler
+        #else
+            let handler = action.__sigaction_handler.sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}
+
+// SAFETY: written once before the handler is installed, then only read.
+nonisolated(unsafe) private var signalPipe: Int32 = -1
+// SAFETY: touched only by the handler; two signals at once on two threads would at worst both count as the first.
+nonisolated(unsafe) private var stopsSeen: Int32 = 0
+
+/// Runs inside a signal: only `write` and `_exit`, which POSIX allows there.
+private func handleSignal(_ number: Int32) {
+    let error = errno
+    if number != SIGCONT {
+        stopsSeen += 1
+        if stopsSeen > 1 { _exit(number == SIGINT ? 130 : 143) }
+    }
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(signalPipe, &byte, 1)
+    errno = error
+}

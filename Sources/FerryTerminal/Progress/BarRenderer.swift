@@ -1,0 +1,100 @@
+import Ferry
+import struct Foundation.Date
+
+/// Draws the bars: one line per running file and one for the whole; values in, lines out.
+///
+/// No line is wider than `width - 1` columns (the last one would make some terminals wrap), and there are never more
+/// lines than `height - 1`. Where a line has no room for everything, the parts go in the order connections, bar,
+/// time left, speed, size; name and percent stay.
+package struct BarRenderer: Sendable {
+    /// The columns of the terminal.
+    package var width: Int
+    /// The lines of the terminal.
+    package var height: Int
+    package var usesColor: Bool
+
+    package init(width: Int, height: Int, usesColor: Bool) {
+        self.width = max(2, width)
+        self.height = max(2, height)
+        self.usesColor = usesColor
+    }
+
+    /// The lines of a frame, from top to bottom; a single file has no line for the whole.
+    package func lines(_ board: BarBoard) -> [String] {
+        let hasWhole = board.whole.fileCount > 1
+        let room = max(1, height - 1 - (hasWhole ? 1 : 0))
+        let fits = board.running.count <= room
+        let visible = board.running.prefix(fits ? room : max(0, room - 1))
+        var rows = visible.map { row($0, now: board.now) }
+        if hasWhole { rows.append(row(board.whole)) }
+        let layout = BarLayout(rows: rows, columns: width - 1)
+        var lines = rows.map { line($0, layout) }
+        if !fits {
+            let more = DisplayWidth.fit("... and \(board.running.count - visible.count) more", to: width - 1)
+            lines.insert(more, at: visible.count)
+        }
+        return Array(lines.suffix(height - 1))
+    }
+
+    private func row(_ status: DownloadStatus, now: Date) -> BarRow {
+        let progress = status.progress
+        var row = BarRow(
+            name: PrintableText.escape(status.name), fraction: progress.fraction,
+            isComplete: progress.totalBytes.map { progress.completedBytes >= $0 } ?? false,
+            size: ByteText.progress(completed: progress.completedBytes, total: progress.totalBytes),
+            speed: ByteText.rate(progress.bytesPerSecond), timeLeft: ByteText.duration(progress.timeRemaining),
+            connections: "\(progress.connections)x")
+        switch status.state {
+        case .verifying: row.remark = "verifying"
+        case .paused: row.remark = "paused"
+        case .waiting(.retry(let date)):
+            let seconds = date.timeIntervalSince(now)
+            let delay = Duration.seconds(seconds.isFinite ? min(1e6, max(0, seconds)) : 0)
+            row.remark = "next attempt in \(ByteText.duration(delay))"
+        case .waiting(.network): row.remark = "waiting for the network"
+        case .waiting(.diskSpace): row.remark = "waiting for disk space"
+        case .waiting: row.remark = "waiting"
+        case .downloading, .failed, .completed, .cancelled: break
+        }
+        return row
+    }
+
+    private func row(_ whole: WholeProgress) -> BarRow {
+        BarRow(
+            name: whole.label, fraction: whole.fraction, isComplete: whole.endedCount == whole.fileCount,
+            size: ByteText.progress(completed: whole.completedBytes, total: whole.totalBytes),
+            speed: ByteText.rate(whole.bytesPerSecond), timeLeft: ByteText.duration(whole.timeRemaining),
+            connections: "\(whole.connections)x")
+    }
+
+    private func line(_ row: BarRow, _ layout: BarLayout) -> String {
+        var line = DisplayWidth.pad(row.name, to: layout.name)
+        if layout.bar > 0 { line += "  " + bar(row.fraction, columns: layout.bar) }
+        if layout.percent > 0 {
+            let text = ByteText.percent(row.fraction, isComplete: row.isComplete)
+            line += "  " + DisplayWidth.padLeft(text, to: layout.percent)
+        }
+        if layout.size > 0 { line += "  " + DisplayWidth.padLeft(row.size, to: layout.size) }
+        if let remark = row.remark, layout.afterSize > 2 {
+            return line + "  " + colored(DisplayWidth.fit(remark, to: layout.afterSize - 2), "33")
+        }
+        if layout.speed > 0 { line += "  " + DisplayWidth.padLeft(row.speed, to: layout.speed) }
+        if layout.timeLeft > 0 { line += "  " + DisplayWidth.padLeft(row.timeLeft, to: layout.timeLeft) }
+        if layout.connections > 0 { line += "  " + DisplayWidth.padLeft(row.connections, to: layout.connections) }
+        return line
+    }
+
+    /// `[=====>    ]`; without a fraction the inside is dots.
+    private func bar(_ fraction: Double?, columns: Int) -> String {
+        let inside = columns - 2
+        guard let fraction, fraction.isFinite else { return "[" + String(repeating: ".", count: inside) + "]" }
+        let filled = Int((Double(inside) * min(1, max(0, fraction))).rounded(.down))
+        let head = filled == inside || filled == 0 ? "" : ">"
+        let done = String(repeating: "=", count: filled - head.count) + head
+        return "[" + colored(done, "32") + String(repeating: " ", count: inside - filled) + "]"
+    }
+
+    private func colored(_ text: String, _ code: String) -> String {
+        usesColor && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,67 @@
+import Ferry
+import struct Foundation.Date
+import Synchronization
+
+extension GetRun {
+    /// One event of one file.
+    func follow(_ event: DownloadEvent) async {
+        guard let entry = ledger.withLock({ $0.entry(for: event) }) else { return }
+        switch event.kind {
+        case .completed(let file):
+            let isOneOfFew = ledger.withLock {
+                $0.close(event.id)
+                $0.countFinished(file)
+                return $0.expectedCount <= PlainProgress.fewFiles
+            }
+            reporter.completed(
+                file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
+                elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
+            placeIsFree()
+        case .failed(let error):
+            ended(entry, event, error)
+        case .cancelled:
+            ended(entry, event, DownloadError(.cancelled, "it was cancelled"))
+        case .waiting(.freshLink, let message):
+            // The manager waits for a link; a command that ends cannot: what is held stays for the next one.
+            await entry.download.pause()
+            ended(entry, event, DownloadError(.freshLink, message, recovery: .needsUser))
+        case .waiting(.credentials, let message):
+            await entry.download.pause()
+            ended(entry, event, DownloadError(.credentials, message, recovery: .needsUser))
+        case .started(let name, _):
+            let now = elapsed
+            ledger.withLock {
+                $0.change(event.id) {
+                    $0.name = name
+                    $0.startedAt = now
+                }
+            }
+            reporter.happened(event, name: name)
+        case .added, .resumed, .retrying, .restarted, .waiting, .note, .paused:
+            reporter.happened(event, name: entry.shownName)
+        }
+    }
+
+    /// The file ended badly.
+    private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) {
+        // A shutdown is no failure: the exit code says why.
+        let isShutDown = error.code == .shutDown && isStopping
+        let isNews = ledger.withLock {
+            let isOpen = $0.isOpen(event.id)
+            $0.close(event.id)
+            if isOpen, !isShutDown { $0.countFailed(ExitCode.of(error)) }
+            return isOpen && !isShutDown
+        }
+        if isNews {
+            let command = ErrorText.command(after: error, part: heldPart(of: entry), url: entry.url)
+            reporter.failed(error, id: event.id, name: entry.shownName, command: command, date: event.date)
+        }
+        placeIsFree()
+    }
+
+    /// The part file that can be gone on with; `nil` when there is none.
+    private func heldPart(of entry: Entry) -> String? {
+        let candidates = [entry.part, entry.download.status.path.map { $0 + ".part" }]
+        return candidates.compactMap(\.self).first { LocalFiles.kind(of: $0) == .file }
+    }
+}

@@ -1,0 +1,177 @@
+package import Ferry
+import struct Foundation.Date
+import Synchronization
+
+/// Carries out a plan: hands its files to the manager, follows what happens, tells it, obeys signals.
+///
+///     submit ──► manager ──► events ──► follow ──► reporter
+///        ▲                                │
+///        └──────── a token per end ◄──────┘
+///
+/// Only a window of the list is with the manager at a time, so that a list of any length costs little memory.
+package final class GetRun: Sendable {
+    let plan: GetPlan
+    let manager: DownloadManager
+    let reporter: Reporter
+    let ledger = Mutex(Ledger())
+    private let start = ContinuousClock.now
+    /// What happens, in one order: a handle is known before anything is told about its file.
+    private enum Fact: Sendable {
+        case event(DownloadEvent)
+        case handedOver(Entry)
+        case allHandedOver
+    }
+    private let facts: AsyncStream<Fact>
+    private let newFacts: AsyncStream<Fact>.Continuation
+    /// A token for every place in the window that is free.
+    private let tokens: AsyncStream<Void>
+    private let freePlaces: AsyncStream<Void>.Continuation
+    /// Ends when there is nothing more to wait for.
+    private let end: AsyncStream<Never>
+    private let endNow: AsyncStream<Never>.Continuation
+
+    package init(_ plan: GetPlan, manager: DownloadManager, reporter: Reporter) {
+        self.plan = plan
+        self.manager = manager
+        self.reporter = reporter
+        (facts, newFacts) = AsyncStream.makeStream()
+        (tokens, freePlaces) = AsyncStream.makeStream()
+        (end, endNow) = AsyncStream.makeStream()
+        let window = max(64, 4 * min(1 << 16, plan.configuration.maxConcurrentDownloads))
+        for _ in 0..<window { freePlaces.yield() }
+    }
+
+    var elapsed: Duration { ContinuousClock.now - start }
+
+    /// Runs until all files have ended or a signal asks to stop.
+    ///
+    /// - Parameters:
+    ///   - signals: SIGINT, SIGTERM, SIGHUP and SIGCONT as they come.
+    ///   - willLeave: Called at the first of the stopping signals; it may set a limit to the time that stopping takes.
+    package func run(
+        signals: AsyncStream<Int32>, continuing: Int32, willLeave: @escaping @Sendable (ExitCode) -> Void
+    ) async -> ExitCode {
+        for line in plan.badLines {
+            reporter.error(line)
+            ledger.withLock { $0.note(.usage) }
+        }
+        let requests = requests()
+        ledger.withLock { $0.expectedCount += requests.count }
+        let events = manager.events()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await event in events { self.newFacts.yield(.event(event)) } }
+            group.addTask { for await fact in self.facts { await self.take(fact) } }
+            group.addTask { await self.submit(requests) }
+            group.addTask { await self.report() }
+            group.addTask {
+                for await signal in signals {
+                    if signal == continuing { self.reporter.continued() } else { await self.stop(signal, willLeave) }
+                }
+            }
+            for await _ in end {}
+            group.cancelAll()
+        }
+        // A signal has done that already.
+        if !isStopping { await manager.shutdown() }
+        reporter.clear()
+        let ledger = ledger.withLock { $0 }
+        reporter.summary(ledger.whole([]), receivedBytes: ledger.receivedBytes, elapsed: elapsed)
+        return ledger.exitCode
+    }
+
+    /// Every file of the plan; directories are looked into here.
+    private func requests() -> [DownloadRequest] {
+        var requests: [DownloadRequest] = []
+        for item in plan.items {
+            switch item {
+            case .request(let request): requests.append(request)
+            case .parts(let directory, let template):
+                do {
+                    let parts = try manager.partFiles(in: directory)
+                    if parts.isEmpty { reporter.message(PrintableText.escape("\(directory): no part files in it")) }
+                    for part in parts {
+                        var request = template
+                        request.destination = .part(part.contains("/") ? part : Paths.join(directory, part))
+                        requests.append(request)
+                    }
+                } catch {
+                    ledger.withLock { $0.expectedCount += 1 }
+                    fail(error, name: directory)
+                }
+            }
+        }
+        return requests
+    }
+
+    // MARK: Handing over
+
+    private func submit(_ requests: [DownloadRequest]) async {
+        var tokens = tokens.makeAsyncIterator()
+        for request in requests {
+            guard await tokens.next() != nil, !isStopping else { return }
+            do {
+                let download = try await manager.download(request)
+                newFacts.yield(.handedOver(Entry(request: request, download: download, startedAt: elapsed)))
+            } catch {
+                if isStopping { return }
+                let (url, part) = Entry.origin(of: request)
+                fail(error, name: url ?? part ?? "")
+                freePlaces.yield()
+            }
+        }
+        newFacts.yield(.allHandedOver)
+    }
+
+    private func take(_ fact: Fact) async {
+        switch fact {
+        case .event(let event): await follow(event)
+        case .handedOver(let entry):
+            guard let events = ledger.withLock({ $0.register(entry, id: entry.download.id) }) else {
+                placeIsFree()
+                return
+            }
+            for event in events { await follow(event) }
+        case .allHandedOver:
+            ledger.withLock { $0.isSubmitted = true }
+            checkEnd()
+        }
+    }
+
+    /// A failure of something that has no handle.
+    private func fail(_ error: DownloadError, name: String) {
+        ledger.withLock { $0.countFailed(ExitCode.of(error)) }
+        reporter.failed(error, id: nil, name: name, command: nil, date: Date())
+    }
+
+    private func checkEnd() { if ledger.withLock({ $0.isDone }) { endNow.finish() } }
+
+    /// A file has ended.
+    func placeIsFree() {
+        freePlaces.yield()
+        checkEnd()
+    }
+
+    // MARK: Time and signals
+
+    private func report() async {
+        guard let interval = reporter.interval else { return }
+        while (try? await Task.sleep(for: interval)) != nil {
+            let open = ledger.withLock { $0.entries }.map(\.download.status)
+            let whole = ledger.withLock { $0.whole(open) }
+            reporter.tick(open, whole: whole, elapsed: elapsed, date: Date())
+        }
+    }
+
+    var isStopping: Bool { ledger.withLock { $0.interruption != nil } }
+
+    private func stop(_ signal: Int32, _ willLeave: (ExitCode) -> Void) async {
+        let code = SignalWatch.exitCode(signal)
+        ledger.withLock { $0.interruption = code }
+        willLeave(code)
+        reporter.clear()
+        let isStream = plan.output.result == .body
+        reporter.message(isStream ? "stopped" : "stopping; run the same command again to go on from here")
+        await manager.shutdown()
+        endNow.finish()
+    }
+}

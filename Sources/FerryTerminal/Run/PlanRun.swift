@@ -1,0 +1,38 @@
+package import Ferry
+import struct Foundation.Date
+
+/// Carries out `ferry plan`: asks what would happen, writes nothing but the answer.
+package struct PlanRun: Sendable {
+    let plan: GetPlan
+    let manager: DownloadManager
+    let reporter: Reporter
+    let console: Console
+
+    package init(_ plan: GetPlan, manager: DownloadManager, reporter: Reporter, console: Console) {
+        self.plan = plan
+        self.manager = manager
+        self.reporter = reporter
+        self.console = console
+    }
+
+    package func run() async -> ExitCode {
+        var codes: [ExitCode] = []
+        for item in plan.items {
+            guard case .request(let request) = item else { continue }
+            do {
+                let answer = try await manager.plan(request)
+                if plan.output.result == .json {
+                    console.result(PlanRecord.line(answer, date: Date()).text + "\n")
+                } else {
+                    console.result(PlanRecord.text(answer).joined(separator: "\n") + "\n")
+                }
+            } catch {
+                let (url, part) = Entry.origin(of: request)
+                codes.append(ExitCode.of(error))
+                reporter.failed(error, id: nil, name: url ?? part ?? "", command: nil, date: Date())
+            }
+        }
+        await manager.shutdown()
+        return ExitCode.combine(codes)
+    }
+}

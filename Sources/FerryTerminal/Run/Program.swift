@@ -1,0 +1,67 @@
+import Ferry
+import Foundation
+
+/// What the commands of the binary do, once their words are read.
+package enum Program {
+    /// Makes the process ready: descriptors, limits, pipes. Called once, before anything is opened.
+    package static func prepare() {
+        StandardStreams.fillGaps()
+        StandardStreams.ignoreBrokenPipes()
+        StandardStreams.ignoreSizeLimit()
+        OpenFileLimit.raise()
+    }
+
+    /// `ferry get`.
+    package static func get(_ options: GetOptions) async -> ExitCode {
+        let world = PlanningWorld.system
+        let plan: GetPlan
+        do {
+            plan = try GetPlanner.plan(options, world: world)
+        } catch {
+            return usage(error.message, command: "get")
+        }
+        let console = Console.standard()
+        let reporter = reporter(plan, console, world)
+        // Without a pipe for signals (no descriptors left) they end the program at once: safe, only less polite.
+        let watch = SignalWatch()
+        let run = GetRun(plan, manager: DownloadManager(plan.configuration), reporter: reporter)
+        return await run.run(signals: watch?.signals ?? AsyncStream { _ in }, continuing: SIGCONT) { code in
+            SignalWatch.leave(code, after: 1.8)
+        }
+    }
+
+    /// `ferry plan`.
+    package static func plan(_ options: GetOptions) async -> ExitCode {
+        var world = PlanningWorld.system
+        // A plan writes nothing, not even a directory.
+        world.prepareDirectory = { _ in }
+        let plan: GetPlan
+        do {
+            plan = try GetPlanner.plan(options, world: world)
+        } catch {
+            return usage(error.message, command: "plan")
+        }
+        let console = Console.standard()
+        let run = PlanRun(
+            plan, manager: DownloadManager(plan.configuration), reporter: reporter(plan, console, world),
+            console: console)
+        return await run.run()
+    }
+
+    /// One line about what is wrong with the command, and where to read more.
+    package static func usage(_ message: String, command: String) -> ExitCode {
+        let name = command.isEmpty ? "ferry" : "ferry \(command)"
+        let text = "ferry: \(PrintableText.escape(message))\nTry '\(name) --help' for more information.\n"
+        _ = StandardStreams.write(Array(text.utf8), to: 2)
+        return .usage
+    }
+
+    private static func reporter(_ plan: GetPlan, _ console: Console, _ world: PlanningWorld) -> Reporter {
+        let canDraw = TerminalSize.canDraw(2, environment: world.environment)
+        // Bytes of the file on the same terminal would tear the bars apart.
+        let isBodyShown = plan.output.result == .body && isatty(1) == 1
+        let style = ProgressStyle.choose(
+            plan.output, canDraw: canDraw && !isBodyShown, environment: world.environment)
+        return Reporter(options: plan.output, style: style, console: console)
+    }
+}

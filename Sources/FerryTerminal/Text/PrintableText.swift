@@ -1,0 +1,38 @@
+/// Text from elsewhere, made fit to be shown: what could steer the terminal or hide what follows becomes an escape.
+package enum PrintableText {
+    /// `\n`, `\t`, `\r`, `\x1b`, `\u{202e}` for control characters, line separators and bidirectional controls.
+    package static func escape(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar) {
+                shown.append(contentsOf: escape(scalar).unicodeScalars)
+            } else {
+                shown.append(scalar)
+            }
+        }
+        return String(shown)
+    }
+
+    /// Whether a terminal might obey this character instead of showing it.
+    package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20..<0x7F: false
+        case ..<0x20, 0x7F...0x9F: true
+        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF, 0xFFF9...0xFFFB: true
+        case 0xE0000...0xE007F: true
+        default: false
+        }
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        switch scalar.value {
+        case 0x09: "\\t"
+        case 0x0A: "\\n"
+        case 0x0D: "\\r"
+        case ..<0x10: "\\x0" + String(scalar.value, radix: 16)
+        case ..<0x100: "\\x" + String(scalar.value, radix: 16)
+        default: "\\u{" + String(scalar.value, radix: 16) + "}"
+        }
+    }
+}

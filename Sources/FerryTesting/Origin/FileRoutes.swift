@@ -1,0 +1,106 @@
+import Foundation
+import Synchronization
+
+/// The paths that say in their URL what is served and how it misbehaves.
+final class FileRoutes: Sendable {
+    /// How often a URL with `times` was asked for.
+    private let hits: Mutex<[String: Int]> = Mutex([:])
+    private let tokens: Mutex<[Int: TokenBook]> = Mutex([:])
+
+    /// What the URLs mean, for `--help` and the index page.
+    static let help = """
+        /file/SIZE[/NAME]?…      a file of SIZE bytes (100, 10K, 5M, 1G, 1MiB, 1GiB)
+          seed=N                 which bytes (default 1); ferry-origin print --seed N --size SIZE writes them
+          etag=TEXT|weak|none    default: strong, from seed and size; TEXT is sent in quotes; rawetag=… as it is
+          lastmod=UNIX|now|none  default: 2024-01-01; now: equal to Date
+          ranges=on|off|ignore|unannounced
+          name=NAME              Content-Disposition: attachment; filename="NAME"; disposition=… as it is
+          type=TYPE              Content-Type; none: without
+          field=NAME:VALUE       one more field; may be repeated
+          rate=RATE              bytes a second of this answer; drip=1: one byte a second
+          delay=MS               before the head; pause=MS,N: after N bytes
+          chunked[=SIZE]         Transfer-Encoding: chunked; close: ends by close; multipart: for several ranges
+          cut=N, reset=N, stall=N    after N bytes: close, RST, nothing more
+          corrupt=N              64 wrong bytes at offset N
+          status=CODE[,RETRY]    that status, with Retry-After: RETRY
+          gzip                   says Content-Encoding: gzip, and is not
+          html                   an HTML page instead
+          digest                 Content-Digest; baddigest: a wrong one
+          endless                a body without end; excess=N: N bytes too many
+          norange, badrange=TEXT, shift=N, early=N, late=N, total=TEXT, noifrange
+                                 206: ignored, any Content-Range, shifted, shorter, longer, other total; 200 to If-Range
+          silence, headonly, garbage, drop
+          auth=basic|digest:USER:PASSWORD, cookie=NAME=VALUE   else 401, 403
+          times=N                misbehaves for the first N requests of this URL, then is right
+        /redirect/CODE/COUNT/REST  COUNT redirects, then /REST
+        /expiring/HITS/REST        a redirect to a link to /REST that is good for HITS requests, then 403
+        /stats                     what was served, as JSON
+        """
+
+    func answer(_ request: RequestHead) -> Answer? {
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        switch parts.first {
+        case "": return .page(200, Self.help, contentType: "text/plain")
+        case "file": return file(request, Array(parts.dropFirst()))
+        case "redirect": return redirect(request, Array(parts.dropFirst()))
+        case "expiring": return expiring(request, Array(parts.dropFirst()))
+        default: return nil
+        }
+    }
+
+    private func file(_ request: RequestHead, _ parts: [String]) -> Answer? {
+        guard let text = parts.first, let size = ByteSize.parse(text) else {
+            return .page(400, "/file/SIZE: not a size", contentType: "text/plain")
+        }
+        let parameters = request.parameters
+        guard let resource = FileParameters.resource(size: size, parameters) else {
+            return .page(400, "bad parameter\n\n\(Self.help)", contentType: "text/plain")
+        }
+        var answer = Answer.honest(request, resource)
+        guard let behaviours = FileParameters.behaviours(parameters) else {
+            return .page(400, "bad parameter\n\n\(Self.help)", contentType: "text/plain")
+        }
+        if let times = parameters.first(where: { $0.name == "times" }).flatMap({ Int($0.value) }) {
+            let hit = hits.withLock { hits in
+                hits[request.target, default: 0] += 1
+                return hits[request.target] ?? 0
+            }
+            if hit > times { return answer }
+        }
+        for behaviour in behaviours { behaviour.change(&answer, request, resource) }
+        return answer
+    }
+
+    private func redirect(_ request: RequestHead, _ parts: [String]) -> Answer? {
+        guard parts.count >= 3, let status = Int(parts[0]), let count = Int(parts[1]) else { return nil }
+        let rest = "/" + parts.dropFirst(2).joined(separator: "/") + query(request)
+        if count > 0 {
+            return .redirect(to: count == 1 ? rest : "/redirect/\(status)/\(count - 1)\(rest)", status: status)
+        }
+        var inner = request
+        inner.target = rest
+        return answer(inner)
+    }
+
+    /// `/expiring/HITS/REST` makes a token; `/expiring/HITS/token-N/REST` uses it.
+    private func expiring(_ request: RequestHead, _ parts: [String]) -> Answer? {
+        guard parts.count >= 2, let count = Int(parts[0]) else { return nil }
+        let book = tokens.withLock { tokens in
+            let book = tokens[count] ?? TokenBook(hits: count)
+            tokens[count] = book
+            return book
+        }
+        if parts[1].hasPrefix("token-") {
+            guard book.use(Int(parts[1].dropFirst(6))) else {
+                return .page(403, "<html>this link has expired</html>")
+            }
+            var inner = request
+            inner.target = "/" + parts.dropFirst(2).joined(separator: "/") + query(request)
+            return answer(inner)
+        }
+        let rest = parts.dropFirst().joined(separator: "/")
+        return .redirect(to: "/expiring/\(count)/token-\(book.issue())/\(rest)\(query(request))")
+    }
+
+    private func query(_ request: RequestHead) -> String { String(request.target.dropFirst(request.path.count)) }
+}

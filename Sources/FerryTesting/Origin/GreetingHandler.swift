@@ -1,0 +1,38 @@
+import NIOCore
+
+/// What a connection gets that is not served.
+final class GreetingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let greeting: Greeting
+    private let state: OriginState
+    private let connection: Int
+
+    init(_ greeting: Greeting, state: OriginState, connection: Int) {
+        self.greeting = greeting
+        self.state = state
+        self.connection = connection
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        switch greeting {
+        case .close: context.close(promise: nil)
+        case .reset:
+            context.channel.resetOnClose()
+            context.close(promise: nil)
+        case .garbage(let bytes):
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+            context.close(promise: nil)
+        case .serve, .closeAtFirstBytes, .silence: break
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if greeting == .closeAtFirstBytes { context.close(promise: nil) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { state.closed(connection) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

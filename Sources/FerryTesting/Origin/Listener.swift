@@ -1,0 +1,60 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// The listening sockets of a server, which may be closed and opened again on the same port; changes happen one after another.
+final class Listener: Sendable {
+    private struct State {
+        var channels: [any Channel] = []
+        var port: Int
+        var last: EventLoopFuture<Void>
+    }
+
+    private let state: Mutex<State>
+    private let addresses: [String]
+    private let makeBootstrap: @Sendable () -> ServerBootstrap
+
+    init(
+        group: any EventLoopGroup, addresses: [String], port: Int,
+        makeBootstrap: @escaping @Sendable () -> ServerBootstrap
+    ) {
+        self.addresses = addresses
+        self.makeBootstrap = makeBootstrap
+        state = Mutex(State(port: port, last: group.next().makeSucceededVoidFuture()))
+    }
+
+    var port: Int { state.withLock { $0.port } }
+
+    /// Opens or closes the sockets, after all changes that were asked for before.
+    @discardableResult
+    func set(open isOpen: Bool) -> EventLoopFuture<Void> {
+        let (previous, promise) = state.withLock { state in
+            let promise = state.last.eventLoop.makePromise(of: Void.self)
+            defer { state.last = promise.futureResult }
+            return (state.last, promise)
+        }
+        // Outside the lock: on its own event loop this runs at once.
+        previous.whenComplete { _ in (isOpen ? self.open(self.addresses[...]) : self.close()).cascade(to: promise) }
+        return promise.futureResult
+    }
+
+    private func open(_ addresses: ArraySlice<String>) -> EventLoopFuture<Void> {
+        let (loop, count, port) = state.withLock { ($0.last.eventLoop, $0.channels.count, $0.port) }
+        guard count < self.addresses.count, let address = addresses.first else { return loop.makeSucceededVoidFuture() }
+        return makeBootstrap().bind(host: address, port: port).hop(to: loop).flatMap { channel in
+            self.state.withLock { state in
+                state.channels.append(channel)
+                state.port = channel.localAddress?.port ?? state.port
+            }
+            return self.open(addresses.dropFirst())
+        }
+    }
+
+    private func close() -> EventLoopFuture<Void> {
+        let (loop, channels) = state.withLock { state in
+            defer { state.channels = [] }
+            return (state.last.eventLoop, state.channels)
+        }
+        return EventLoopFuture.andAllComplete(channels.map { $0.close() }, on: loop)
+    }
+}

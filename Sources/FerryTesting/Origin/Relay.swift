@@ -1,0 +1,126 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A TCP relay in front of a server, that can be cut: a network that drops.
+///
+/// ```swift
+/// let relay = try await Relay.start(to: server.port)
+/// relay.cut()                                  // RST on both sides of every connection
+/// try await relay.setRefusing(true)            // connection refused, until false
+/// relay.freeze(); relay.thaw()                 // nothing goes through, nothing is closed
+/// await relay.shutdown()
+/// ```
+public final class Relay: Sendable {
+    private struct State {
+        var pairs: [ObjectIdentifier: any Channel] = [:]
+        var isFrozen = false
+        var accepted = 0
+        var held: [@Sendable () -> Void] = []
+    }
+
+    private let state: Mutex<State>
+    private let listener: Listener
+    private let group: MultiThreadedEventLoopGroup
+
+    /// The port that clients connect to.
+    public var port: Int { listener.port }
+    /// Connections taken so far.
+    public var acceptedConnections: Int { state.withLock { $0.accepted } }
+
+    private init(target: (host: String, port: Int)) {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let box = RelayBox()
+        self.group = group
+        state = Mutex(State())
+        listener = Listener(group: group, addresses: ["127.0.0.1"], port: 0) {
+            ServerBootstrap(group: group)
+                .serverChannelOption(.backlog, value: 1024)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.autoRead, value: false)
+                .childChannelInitializer { channel in
+                    guard let relay = box.relay.withLock({ $0.value }) else { return channel.close() }
+                    return relay.accept(channel, target)
+                }
+        }
+        box.relay.withLock { $0.value = self }
+    }
+
+    /// Starts a relay to a port of this machine.
+    public static func start(to port: Int, host: String = "127.0.0.1") async throws -> Relay {
+        let relay = Relay(target: (host, port))
+        do {
+            try await relay.listener.set(open: true).get()
+        } catch {
+            try? await relay.group.shutdownGracefully()
+            throw error
+        }
+        return relay
+    }
+
+    private func accept(_ channel: any Channel, _ target: (host: String, port: Int)) -> EventLoopFuture<Void> {
+        state.withLock { $0.accepted += 1 }
+        watch(channel)
+        return ClientBootstrap(group: channel.eventLoop)
+            .channelOption(.autoRead, value: false)
+            .connect(host: target.host, port: target.port)
+            .flatMap { upstream in
+                self.watch(upstream)
+                return channel.eventLoop.makeCompletedFuture {
+                    try PipeHandler.join(channel, upstream, mayPass: { self.mayPass($0) })
+                }
+            }
+    }
+
+    private func watch(_ channel: any Channel) {
+        let key = ObjectIdentifier(channel)
+        state.withLock { $0.pairs[key] = channel }
+        channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.pairs.removeValue(forKey: key) } }
+    }
+
+    /// True: go on; false: `release` is called when the relay thaws.
+    private func mayPass(_ release: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.isFrozen { state.held.append(release) }
+            return !state.isFrozen
+        }
+    }
+
+    /// Closes every connection with RST on both sides; new ones are taken.
+    public func cut() {
+        let channels = state.withLock { Array($0.pairs.values) }
+        // All first, because one end that closes closes the other; the order holds on the one event loop.
+        for channel in channels { channel.eventLoop.execute { channel.resetOnClose() } }
+        for channel in channels { channel.eventLoop.execute { channel.close(promise: nil) } }
+    }
+
+    /// Connection refused from now on (true), or taken again on the same port (false).
+    public func setRefusing(_ refuses: Bool) async throws { try await listener.set(open: !refuses).get() }
+
+    /// Lets nothing through from now on, and closes nothing.
+    public func freeze() { state.withLock { $0.isFrozen = true } }
+
+    /// Lets everything through again.
+    public func thaw() {
+        let held = state.withLock { state in
+            state.isFrozen = false
+            defer { state.held = [] }
+            return state.held
+        }
+        for release in held { release() }
+    }
+
+    /// Closes everything and stops the thread.
+    public func shutdown() async {
+        try? await listener.set(open: false).get()
+        thaw()
+        cut()
+        try? await group.shutdownGracefully()
+    }
+}
+
+/// Lets a listener that is made before its relay find it; weak, so that neither keeps the other.
+private final class RelayBox: Sendable {
+    struct Weak { weak var value: Relay? }
+    let relay = Mutex(Weak())
+}

@@ -1,0 +1,174 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: exit codes", .timeLimit(.minutes(3))) struct ExitCodeProcessTests {
+    private static let resource = Resource(size: 2_000_000, seed: 9)
+    private static let wrong = "sha256:" + String(repeating: "0", count: 64)
+
+    @Test("3: nobody answers")
+    func network() async throws {
+        let server = try await OriginServer.start()
+        let url = server.url("/f")
+        await server.shutdown()
+        let outcome = try await FerryProcess.run(["get", "--retries", "1", url], in: Workplace())
+        #expect(outcome.code == 3, "\(outcome.error)")
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test("4: the server refuses, or the file is larger than allowed")
+    func refused() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f", Self.resource)
+            let place = try Workplace()
+            let large = try await FerryProcess.run(["get", "--max-size", "1M", server.url("/f")], in: place)
+            #expect(large.code == 4, "\(large.error)")
+            server.always("/f", .status(400))
+            #expect(try await FerryProcess.run(["get", server.url("/f")], in: place).code == 4)
+            #expect(place.names.isEmpty)
+        }
+    }
+
+    @Test("5: the link is dead in the middle; the message prints the command that goes on, and it does")
+    func freshLink() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 1_500_000)], then: .status(403))
+            server.serve("/new", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 5, "\(outcome.error)")
+            #expect(outcome.error.contains("ferry get \(place.path("f.bin.part")) NEWURL"))
+            let again = try await FerryProcess.run(["get", "f.bin.part", server.url("/new")], in: place)
+            #expect(again.code == 0, "\(again.error)")
+            #expect(again.lines == [place.path("f.bin")])
+            #expect(server.bodyBytes("/new") < Self.resource.size)
+            #expect(try place.data("f.bin") == Data(Self.resource.bytes(0..<Self.resource.size)))
+        }
+    }
+
+    @Test("5: the server asks for credentials; with them it goes on")
+    func credentials() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .basicAuth("me", "secret"))
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 5, "\(outcome.error)")
+            #expect(outcome.error.contains("ferry get --user USER"))
+            let netrc = "machine 127.0.0.1 login me password secret\n"
+            try place.write(netrc, to: ".netrc")
+            #expect(try await FerryProcess.run(["get", "--netrc", server.url("/f.bin")], in: place).code == 0)
+        }
+    }
+
+    @Test("6: with --no-restart a changed file is left as it is")
+    func changed() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 1_500_000)], then: .status(403))
+            let place = try Workplace()
+            _ = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
+            server.always("/f.bin", .honest)
+            server.update("/f.bin") {
+                $0.seed = 10
+                $0.etag = "\"other\""
+                $0.lastModified = Date(timeIntervalSince1970: 1_720_000_000)
+            }
+            let outcome = try await FerryProcess.run(["get", "--no-restart", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 6, "\(outcome.error)")
+            #expect(place.names.contains("f.bin.part"))
+        }
+    }
+
+    @Test("7: a wrong checksum is never published")
+    func checksum() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "--checksum", Self.wrong, server.url("/f.bin")], in: place)
+            #expect(outcome.code == 7, "\(outcome.error)")
+            #expect(outcome.output.isEmpty)
+            #expect(!place.names.contains("f.bin"))
+        }
+    }
+
+    @Test("8: the disk takes no more")
+    func disk() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            // 512 KB at most in a file: writes fail with EFBIG.
+            let outcome = try await FerryProcess.run(
+                ["get", server.url("/f.bin")], in: Workplace(), shell: "ulimit -f 1000; exec \"$@\"")
+            #expect(outcome.code == 8, "\(outcome.error)")
+        }
+    }
+
+    @Test("9: the name is taken and --on-conflict fail was given")
+    func conflict() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try place.write("mine", to: "f.bin")
+            let outcome = try await FerryProcess.run(
+                ["get", "--on-conflict", "fail", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 9, "\(outcome.error)")
+            #expect(try place.data("f.bin") == Data("mine".utf8))
+            let renamed = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(renamed.lines == [place.path("f (1).bin")])
+        }
+    }
+
+    @Test("9: a second process on the same destination says so and leaves; the first finishes")
+    func twoProcesses() async throws {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .hold(after: 1_500_000, gate))
+            let place = try Workplace()
+            let first = try FerryProcess(["get", "-x", "1", "-o", "f.bin", server.url("/f.bin")], in: place)
+            await gate.arrived()
+            // The name is taken with the head, so before the body stops.
+            let second = try await FerryProcess.run(
+                ["get", "-x", "1", "-o", "f.bin", server.url("/f.bin")], in: place)
+            gate.open()
+            let outcome = try await first.outcome()
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(second.code == 9, "\(second.error)")
+            #expect(try place.data("f.bin") == Data(Self.resource.bytes(0..<Self.resource.size)))
+        }
+    }
+
+    @Test("10: the certificate is not trusted; with --ca-file or --insecure it is")
+    func certificate() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = .good
+        try await OriginServer.with(configuration) { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try place.write(OriginServer.caPEM, to: "ca.pem")
+            #expect(try await FerryProcess.run(["get", server.url("/f.bin")], in: place).code == 10)
+            let trusted = try await FerryProcess.run(
+                ["get", "--ca-file", "ca.pem", server.url("/f.bin")], in: place)
+            #expect(trusted.code == 0, "\(trusted.error)")
+            let insecure = try await FerryProcess.run(
+                ["get", "--insecure", server.url("/f.bin"), "-o", "g"], in: place)
+            #expect(insecure.code == 0, "\(insecure.error)")
+        }
+    }
+
+    @Test("of several files the gravest failure gives the code, and the others are fetched")
+    func several() async throws {
+        try await OriginServer.with { server in
+            server.serve("/good", Self.resource)
+            server.serve("/wrong", Self.resource)
+            let place = try Workplace()
+            let list =
+                "\(server.url("/good"))\n\(server.url("/gone"))\n\(server.url("/wrong"))\n  checksum=\(Self.wrong)\n"
+            let outcome = try await FerryProcess.run(["get", "-i", "-"], in: place, input: list)
+            #expect(outcome.code == 7, "\(outcome.error)")
+            #expect(outcome.lines == [place.path("good")])
+        }
+    }
+}

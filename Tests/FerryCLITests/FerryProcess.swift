@@ -1,0 +1,207 @@
+import Foundation
+import Synchronization
+
+/// The binary, run as a process of its own, with streams that a test can look at and a guard against hanging.
+final class FerryProcess: Sendable {
+    /// Where standard output and standard error go.
+    enum Stream: Sendable {
+        case captured
+        /// A pseudo-terminal of this size; what is on it is in ``Outcome/terminal``.
+        case terminal(columns: Int, lines: Int)
+        /// A pipe that nobody reads any more.
+        case closedPipe
+    }
+
+    /// How it ended, and what it wrote.
+    struct Outcome: Sendable {
+        /// The exit code; 128 + the signal when one killed it.
+        var code: Int32
+        var output: Data
+        var error: String
+        /// The bytes that went to the pseudo-terminal.
+        var terminal: String
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+    }
+
+    private struct State {
+        var terminal: [UInt8] = []
+        var code: Int32?
+        var waiting: [CheckedContinuation<Int32, Never>] = []
+        var watchers: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let process = Process()
+    /// Kept: it is deleted when nobody has it.
+    private let place: Workplace
+    private let state = Mutex(State())
+    private let files: URL
+    private let pty: PseudoTerminal?
+
+    var id: Int32 { process.processIdentifier }
+
+    /// Starts it.
+    ///
+    /// - Parameters:
+    ///   - shell: A line for `sh -c` that begins the program with `"$@"`; `nil` starts it directly.
+    ///   - limit: Seconds after which it is killed, so that no test hangs on it.
+    init(
+        _ arguments: [String], in place: Workplace, environment: [String: String] = [:], input: String? = nil,
+        output: Stream = .captured, error: Stream = .captured, shell: String? = nil, limit: Double = 60
+    ) throws {
+        self.place = place
+        files = FileManager.default.temporaryDirectory.appending(path: "ferry-cli-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        if case .terminal(let columns, let lines) = error {
+            pty = try PseudoTerminal(columns: columns, lines: lines)
+        } else {
+            pty = nil
+        }
+        let binary = try Self.binary()
+        if let shell {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", shell, "sh", binary.path] + arguments
+        } else {
+            process.executableURL = binary
+            process.arguments = arguments
+        }
+        process.currentDirectoryURL = place.url
+        var all = ["PATH": "/usr/bin:/bin", "HOME": place.url.path, "TERM": "xterm", "LC_ALL": "C.UTF-8"]
+        all.merge(environment) { $1 }
+        process.environment = all
+        process.standardInput = try Self.handle(for: input, in: files)
+        process.standardOutput = try handle(output, name: "output")
+        process.standardError = try handle(error, name: "error")
+        process.terminationHandler = { [weak self] process in
+            let code =
+                process.terminationReason == .uncaughtSignal
+                ? 128 + process.terminationStatus : process.terminationStatus
+            self?.ended(code)
+        }
+        try process.run()
+        pty?.closeChildSide()
+        pty?.read { [weak self] bytes in self?.received(bytes) }
+        let id = process.processIdentifier
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in
+            if let self, self.state.withLock({ $0.code == nil }) { kill(id, SIGKILL) }
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: files) }
+
+    /// Runs it to its end.
+    static func run(
+        _ arguments: [String], in place: Workplace, environment: [String: String] = [:], input: String? = nil,
+        output: Stream = .captured, error: Stream = .captured, shell: String? = nil
+    ) async throws -> Outcome {
+        try await FerryProcess(
+            arguments, in: place, environment: environment, input: input, output: output, error: error, shell: shell
+        ).outcome()
+    }
+
+    func signal(_ number: Int32) { kill(id, number) }
+
+    /// Makes the pseudo-terminal another size.
+    func resize(columns: Int, lines: Int) { pty?.resize(columns: columns, lines: lines) }
+
+    /// Types on the pseudo-terminal.
+    func type(_ text: String) { pty?.write(text) }
+
+    /// Returns when this text has come out on the pseudo-terminal, or when the process has ended.
+    func waitForTerminal(_ text: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.code != nil || Self.contains(state.terminal, text) { return true }
+                state.watchers.append((text, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    /// Waits for the end.
+    func outcome() async throws -> Outcome {
+        let code = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let code = state.withLock { state in
+                    if state.code == nil { state.waiting.append(continuation) }
+                    return state.code
+                }
+                if let code { continuation.resume(returning: code) }
+            }
+        } onCancel: {
+            signal(SIGKILL)
+        }
+        await pty?.drained()
+        let error = (try? Data(contentsOf: files.appending(path: "error"))) ?? Data()
+        return Outcome(
+            code: code, output: (try? Data(contentsOf: files.appending(path: "output"))) ?? Data(),
+            error: String(decoding: error, as: UTF8.self),
+            terminal: state.withLock { String(decoding: $0.terminal, as: UTF8.self) })
+    }
+
+    private func ended(_ code: Int32) {
+        let (waiting, watchers) = state.withLock { state in
+            state.code = code
+            defer {
+                state.waiting = []
+                state.watchers = []
+            }
+            return (state.waiting, state.watchers)
+        }
+        for continuation in waiting { continuation.resume(returning: code) }
+        for watcher in watchers { watcher.continuation.resume() }
+    }
+
+    private func received(_ bytes: [UInt8]) {
+        let ready = state.withLock { state in
+            state.terminal += bytes
+            let ready = state.watchers.filter { Self.contains(state.terminal, $0.text) }
+            state.watchers.removeAll { Self.contains(state.terminal, $0.text) }
+            return ready
+        }
+        for watcher in ready { watcher.continuation.resume() }
+    }
+
+    private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        String(decoding: bytes, as: UTF8.self).contains(text)
+    }
+
+    private func handle(_ stream: Stream, name: String) throws -> FileHandle {
+        switch stream {
+        case .captured:
+            let url = files.appending(path: name)
+            try Data().write(to: url)
+            return try FileHandle(forWritingTo: url)
+        case .terminal: return pty?.child ?? FileHandle.nullDevice
+        case .closedPipe:
+            let pipe = Pipe()
+            try pipe.fileHandleForReading.close()
+            return pipe.fileHandleForWriting
+        }
+    }
+
+    private static func handle(for input: String?, in files: URL) throws -> FileHandle {
+        guard let input else { return FileHandle.nullDevice }
+        let url = files.appending(path: "input")
+        try Data(input.utf8).write(to: url)
+        return try FileHandle(forReadingFrom: url)
+    }
+
+    /// `FERRY_BINARY`, else `ferry` beside the tests.
+    private static func binary() throws -> URL {
+        if let path = ProcessInfo.processInfo.environment["FERRY_BINARY"] { return URL(filePath: path) }
+        var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
+        for _ in 0..<5 {
+            let candidate = directory.appending(path: "ferry")
+            var isDirectory: ObjCBool = false
+            if FileManager.default.fileExists(atPath: candidate.path, isDirectory: &isDirectory), !isDirectory.boolValue
+            {
+                return candidate
+            }
+            directory.deleteLastPathComponent()
+        }
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "ferry, beside the tests"])
+    }
+}

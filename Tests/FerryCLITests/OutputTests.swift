@@ -1,0 +1,179 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: what it writes", .timeLimit(.minutes(3))) struct OutputTests {
+    private static let resource = Resource(size: 3_000_000, seed: 3)
+
+    private static func bytes(_ resource: Resource) -> Data { Data(resource.bytes(0..<resource.size)) }
+
+    @Test("standard output is the path of the finished file, which has the server's bytes and time")
+    func path() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(outcome.lines == [place.path("f.bin")])
+            #expect(try place.data("f.bin") == Self.bytes(Self.resource))
+            #expect(place.names == ["f.bin"])
+            let date = try FileManager.default.attributesOfItem(atPath: place.path("f.bin"))[.modificationDate] as? Date
+            #expect(date == Resource.defaultDate)
+            #expect(outcome.error.contains("f.bin: done, 3.0 MB"))
+        }
+    }
+
+    @Test("run again on a finished file: already complete, exit code 0, nothing is fetched")
+    func again() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            _ = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            let before = server.bodyBytes("/f.bin")
+            let outcome = try await FerryProcess.run(["get", "--json", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            let completed = try #require(try objects(outcome.text).last { $0["event"] as? String == "completed" })
+            #expect(completed["alreadyComplete"] as? Bool == true)
+            #expect(completed["path"] as? String == place.path("f.bin"))
+            #expect(place.names == ["f.bin"])
+            #expect(server.bodyBytes("/f.bin") - before < 1_000_000)
+        }
+    }
+
+    @Test("-q is silent but for the path, --print0 ends it with NUL")
+    func quiet() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", "-q", "--print0", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0)
+            #expect(outcome.text == place.path("f.bin") + "\0")
+            #expect(outcome.error.isEmpty)
+        }
+    }
+
+    @Test("--json writes one object a line: added, started, progress, completed")
+    func json() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let arguments = ["get", "--json", "--limit-rate", "2M", server.url("/f.bin") + "?secret=1"]
+            let outcome = try await FerryProcess.run(arguments, in: place)
+            #expect(outcome.code == 0)
+            #expect(outcome.error.isEmpty)
+            #expect(!outcome.text.contains("secret"))
+            let lines = try objects(outcome.text)
+            let names = lines.compactMap { $0["event"] as? String }
+            #expect(names.first == "added")
+            #expect(names.contains("started"))
+            #expect(names.contains("progress"))
+            #expect(names.last == "completed")
+            #expect(Set(lines.compactMap { $0["id"] as? String }).count == 1)
+            #expect(lines.allSatisfy { $0["v"] as? Int == 1 && $0["time"] is String })
+            #expect(lines.last?["totalBytes"] as? Int == 3_000_000)
+        }
+    }
+
+    @Test("-o - writes the bytes in order, through a break, and nothing else")
+    func stream() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 1_234_567, .reset)])
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", "-o", "-", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(outcome.output == Self.bytes(Self.resource))
+            #expect(place.names.isEmpty)
+        }
+    }
+
+    @Test("a list: bad lines are named with their numbers, the rest is fetched, exit code 2")
+    func list() async throws {
+        try await OriginServer.with { server in
+            for name in ["a", "b"] { server.serve("/\(name)", Resource(size: 1000, seed: 4)) }
+            let place = try Workplace()
+            let list = "\(server.url("/a"))\n  out=renamed\n  dir=sub\nnonsense\n# comment\n\(server.url("/b"))\n"
+            let outcome = try await FerryProcess.run(["get", "-i", "-"], in: place, input: list)
+            #expect(outcome.code == 2)
+            #expect(outcome.lines.sorted() == [place.path("b"), place.path("sub/renamed")])
+            #expect(outcome.error.contains("standard input: line 4: "))
+        }
+    }
+
+    @Test("names from servers cannot steer the terminal")
+    func escaped() async throws {
+        try await OriginServer.with { server in
+            var resource = Resource(size: 1000, seed: 5)
+            resource.contentDisposition = "attachment; filename=\"a%1B%5B2Jb.bin\"; filename*=UTF-8''a%1B%5B2Jb.bin"
+            server.serve("/f", resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", "-v", server.url("/f")], in: place)
+            #expect(outcome.code == 0)
+            #expect(!(outcome.error + outcome.text).unicodeScalars.contains("\u{1B}"))
+        }
+    }
+
+    @Test("B15: a closed standard output or standard error is no reason to stop", arguments: [true, false])
+    func closed(isOutput: Bool) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "-v", server.url("/f.bin")], in: place, output: isOutput ? .closedPipe : .captured,
+                error: isOutput ? .captured : .closedPipe)
+            #expect(outcome.code == 0)
+            #expect(try place.data("f.bin") == Self.bytes(Self.resource))
+        }
+    }
+
+    @Test("B15: without standard streams no download gets their descriptors")
+    func missingStreams() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "-v", server.url("/f.bin")], in: place, shell: "exec \"$@\" 0<&- 1>&- 2>&-")
+            #expect(outcome.code == 0)
+            #expect(try place.data("f.bin") == Self.bytes(Self.resource))
+        }
+    }
+
+    @Test("plan says what would happen, as text and as JSON, and writes nothing")
+    func plan() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let text = try await FerryProcess.run(["plan", server.url("/f.bin"), "-d", "not/there"], in: place)
+            #expect(text.code == 0, "\(text.error)")
+            #expect(text.text.contains("f.bin"))
+            #expect(text.text.contains("3.0 MB (3000000 bytes)"))
+            let json = try await FerryProcess.run(["plan", "--json", server.url("/f.bin")], in: place)
+            let plan = try #require(try objects(json.text).first)
+            #expect(plan["totalBytes"] as? Int == 3_000_000)
+            #expect(plan["acceptsRanges"] as? Bool == true)
+            #expect(plan["validatorStrength"] as? String == "strong")
+            #expect(plan["resumable"] as? String == "proven")
+            #expect(place.names.isEmpty)
+        }
+    }
+
+    @Test("D7: the process list shows no password, header value or user info")
+    func arguments() async throws {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .hold(gate))
+            let place = try Workplace()
+            let url = server.url("/f.bin").replacing("http://", with: "http://urluser:urlpass@")
+            let process = try FerryProcess(
+                ["get", url, "--header", "X-Key: headersecret", "--user=me:optionsecret"], in: place)
+            await gate.arrived()
+            let shown = try String(
+                decoding: Data(contentsOf: URL(filePath: "/proc/\(process.id)/cmdline")), as: UTF8.self)
+            gate.open()
+            #expect(shown.contains("127.0.0.1"))
+            for secret in ["urluser", "urlpass", "headersecret", "optionsecret"] { #expect(!shown.contains(secret)) }
+            #expect(try await process.outcome().code == 0)
+        }
+    }
+}

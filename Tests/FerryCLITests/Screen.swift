@@ -1,0 +1,1 @@
+../FerryTerminalTests/Screen.swift

@@ -1,0 +1,106 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: on a terminal", .timeLimit(.minutes(3))) struct TerminalTests {
+    private static let resource = Resource(size: 4_000_000, seed: 12)
+
+    /// Fetches a file through a stop in its middle, with bars on a terminal of this size.
+    private static func shown(
+        columns: Int, lines: Int = 24, arguments: [String] = [], environment: [String: String] = [:],
+        paths: [String] = ["/中文文件名.bin"], whileHeld: (FerryProcess) async throws -> Void = { _ in }
+    ) async throws -> FerryProcess.Outcome {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            var urls: [String] = []
+            for path in paths {
+                let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+                server.serve(encoded, Self.resource)
+                server.always(encoded, .hold(after: 2_000_000, gate))
+                urls.append(server.url(encoded))
+            }
+            let place = try Workplace()
+            let process = try FerryProcess(
+                ["get", "-x", "1"] + arguments + urls, in: place, environment: environment,
+                error: .terminal(columns: columns, lines: lines))
+            await gate.arrived(paths.count)
+            if !arguments.contains("--no-progress") { await process.waitForTerminal(columns < 20 ? "\r" : "%") }
+            try await whileHeld(process)
+            gate.open()
+            return try await process.outcome()
+        }
+    }
+
+    @Test("the bar fits its terminal at any width and is gone at the end", arguments: [20, 40, 60, 80, 120, 200])
+    func widths(columns: Int) async throws {
+        let outcome = try await Self.shown(columns: columns)
+        #expect(outcome.code == 0)
+        var screen = Screen(width: columns, height: 24)
+        screen.write(outcome.terminal)
+        let text = screen.lines.joined(separator: "\n").replacing(String(Screen.filler), with: "")
+        // What stays is the line about the end, wrapped where the terminal is narrow; no piece of a bar.
+        #expect(text.replacing("\n", with: "").hasPrefix("中文文件名.bin: done, 4.0 MB"))
+        #expect(!text.contains("%"))
+        #expect(!text.contains("[="))
+    }
+
+    @Test("the bar shows percent, size, speed, time left and connections, in colour unless NO_COLOR is set")
+    func parts() async throws {
+        let colored = try await Self.shown(columns: 100)
+        for part in ["中文文件名.bin", "%", "/ 4.0 MB", "B/s", "1x", "\u{1B}[32m"] {
+            #expect(colored.terminal.contains(part))
+        }
+        let plain = try await Self.shown(columns: 100, environment: ["NO_COLOR": "1"])
+        #expect(plain.terminal.contains("%"))
+        #expect(!plain.terminal.contains("\u{1B}[32m"))
+    }
+
+    @Test("several files have a bar each and one for the whole")
+    func several() async throws {
+        let outcome = try await Self.shown(columns: 100, paths: ["/a.bin", "/b.bin"])
+        #expect(outcome.code == 0)
+        #expect(outcome.lines.count == 2)
+        #expect(outcome.terminal.contains("0 of 2 files"))
+    }
+
+    @Test("after a resize the next frame has the new width")
+    func resize() async throws {
+        let outcome = try await Self.shown(columns: 120) { process in
+            process.resize(columns: 30, lines: 24)
+            // A frame for the narrow terminal has no bar any more: the line ends with the percent.
+            await process.waitForTerminal("%\u{1B}[K")
+        }
+        #expect(outcome.code == 0)
+        #expect(outcome.terminal.contains("%\u{1B}[K"))
+    }
+
+    @Test("--user without a password asks on the terminal, and does not show what is typed")
+    func password() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .basicAuth("me", "typedsecret"))
+            let place = try Workplace()
+            // A session of its own, with the pseudo-terminal as its terminal.
+            let process = try FerryProcess(
+                ["get", "--no-progress", "--user", "me", server.url("/f.bin")], in: place,
+                error: .terminal(columns: 80, lines: 24), shell: "exec setsid -c -w \"$@\" <&2")
+            await process.waitForTerminal("Password for me: ")
+            process.type("typedsecret\n")
+            let outcome = try await process.outcome()
+            #expect(outcome.code == 0)
+            #expect(outcome.lines == [place.path("f.bin")])
+            #expect(!outcome.terminal.contains("typedsecret"))
+        }
+    }
+
+    @Test(
+        "--no-progress, -q and a dumb terminal draw nothing",
+        arguments: [
+            (["--no-progress"], "xterm"), (["-q", "--no-progress"], "xterm"), (["--no-progress"], "dumb"),
+        ])
+    func none(arguments: [String], term: String) async throws {
+        let outcome = try await Self.shown(columns: 80, arguments: arguments, environment: ["TERM": term])
+        #expect(outcome.code == 0)
+        #expect(!outcome.terminal.contains("\u{1B}"))
+    }
+}

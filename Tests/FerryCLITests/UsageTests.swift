@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+@Suite("The binary: help and usage errors", .timeLimit(.minutes(2))) struct UsageTests {
+    @Test(
+        "help and version go to standard output with exit code 0",
+        arguments: [
+            (["--help"], "ferry get"), (["get", "--help"], "EXIT CODES"), (["plan", "--help"], "Say what would happen"),
+            (["--version"], "ferry 0."), ([], "ferry get"),
+        ])
+    func help(arguments: [String], part: String) async throws {
+        let place = try Workplace()
+        let outcome = try await FerryProcess.run(arguments, in: place)
+        #expect(outcome.code == 0)
+        #expect(outcome.text.contains(part))
+        #expect(outcome.error.isEmpty)
+    }
+
+    @Test("every exit code is in the help of get")
+    func codes() async throws {
+        let help = try await FerryProcess.run(["get", "--help"], in: Workplace()).text
+        for code in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130, 143] {
+            #expect(
+                help.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("\(code)  ") }, "code \(code)")
+        }
+    }
+
+    @Test("every option of the documentation is in the help of get")
+    func options() async throws {
+        let help = try await FerryProcess.run(["get", "--help"], in: Workplace()).text
+        for option in [
+            "-o", "-d", "-i", "-j", "--parallel", "-x", "--connections", "--checksum", "--mirror", "--header", "--user",
+            "--netrc", "--load-cookies", "--user-agent", "--referer", "--limit-rate", "--max-size", "--connect-timeout",
+            "--stall-timeout", "--retries", "--min-free", "--proxy", "--ca-file", "--insecure", "--allow-downgrade",
+            "-4",
+            "-6", "--on-conflict", "--strict", "--unproven", "--resume-unproven", "--no-restart", "--no-fsync",
+            "--json",
+            "--print0", "--no-progress", "-q", "-v",
+        ] {
+            #expect(help.contains(option), "\(option)")
+        }
+    }
+
+    @Test(
+        "bad input gets one clear line, where to read more, and exit code 2",
+        arguments: [
+            ["get"], ["nonsense"], ["get", "--nonsense"], ["get", "example.com/file"], ["get", "ftp://127.0.0.1/f"],
+            ["get", "http://"], ["get", "-i", "no-such-list"],
+            ["get", "-o", "x", "http://127.0.0.1:1/a", "http://127.0.0.1:1/b"],
+            ["get", "-d", "file/below", "http://127.0.0.1:1/a"],
+            ["get", "-d", "/proc/no/such", "http://127.0.0.1:1/a"],
+            ["get", "--checksum", "sha256:xyz", "http://127.0.0.1:1/a"],
+            ["get", "--checksum", "sha256:00", "http://127.0.0.1:1/a"],
+            ["get", "--mirror", "http://127.0.0.1:1/c", "http://127.0.0.1:1/a", "http://127.0.0.1:1/b"],
+            ["get", "-j", "0", "http://127.0.0.1:1/a"], ["get", "-j", "many", "http://127.0.0.1:1/a"], ["get", "-o"],
+            ["get", "--limit-rate", "fast", "http://127.0.0.1:1/a"],
+            ["get", "--on-conflict", "ask", "http://127.0.0.1:1/a"],
+            ["get", "--header", "no colon", "http://127.0.0.1:1/a"], ["get", "gone.part"], ["plan"],
+            ["plan", "nothing"],
+            ["get", "--json", "-o", "-", "http://127.0.0.1:1/a"],
+        ])
+    func usage(arguments: [String]) async throws {
+        let place = try Workplace()
+        try place.write("", to: "file")
+        let outcome = try await FerryProcess.run(arguments, in: place)
+        #expect(outcome.code == 2)
+        #expect(outcome.output.isEmpty)
+        let lines = outcome.error.split(separator: "\n")
+        #expect(lines.count == 2, "\(outcome.error)")
+        #expect(lines.first?.hasPrefix("ferry: ") == true)
+        #expect(lines.last?.contains("--help") == true)
+        #expect(place.names == ["file"])
+    }
+}

@@ -1,0 +1,31 @@
+/// Arbitrary bytes from a seed (SplitMix64), for tests that a parser takes anything.
+struct ByteFuzz: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// Bytes of which about half are pieces that the grammar under test knows.
+    mutating func bytes(from pieces: [String], upTo count: Int = 40) -> [UInt8] {
+        var output: [UInt8] = []
+        for _ in 0..<Int.random(in: 0...count, using: &self) {
+            if Bool.random(using: &self), let piece = pieces.randomElement(using: &self) {
+                output += Array(piece.utf8)
+            } else {
+                output.append(UInt8.random(in: 0...255, using: &self))
+            }
+        }
+        return output
+    }
+
+    mutating func text(from pieces: [String], upTo count: Int = 40) -> String {
+        String(decoding: bytes(from: pieces, upTo: count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPTypes
+import Testing
+
+@testable import FerryCore
+
+@Suite("Digests that a response offers")
+struct DigestFieldTests {
+    // Of the empty text; of "hello".
+    static let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+    static let sha256Hello = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
+    static let sha512 =
+        "z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
+    static let md5 = "1B2M2Y8AsgTpgAmY7PhCfg=="
+    static let sha1 = "2jmj7l5rSw0yVb/vlWAYkK/YBwk="
+
+    private func head(_ fields: [(String, String)], status: Int = 200) -> ResponseHead {
+        var headers = HTTPFields()
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
+        }
+        return ResponseHead(status: status, headers: headers)
+    }
+
+    private func names(_ sums: [Checksum]) -> [String] { sums.map(\.algorithm.rawValue) }
+
+    @Test(
+        "A45: of the whole are found, the strongest first",
+        arguments: [
+            ([("Repr-Digest", "sha-256=:\(sha256):")], ["sha-256"]),
+            ([("Repr-Digest", "sha-256=:\(sha256):, sha-512=:\(sha512):")], ["sha-512", "sha-256"]),
+            ([("Repr-Digest", "md5=:\(md5):,sha=:\(sha1):")], ["sha-1", "md5"]),
+            (
+                [("Repr-Digest", "sha-256=:\(sha256):"), ("Repr-Digest", "sha-512=:\(sha512):")],
+                ["sha-512", "sha-256"]
+            ),
+            ([("repr-digest", "unixsum=:AAAA:, sha-256=:\(sha256):;q=1")], ["sha-256"]),
+            ([("Content-MD5", md5)], ["md5"]),
+            ([("Digest", "SHA-256=\(sha256)")], ["sha-256"]),
+            ([("Digest", "md5=\(md5), sha-512=\(sha512),SHA=\(sha1)")], ["sha-512", "sha-1", "md5"]),
+            ([("Digest", "UNIXsum=30637,sha-256=\(sha256)")], ["sha-256"]),
+            ([("Content-MD5", md5), ("Digest", "SHA-256=\(sha256)")], ["sha-256", "md5"]),
+            ([("Content-Digest", "sha-256=:\(sha256):")], []),
+            ([], []),
+        ] as [([(String, String)], [String])])
+    func found(fields: [(String, String)], expected: [String]) {
+        #expect(names(DigestField.digests(in: head(fields))) == expected)
+    }
+
+    @Test(
+        "A45: that are malformed are as if they were not there",
+        arguments: [
+            ("Repr-Digest", ""), ("Repr-Digest", "sha-256=\(sha256)"), ("Repr-Digest", "sha-256=:\(sha256)"),
+            ("Repr-Digest", "sha-256=\"\(sha256)\""), ("Repr-Digest", "sha-256=:AAAA:"), ("Repr-Digest", "sha-256"),
+            ("Repr-Digest", "sha-256=::"), ("Repr-Digest", "sha-256=:\(sha256):,,"), ("Repr-Digest", "=:\(sha256):"),
+            ("Repr-Digest", "SHA-256=:\(sha256):"), ("Repr-Digest", "sha-512=:\(sha256):"),
+            ("Repr-Digest", "sha-256=:!!!!:"), ("Repr-Digest", "sha-256=(:\(sha256):)"), ("Repr-Digest", "sha-256=5"),
+            ("Repr-Digest", String(repeating: "a=1,", count: 4000) + "sha-256=:\(sha256):"),
+            ("Content-MD5", ""), ("Content-MD5", "AAAA"), ("Content-MD5", "d41d8cd98f00b204e9800998ecf8427e"),
+            ("Content-MD5", "1B2M2Y8AsgTpgAmY7PhCf!=="), ("Digest", ""), ("Digest", "SHA-256"), ("Digest", "SHA-256="),
+            ("Digest", "SHA-256=AAAA"), ("Digest", "SHA-1=\(sha1)"), ("Digest", "=\(sha256)"), ("Digest", ",,,=,=,"),
+            ("Digest", "id-sha-256=\(sha256)"),
+        ])
+    func malformed(name: String, value: String) {
+        #expect(DigestField.digests(in: head([(name, value)])).isEmpty)
+    }
+
+    @Test("A45: keep the good member beside one of another type")
+    func badNeighbour() {
+        let sums = DigestField.digests(in: head([("Repr-Digest", "sha-512=12, sha-256=:\(Self.sha256):, md5=?1")]))
+        #expect(names(sums) == ["sha-256"])
+    }
+
+    @Test("A45: that disagree: Repr-Digest counts before Digest")
+    func disagree() throws {
+        let sums = DigestField.digests(
+            in: head([("Digest", "sha-256=\(Self.sha256)"), ("Repr-Digest", "sha-256=:\(Self.sha256Hello):")]))
+        #expect(sums.count == 1)
+        #expect(sums.first?.bytes.first == 0x2C)
+    }
+
+    @Test("A45: Content-MD5 counts on a 200 alone, errors offer nothing")
+    func status() {
+        let fields = [("Content-MD5", Self.md5), ("Repr-Digest", "sha-256=:\(Self.sha256):")]
+        #expect(names(DigestField.digests(in: head(fields))) == ["sha-256", "md5"])
+        #expect(names(DigestField.digests(in: head(fields, status: 206))) == ["sha-256"])
+        #expect(DigestField.digests(in: head(fields, status: 404)).isEmpty)
+    }
+
+    @Test("A45: of one message are in Content-Digest alone")
+    func ofMessage() {
+        let fields = [
+            ("Content-Digest", "md5=:\(Self.md5):, sha-256=:\(Self.sha256):"),
+            ("Repr-Digest", "sha-512=:\(Self.sha512):"),
+        ]
+        #expect(names(DigestField.contentDigests(in: head(fields, status: 206))) == ["sha-256", "md5"])
+        #expect(DigestField.contentDigests(in: head([("Content-MD5", Self.md5)])).isEmpty)
+    }
+
+    @Test("take any bytes", arguments: 0..<4 as Range<UInt64>)
+    func fuzz(seed: UInt64) {
+        var fuzz = ByteFuzz(seed: seed)
+        let pieces = ["sha-256", "sha-512", "md5", "=", ":", Self.sha256, Self.md5, ",", " ", ";", "\"", "(", ")"]
+        for _ in 0..<2000 {
+            let text = fuzz.text(from: pieces, upTo: 12)
+            for name in ["Repr-Digest", "Digest", "Content-MD5"] {
+                for sum in DigestField.digests(in: head([(name, text)])) {
+                    #expect(sum.bytes.count == sum.algorithm.byteCount, "seed \(seed)")
+                }
+            }
+            _ = DigestField.contentDigests(in: head([("Content-Digest", text)]))
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// Random texts that are the same for the same seed (SplitMix64).
+struct SeededBytes: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// Up to `length` bytes: pieces that a parser looks for, between bytes of any value.
+    mutating func text(of pieces: [String], length: Int = 80) -> String {
+        var bytes: [UInt8] = []
+        while bytes.count < Int.random(in: 0...length, using: &self) {
+            if Bool.random(using: &self), let piece = pieces.randomElement(using: &self) {
+                bytes += Array(piece.utf8)
+            } else {
+                bytes.append(UInt8.random(in: 0...255, using: &self))
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

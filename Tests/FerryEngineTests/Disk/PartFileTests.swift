@@ -1,0 +1,116 @@
+import FerryCore
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("A part file", .timeLimit(.minutes(1)))
+struct PartFileTests {
+    let disk = LocalFileSystem()
+    let directory: TemporaryDirectory
+    var path: FilePath { directory.file("a.part") }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func failure(_ body: () throws -> Void) -> PartFileError? {
+        do { try body() } catch { return error as? PartFileError }
+        return nil
+    }
+
+    @Test("is made once, locked, for its owner alone")
+    func created() throws {
+        let part = try PartFile.create(at: path, fileSystem: disk)
+        let status = try disk.status(path, followingLinks: false)
+        #expect(status.inode == part.inode && status.device == part.device)
+        #expect(status.mode == PartFile.mode)
+        #expect(part.isLocked)
+        #expect(failure { _ = try PartFile.create(at: path, fileSystem: disk) } == .exists(path))
+    }
+
+    @Test("B8: cannot be opened while another opening has it, and can be when that is closed")
+    func locked() throws {
+        let part = try PartFile.create(at: path, fileSystem: disk)
+        #expect(failure { _ = try PartFile.open(path, fileSystem: disk) } == .locked(path))
+        part.close()
+        let again = try PartFile.open(path, fileSystem: disk)
+        #expect(again.inode == part.inode)
+    }
+
+    @Test("B8: a lock taken over with a file that was renamed meanwhile does not count")
+    func renamedUnderTheLock() throws {
+        // Opening: the holder publishes (renames and closes) between our open and our lock.
+        let holder = try PartFile.create(at: path, fileSystem: disk)
+        let hook = HookedFileSystem(disk) { [directory] in
+            try LocalFileSystem().rename(directory.file("a.part"), to: directory.file("a"), replacing: false)
+            holder.close()
+        }
+        #expect(failure { _ = try PartFile.open(path, fileSystem: hook) } == .missing(path))
+        #expect(try directory.names == ["a"])
+    }
+
+    @Test("B8: a file put in the place of the one that was opened is taken instead of it")
+    func replacedUnderTheLock() throws {
+        let holder = try PartFile.create(at: path, fileSystem: disk)
+        let hook = HookedFileSystem(disk) { [directory] in
+            let path = directory.file("a.part")
+            try LocalFileSystem().rename(path, to: directory.file("a"), replacing: false)
+            holder.close()
+            try PartFile.create(at: path, fileSystem: LocalFileSystem()).close()
+        }
+        let part = try PartFile.open(path, fileSystem: hook)
+        #expect(part.inode != holder.inode)
+        #expect(try part.isIntact(length: 0))
+    }
+
+    @Test("is missing, or no file, and that is said")
+    func odd() throws {
+        #expect(failure { _ = try PartFile.open(path, fileSystem: disk) } == .missing(path))
+        try disk.makeDirectory(path)
+        #expect(failure { _ = try PartFile.open(path, fileSystem: disk) } == .notAFile(path))
+        let link = directory.file("b.part")
+        symlink("a", link.string)
+        #expect(failure { _ = try PartFile.open(link, fileSystem: disk) } == .notAFile(link))
+        let pipe = directory.file("c.part")
+        mkfifo(pipe.string, 0o600)
+        #expect(failure { _ = try PartFile.open(pipe, fileSystem: disk) } == .notAFile(pipe))
+    }
+
+    @Test("B6: notices that it was removed, replaced or cut")
+    func intact() throws {
+        let part = try PartFile.create(at: path, fileSystem: disk)
+        try part.write([1, 2, 3, 4], at: 0)
+        #expect(try part.isIntact(length: 4))
+        #expect(try !part.isIntact(length: 5))
+        truncate(path.string, 2)
+        #expect(try !part.isIntact(length: 4))
+        try disk.unlink(path)
+        #expect(try !part.isIntact(length: 0))
+        try directory.put("a.part", [1, 2, 3, 4])
+        #expect(try !part.isIntact(length: 0))
+        // What is there now is somebody else's.
+        try part.remove()
+        #expect(try directory.names == ["a.part"])
+    }
+
+    @Test("goes on working where the file system has no locks, and says so")
+    func withoutLocks() throws {
+        let part = try PartFile.create(at: path, fileSystem: FaultyFileSystem(missing: [.locks]))
+        #expect(!part.isLocked)
+        try part.write([1], at: 0)
+    }
+
+    @Test("is removed with its name")
+    func removed() throws {
+        try PartFile.create(at: path, fileSystem: disk).remove()
+        #expect(try directory.names == [])
+    }
+
+    @Test("leaves no descriptor open when taking it fails", arguments: 0..<6)
+    func faults(n: Int) throws {
+        let faulty = FaultyFileSystem(.once(n))
+        if let part = try? PartFile.create(at: path, fileSystem: faulty) { part.close() }
+        // Nobody holds a lock on it.
+        if try disk.exists(path) { _ = try PartFile.open(path, fileSystem: disk) }
+    }
+}

@@ -1,0 +1,264 @@
+import FerryCore
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("Publishing a part file", .timeLimit(.minutes(2)))
+struct PublisherTests {
+    let disk = LocalFileSystem()
+    let directory: TemporaryDirectory
+    let bytes: [UInt8] = Array("the whole file".utf8)
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func order(_ rule: ConflictRule = .rename, _ name: String = "a.bin") -> PublishOrder {
+        PublishOrder(
+            directory: directory.path, name: name, rule: rule, length: ByteCount(bytes.count),
+            modificationTime: FileTime(seconds: 784_111_777),
+            source: FileSource(url: "http://h/a.bin?x=1", etag: "\"e\"", lastModified: nil))
+    }
+
+    private func part(_ fileSystem: any FileSystem, name: String = "a.bin.part") throws -> PartFile {
+        let part = try PartFile.create(at: directory.file(name), fileSystem: fileSystem)
+        try part.write(bytes, at: 0)
+        return part
+    }
+
+    private func publisher(_ fileSystem: any FileSystem, syncs: Bool = true) -> Publisher {
+        Publisher(fileSystem: fileSystem, syncs: syncs, numbered: testNumbered)
+    }
+
+    @Test("gives it name, mode, time and source")
+    func publishes() throws {
+        let part = try part(disk)
+        let announced = Mutex<[JournalRecord.Publishing]>([])
+        let published = try publisher(disk).publish(part, order()) { publishing in
+            announced.withLock { $0.append(publishing) }
+        }
+        #expect(published == Published(path: directory.file("a.bin"), name: "a.bin", notes: []))
+        #expect(try directory.names == ["a.bin"])
+        #expect(directory.bytes("a.bin") == bytes)
+        let status = try disk.status(published.path, followingLinks: false)
+        #expect(status.mode == 0o666 & ~disk.creationMask)
+        #expect(status.modified == FileTime(seconds: 784_111_777))
+        #expect(
+            announced.withLock { $0 }
+                == [.init(name: "a.bin", device: part.device, inode: part.inode, length: ByteCount(bytes.count))])
+        let (attribute, now) = try #require(SourceAttribute.read(published.path, fileSystem: disk))
+        #expect(attribute.matches(url: "http://h/a.bin?x=1", now))
+        #expect(attribute.etag == "\"e\"")
+    }
+
+    @Test("C5: syncs the file, then announces, then renames, then syncs the directory")
+    func order() throws {
+        let faulty = FaultyFileSystem()
+        let part = try part(faulty)
+        let before = faulty.log.count
+        _ = try publisher(faulty).publish(part, order()) { _ in faulty.note("announce") }
+        let steps = faulty.log.dropFirst(before).filter {
+            ["set", "syn", "ann", "ren"].contains($0.prefix(3))
+        }
+        #expect(
+            steps == [
+                "set the permissions of a.bin.part", "set the time of a.bin.part", "set an attribute of a.bin.part",
+                "sync a.bin.part", "announce", "rename a.bin",
+                "sync the directory \(directory.path.lastComponent?.string ?? "")",
+            ])
+    }
+
+    @Test("without syncing no sync is made")
+    func unsynced() throws {
+        let faulty = FaultyFileSystem()
+        _ = try publisher(faulty, syncs: false).publish(part(faulty), order()) { _ in }
+        #expect(!faulty.log.contains { $0.hasPrefix("sync") })
+    }
+
+    @Test(
+        "A42, C3: a name that is there is never replaced unless the rule says so",
+        arguments: [
+            (ConflictRule.rename, "a (1).bin"), (.fail, "exists"), (.skip, "exists"), (.overwrite, "a.bin"),
+        ])
+    func conflicts(rule: ConflictRule, outcome: String) throws {
+        try directory.put("a.bin", [9])
+        let part = try part(disk)
+        do {
+            let published = try publisher(disk).publish(part, order(rule)) { _ in }
+            #expect(published.name == outcome)
+            #expect(directory.bytes(outcome) == bytes)
+            #expect(published.notes == (rule == .rename ? [.numbered(outcome)] : [.replaced]))
+        } catch {
+            guard case .exists = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(outcome == "exists")
+            #expect(directory.bytes("a.bin.part") == bytes)
+        }
+        if rule != .overwrite { #expect(directory.bytes("a.bin") == [9]) }
+    }
+
+    @Test(
+        "A42: a name that appears during the announcement is seen, and the next is announced", arguments: ways)
+    func appears(missing: Set<FaultyFileSystem.Missing>) throws {
+        let faulty = FaultyFileSystem(missing: missing)
+        let names = Mutex<[String]>([])
+        let published = try publisher(faulty).publish(part(faulty), order()) { publishing in
+            names.withLock { $0.append(publishing.name) }
+            if publishing.name == "a.bin" { try directory.put("a.bin", [9]) }
+        }
+        #expect(published.name == "a (1).bin")
+        #expect(names.withLock { $0 } == ["a.bin", "a (1).bin"])
+        #expect(directory.bytes("a.bin") == [9])
+        #expect(directory.bytes("a (1).bin") == bytes)
+    }
+
+    @Test("overwriting a.part is refused while a journal says that it is the part file of a")
+    func overwritesNoJournaledPart() throws {
+        try directory.put("b.part", [1])
+        try directory.put("b.part.ferry", [2])
+        #expect(throws: PublishError.self) {
+            try publisher(disk).publish(part(disk, name: "b.part.part"), order(.overwrite, "b.part")) { _ in }
+        }
+        #expect(directory.bytes("b.part") == [1])
+    }
+
+    @Test("a number whose part file is another download's is passed over")
+    func numbersOfOthers() throws {
+        try directory.put("a.bin", [9])
+        try directory.put("a (1).bin.part", [8])
+        #expect(try publisher(disk).publish(part(disk), order()) { _ in }.name == "a (2).bin")
+    }
+
+    @Test("overwriting never replaces a part file under way, nor a directory")
+    func overwritesNoPart() throws {
+        let other = try PartFile.create(at: directory.file("a.bin"), fileSystem: disk)
+        try other.write([1], at: 0)
+        #expect(throws: PublishError.self) { try publisher(disk).publish(part(disk), order(.overwrite)) { _ in } }
+        #expect(try other.isIntact(length: 1))
+        try disk.makeDirectory(directory.file("d"))
+        #expect(throws: PublishError.self) {
+            try publisher(disk).publish(part(disk, name: "d.part"), order(.overwrite, "d")) { _ in }
+        }
+    }
+
+    @Test(
+        "where the file system cannot rename without replacing, it links; where it cannot link, it looks and renames",
+        arguments: [
+            ([FaultyFileSystem.Missing.renameWithoutReplacing], PublishNote.linked),
+            ([.renameWithoutReplacing, .link], .renamedAfterCheck),
+        ])
+    func fallbacks(missing: [FaultyFileSystem.Missing], note: PublishNote) throws {
+        let faulty = FaultyFileSystem(missing: Set(missing))
+        let published = try publisher(faulty).publish(part(faulty), order()) { _ in }
+        #expect(published.notes == [note])
+        #expect(try directory.names == ["a.bin"])
+        #expect(directory.bytes("a.bin") == bytes)
+    }
+
+    @Test("attributes and directory syncs that a file system lacks are noted and stop nothing")
+    func lacking() throws {
+        let faulty = FaultyFileSystem(missing: [.attributes, .directorySync])
+        let published = try publisher(faulty).publish(part(faulty), order()) { _ in }
+        #expect(published.notes.count == 2)
+        #expect(published.notes.last == .directoryNotSyncable)
+        #expect(directory.bytes("a.bin") == bytes)
+    }
+
+    @Test("B6: a part file that was removed, replaced or cut is not published")
+    func notIntact() throws {
+        let part = try part(disk)
+        truncate(part.path.string, 3)
+        #expect(throws: PublishError.self) { try publisher(disk).publish(part, order()) { _ in } }
+        try disk.unlink(part.path)
+        try directory.put("a.bin.part", bytes)
+        #expect(throws: PublishError.self) { try publisher(disk).publish(part, order()) { _ in } }
+        #expect(try directory.names == ["a.bin.part"])
+    }
+
+    @Test("B6: nor one that is replaced while the announcement is written")
+    func replacedMeanwhile() throws {
+        let part = try part(disk)
+        #expect(throws: PublishError.self) {
+            try publisher(disk).publish(part, order()) { _ in
+                try disk.unlink(part.path)
+                try directory.put("a.bin.part", Array(bytes.reversed()))
+            }
+        }
+        #expect(try directory.names == ["a.bin.part"])
+    }
+
+    @Test("an announcement that fails means that nothing was renamed")
+    func announcementFails() throws {
+        #expect(throws: PublishError.self) {
+            try publisher(disk).publish(part(disk), order()) { _ in throw FileError(.write, "/j", kind: .io) }
+        }
+        #expect(try directory.names == ["a.bin.part"])
+    }
+
+    static let ways: [Set<FaultyFileSystem.Missing>] = [
+        [], [.renameWithoutReplacing], [.renameWithoutReplacing, .link],
+    ]
+
+    @Test(
+        "B1, C3, C5: killed before any call, the name is absent or whole, and recovery finishes", arguments: ways,
+        0..<40)
+    func killed(missing: Set<FaultyFileSystem.Missing>, n: Int) throws {
+        let healthy = try part(disk)
+        healthy.close()
+        let faulty = FaultyFileSystem(.fromThen(n), missing: missing)
+        let announced = Mutex<JournalRecord.Publishing?>(nil)
+        do {
+            let part = try PartFile.open(directory.file("a.bin.part"), fileSystem: faulty)
+            defer { part.close() }
+            _ = try publisher(faulty).publish(part, order()) { publishing in
+                announced.withLock { $0 = publishing }
+            }
+        } catch {}
+        if let there = directory.bytes("a.bin") { #expect(there == bytes) }
+        guard let publishing = announced.withLock({ $0 }) else {
+            #expect(try directory.names == ["a.bin.part"])
+            return
+        }
+        let recovery = try publisher(disk).recover(publishing, part: directory.file("a.bin.part"))
+        switch recovery {
+        case .again:
+            let part = try PartFile.open(directory.file("a.bin.part"), fileSystem: disk)
+            _ = try publisher(disk).publish(part, order()) { _ in }
+        case .finished(let path): #expect(path == directory.file("a.bin"))
+        case .unproven, .lost: Issue.record("\(recovery)")
+        }
+        #expect(try directory.names == ["a.bin"])
+        #expect(directory.bytes("a.bin") == bytes)
+    }
+
+    @Test(
+        "C1, B4: when one call fails, nothing is called published that is not synced and named", arguments: ways, 0..<40
+    )
+    func oneFailure(missing: Set<FaultyFileSystem.Missing>, n: Int) throws {
+        let failing = FaultyFileSystem(.once(n), missing: missing)
+        let made = try part(disk)
+        made.close()
+        do {
+            let part = try PartFile.open(directory.file("a.bin.part"), fileSystem: failing)
+            defer { part.close() }
+            let published = try publisher(failing).publish(part, order()) { _ in }
+            #expect(directory.bytes(published.name) == bytes)
+            // Both syncs were made, and neither failed.
+            let syncs = failing.log.filter { $0.hasPrefix("sync") }
+            #expect(syncs.count == 2)
+            if n < failing.log.count { #expect(!failing.log[n].hasPrefix("sync")) }
+        } catch let error as PublishError {
+            // The same sync is not tried again.
+            #expect(failing.log.filter { $0.hasPrefix("sync ") && !$0.hasPrefix("sync the") }.count <= 1)
+            switch error {
+            case .unsyncedName(let published, _): #expect(directory.bytes(published.name) == bytes)
+            default: #expect(directory.bytes("a.bin.part") == bytes, "\(error)")
+            }
+        } catch {
+            #expect(error is PartFileError)
+        }
+    }
+}

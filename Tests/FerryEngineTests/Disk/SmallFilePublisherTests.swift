@@ -1,0 +1,144 @@
+import FerryCore
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("Publishing a small file", .timeLimit(.minutes(1)))
+struct SmallFilePublisherTests {
+    let disk = LocalFileSystem()
+    let directory: TemporaryDirectory
+    let bytes: [UInt8] = Array("small".utf8)
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func order(_ rule: ConflictRule = .rename, _ name: String = "a.txt") -> PublishOrder {
+        PublishOrder(
+            directory: directory.path, name: name, rule: rule, length: 0,
+            modificationTime: FileTime(seconds: 784_111_777), source: FileSource(url: "http://h/a.txt"))
+    }
+
+    private func publish(
+        _ rule: ConflictRule = .rename, _ name: String = "a.txt", _ fileSystem: (any FileSystem)? = nil
+    ) throws -> String {
+        let publisher = SmallFilePublisher(fileSystem: fileSystem ?? disk, syncs: true, numbered: testNumbered)
+        return switch try publisher.publish(bytes, order(rule, name)) {
+        case .published(let published): published.name
+        case .exists(let path): "exists \(path.lastComponent?.string ?? "")"
+        case .blocked(let path): "blocked \(path.lastComponent?.string ?? "")"
+        case .noFreeName: "none"
+        case .needsPartFile: "part"
+        }
+    }
+
+    @Test("gives it name, mode, time and source in one step, with nothing beside it")
+    func publishes() throws {
+        #expect(try publish() == "a.txt")
+        #expect(try directory.names == ["a.txt"])
+        #expect(directory.bytes("a.txt") == bytes)
+        let (attribute, status) = try #require(SourceAttribute.read(directory.file("a.txt"), fileSystem: disk))
+        #expect(attribute.matches(url: "http://h/a.txt", status))
+        #expect(attribute.length == ByteCount(bytes.count))
+        #expect(status.mode == 0o666 & ~disk.creationMask)
+        #expect(status.modified == FileTime(seconds: 784_111_777))
+    }
+
+    @Test("takes six calls without syncing")
+    func cost() throws {
+        let faulty = FaultyFileSystem()
+        let publisher = SmallFilePublisher(fileSystem: faulty, syncs: false, numbered: testNumbered)
+        _ = try publisher.publish(bytes, order())
+        #expect(
+            faulty.log.map { $0.split(separator: " ").first } == ["create", "write", "set", "set", "look", "link"])
+    }
+
+    @Test("an empty file is a file")
+    func empty() throws {
+        let publisher = SmallFilePublisher(fileSystem: disk, syncs: false, numbered: testNumbered)
+        guard case .published(let published) = try publisher.publish([], order()) else {
+            Issue.record("not published")
+            return
+        }
+        #expect(directory.bytes(published.name) == [])
+    }
+
+    @Test(
+        "A42, C3: a name that is there is decided by the rule, and stays",
+        arguments: [
+            (ConflictRule.rename, "a (1).txt"), (.fail, "exists a.txt"), (.skip, "exists a.txt"), (.overwrite, "part"),
+        ])
+    func conflicts(rule: ConflictRule, outcome: String) throws {
+        try directory.put("a.txt", [9])
+        #expect(try publish(rule) == outcome)
+        #expect(directory.bytes("a.txt") == [9])
+    }
+
+    @Test("another download's part file means the next name, or is said")
+    func partOfOthers() throws {
+        try directory.put("a.txt.part", [9])
+        #expect(try publish() == "a (1).txt")
+        #expect(try publish(.fail) == "blocked a.txt.part")
+        #expect(try publish(.overwrite) == "blocked a.txt.part")
+    }
+
+    @Test("a part file under way is never replaced by a file of its name")
+    func overwritesNoPart() throws {
+        let part = try PartFile.create(at: directory.file("a.part"), fileSystem: disk)
+        #expect(try publish(.overwrite, "a.part") == "blocked a.part")
+        #expect(try publish(.rename, "a.part") == "a (1).part")
+        #expect(try part.isIntact(length: 0))
+    }
+
+    @Test("where there are no unnamed files it asks for a part file, and leaves nothing")
+    func unsupported() throws {
+        #expect(try publish(.rename, "a.txt", FaultyFileSystem(missing: [.unnamed])) == "part")
+        #expect(try directory.names == [])
+    }
+
+    @Test("B5: a missing directory is said")
+    func missingDirectory() throws {
+        let publisher = SmallFilePublisher(fileSystem: disk, syncs: true, numbered: testNumbered)
+        var order = order()
+        order.directory = directory.file("none")
+        #expect(throws: PublishError.self) { try publisher.publish(bytes, order) }
+    }
+
+    @Test("of many at once, each gets a name of its own, and each is whole")
+    func race() async throws {
+        let place = directory.path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    let publisher = SmallFilePublisher(
+                        fileSystem: LocalFileSystem(), syncs: false, numbered: testNumbered)
+                    let order = PublishOrder(directory: place, name: "a.txt", rule: .rename, length: 0)
+                    _ = try publisher.publish([UInt8](repeating: UInt8(index), count: 1000), order)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let names = try directory.names
+        #expect(names.count == 40)
+        #expect(Set(names.map { directory.bytes($0) }).count == 40)
+        #expect(names.allSatisfy { directory.bytes($0)?.count == 1000 })
+    }
+
+    @Test("B1: killed before any call, the name is absent or whole, and nothing else is left", arguments: 0..<12)
+    func killed(n: Int) throws {
+        _ = try? publish(.rename, "a.txt", FaultyFileSystem(.fromThen(n)))
+        let names = try directory.names
+        #expect(names == [] || names == ["a.txt"])
+        if names == ["a.txt"] { #expect(directory.bytes("a.txt") == bytes) }
+    }
+
+    @Test("C1: when one call fails, it is published whole and synced, or not called published", arguments: 0..<12)
+    func oneFailure(n: Int) throws {
+        let faulty = FaultyFileSystem(.once(n))
+        if let name = try? publish(.rename, "a.txt", faulty) {
+            #expect(directory.bytes(name) == bytes)
+            if n < faulty.log.count { #expect(!faulty.log[n].hasPrefix("sync")) }
+        }
+        #expect(faulty.log.filter { $0 == "sync \(directory.path.lastComponent?.string ?? "")" }.count <= 1)
+    }
+}

@@ -1,0 +1,272 @@
+import FerryCore
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("The local file system", .timeLimit(.minutes(1)))
+struct LocalFileSystemTests {
+    let disk = LocalFileSystem()
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func kind(_ body: () throws -> Void) -> FileError.Kind? {
+        do { try body() } catch { return (error as? FileError)?.kind }
+        return nil
+    }
+
+    @Test("a file is made once, and its bytes are where they were put")
+    func makesAndWrites() throws {
+        let file = try disk.create(directory.file("a"), mode: 0o600)
+        try file.write([1, 2, 3], at: 5)
+        #expect(try file.read(0..<8) == [0, 0, 0, 0, 0, 1, 2, 3])
+        #expect(try file.status().length == 8)
+        #expect(try file.status().mode == 0o600)
+        #expect(kind { _ = try disk.create(directory.file("a"), mode: 0o600) } == .exists)
+    }
+
+    @Test("reading stops at the end of the file, and exact reading says so")
+    func readsToTheEnd() throws {
+        let file = try disk.open(directory.put("a", [1, 2, 3]), .readOnly)
+        var buffer = [UInt8](repeating: 9, count: 8)
+        let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: 1) }
+        #expect(count == 2)
+        #expect(buffer.prefix(3) == [2, 3, 9])
+        #expect(kind { _ = try file.read(1..<4) } == .endedEarly)
+        #expect(kind { _ = try file.read(ByteCount.max - 4..<ByteCount.max) } != nil)
+    }
+
+    @Test("a closed file answers every call with an error, never with another file's bytes")
+    func closes() throws {
+        let file = try disk.create(directory.file("a"), mode: 0o600)
+        file.close()
+        file.close()
+        #expect(kind { try file.write([1], at: 0) } == .closed)
+        #expect(kind { _ = try file.status() } == .closed)
+        #expect(kind { try file.dataSync() } == .closed)
+    }
+
+    #if os(Linux)
+        @Test(
+            "closing while a write is under way gives the descriptor back only after it, so that nobody gets its number"
+        )
+        func closesUnderAWriter() throws {
+            let bytes = [UInt8](repeating: 0xaa, count: 64 << 20)
+            var rounds = 0
+            // Which of the two is first cannot be arranged: a round in which the write was done already shows nothing.
+            for round in 0..<20 where rounds < 3 {
+                let path = directory.file("a\(round)")
+                let file = try disk.create(path, mode: 0o600)
+                let write = Write(bytes, to: file)
+                while try disk.status(path, followingLinks: false).length == 0, !write.isDone {}
+                file.close()
+                let isOpen = try openPaths().contains(path.string)
+                if !write.isDone {
+                    rounds += 1
+                    #expect(isOpen)
+                }
+                write.wait()
+                #expect(try !openPaths().contains(path.string))
+                try disk.unlink(path)
+            }
+        }
+
+        /// What the descriptors of this process lead to.
+        private func openPaths() throws -> [String] {
+            try disk.list("/proc/self/fd").compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+        }
+    #endif
+
+    @Test("renaming without replacing never replaces")
+    func renames() throws {
+        let from = try directory.put("a", [1])
+        let to = try directory.put("b", [2])
+        #expect(kind { try disk.rename(from, to: to, replacing: false) } == .exists)
+        #expect(directory.bytes("b") == [2])
+        try disk.rename(from, to: directory.file("c"), replacing: false)
+        #expect(directory.bytes("c") == [1])
+        try disk.rename(directory.file("c"), to: to, replacing: true)
+        #expect(directory.bytes("b") == [1])
+        #expect(try directory.names == ["b"])
+    }
+
+    @Test("an unnamed file appears whole when it is named, never over another, and leaves nothing otherwise")
+    func unnamed() throws {
+        do {
+            let file = try disk.openUnnamed(in: directory.path, mode: 0o666)
+            try file.write([1, 2], at: 0)
+            #expect(try directory.names == [])
+            try directory.put("taken", [9])
+            #expect(kind { try disk.link(file, to: directory.file("taken")) } == .exists)
+            try disk.link(file, to: directory.file("a"))
+            #expect(directory.bytes("a") == [1, 2])
+            _ = try disk.openUnnamed(in: directory.path, mode: 0o666)
+        }
+        #expect(try directory.names == ["a", "taken"])
+        #expect(try disk.status(directory.file("a"), followingLinks: false).mode == 0o666 & ~disk.creationMask)
+    }
+
+    @Test("a lock excludes every other opening of the file until it is closed")
+    func locks() throws {
+        let path = try directory.put("a")
+        let first = try disk.open(path, .readWrite)
+        let second = try disk.open(path, .readWrite)
+        #expect(try first.tryLock())
+        #expect(try first.tryLock())
+        #expect(try !second.tryLock())
+        first.close()
+        #expect(try second.tryLock())
+    }
+
+    @Test("times, modes and attributes come back as they were set")
+    func dresses() throws {
+        let path = try directory.put("a", [1])
+        let file = try disk.open(path, .readWrite)
+        let time = FileTime(seconds: 784_111_777, nanoseconds: 5_000_000)
+        try file.setModificationTime(time)
+        try file.setMode(0o640)
+        #expect(try disk.attribute("user.x", at: path) == nil)
+        try file.setAttribute("user.x", Array("value".utf8))
+        #expect(try file.attribute("user.x") == Array("value".utf8))
+        #expect(try disk.attribute("user.x", at: path) == Array("value".utf8))
+        let status = try disk.status(path, followingLinks: true)
+        #expect(status.modified == time)
+        #expect(status.mode == 0o640)
+        #expect(status.kind == .regular)
+        #expect(status.linkCount == 1)
+    }
+
+    @Test("space is reserved, and what there was stays")
+    func allocates() throws {
+        let file = try disk.create(directory.file("a"), mode: 0o600)
+        try file.write([7], at: 0)
+        let done = try file.allocate(length: 1 << 20)
+        if done {
+            #expect(try file.status().length == 1 << 20)
+            #expect(try file.status().allocatedBytes >= 1 << 20)
+        }
+        #expect(try file.read(0..<1) == [7])
+        // More than any disk has: an error, and the file as it was.
+        let before = try file.status().length
+        #expect(kind { _ = try file.allocate(length: 1 << 60) } != nil)
+        #expect(try file.status().length == before)
+    }
+
+    @Test("B3: a full disk is told from other errors, with the path and the system's words")
+    func full() throws {
+        let file = try disk.open("/dev/full", .readWrite)
+        do {
+            try file.write([1], at: 0)
+            Issue.record("the write went through")
+        } catch {
+            let error = try #require(error as FileError?)
+            #expect(error.kind == .noSpace)
+            #expect(error.message == "cannot write /dev/full: No space left on device")
+        }
+    }
+
+    @Test(
+        "numbers of the system are sorted by what one does about them",
+        arguments: [
+            (ENOENT, FileError.Kind.notFound), (EEXIST, .exists), (ENOSPC, .noSpace), (EDQUOT, .noSpace),
+            (EFBIG, .tooLarge), (EROFS, .readOnly), (EACCES, .permission), (EPERM, .permission), (EISDIR, .isDirectory),
+            (ENOTDIR, .notDirectory), (EIO, .io), (EMFILE, .outOfDescriptors), (ENFILE, .outOfDescriptors),
+            (EOPNOTSUPP, .unsupported), (ENOSYS, .unsupported), (EXDEV, .crossDevice), (ELOOP, .other(ELOOP)),
+        ])
+    func kinds(number: Int32, kind: FileError.Kind) {
+        #expect(FileError(.open, "/a", errno: number).kind == kind)
+    }
+
+    @Test("a symbolic link is not written through, and a pipe does not hold us up")
+    func oddFiles() throws {
+        let target = try directory.put("target", [1])
+        symlink(target.string, directory.file("link").string)
+        mkfifo(directory.file("pipe").string, 0o600)
+        #expect(kind { _ = try disk.open(directory.file("link"), .readWrite) } == .other(ELOOP))
+        #expect(try disk.open(directory.file("pipe"), .readOnly).status().kind == .other)
+        #expect(try disk.status(directory.file("link"), followingLinks: false).kind == .symbolicLink)
+        #expect(try disk.status(directory.file("link"), followingLinks: true).kind == .regular)
+    }
+
+    @Test("B5: missing directories are made, existing ones are kept, a file in the way is said")
+    func makesDirectories() throws {
+        let deep = directory.path.appending("a").appending("b").appending("c")
+        try disk.makeDirectories(deep, syncs: true)
+        try disk.makeDirectories(deep, syncs: false)
+        #expect(try disk.status(deep, followingLinks: true).kind == .directory)
+        try directory.put("file")
+        #expect(kind { try disk.makeDirectories(directory.file("file"), syncs: false) } == .notDirectory)
+        #expect(kind { try disk.makeDirectories(directory.file("file").appending("x"), syncs: false) } == .notDirectory)
+    }
+
+    @Test("the names of a directory are listed whole, and a missing directory is said")
+    func lists() throws {
+        let names = ["a", "ü文件.zip", String(repeating: "n", count: 250)]
+        for name in names { try directory.put(name) }
+        #expect(try Set(disk.list(directory.path)) == Set(names))
+        #expect(kind { _ = try disk.list(directory.file("none")) } == .notFound)
+    }
+
+    @Test("the machine tells free space, its boot and the umask")
+    func machine() throws {
+        #expect(try disk.freeBytes(at: directory.path) > 0)
+        #expect(disk.bootID?.isEmpty == false)
+        #expect(disk.bootID == LocalFileSystem().bootID)
+        let file = try disk.create(directory.file("a"), mode: 0o666)
+        #expect(try file.status().mode == 0o666 & ~disk.creationMask)
+        #expect(disk.isWritable(directory.path))
+        #expect(!disk.isWritable(directory.file("none")))
+    }
+
+    @Test("syncing works, a directory too")
+    func syncs() throws {
+        let file = try disk.create(directory.file("a"), mode: 0o600)
+        try file.write([1], at: 0)
+        try file.dataSync()
+        try file.sync()
+        try disk.syncDirectory(directory.path)
+        #expect(kind { try disk.syncDirectory(directory.file("none")) } == .notFound)
+    }
+}
+
+@Suite("The names of a download")
+struct DownloadPathsTests {
+    @Test("lie beside each other")
+    func names() throws {
+        let paths = try #require(DownloadPaths(directory: "/d", name: "a.zip"))
+        #expect(paths.final == "/d/a.zip")
+        #expect(paths.part == "/d/a.zip.part")
+        #expect(paths.journal == "/d/a.zip.part.ferry")
+        #expect(paths.oldPart == "/d/a.zip.part.old")
+        #expect(paths.oldJournal == "/d/a.zip.part.ferry.old")
+    }
+
+    @Test("are found from any of them", arguments: ["a.zip", "a.zip.part", "a.zip.part.ferry"])
+    func found(name: String) {
+        #expect(DownloadPaths(of: FilePath("/d/\(name)"))?.name == "a.zip")
+        #expect(DownloadPaths(of: FilePath(name))?.directory == ".")
+    }
+
+    @Test(
+        "never lead out of the directory",
+        arguments: ["", ".", "..", "a/b", "/", "a\0b", String(repeating: "x", count: 256)])
+    func bare(name: String) {
+        #expect(DownloadPaths(directory: "/d", name: name) == nil)
+    }
+}
+
+@Suite("Times of files")
+struct FileTimeTests {
+    @Test("odd numbers are no times", arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
+    func odd(value: Double) { #expect(FileTime(secondsSince1970: value) == nil) }
+
+    @Test("times before 1970 are rounded down")
+    func negative() {
+        #expect(FileTime(secondsSince1970: -0.5) == FileTime(seconds: -1, nanoseconds: 500_000_000))
+        #expect(FileTime(secondsSince1970: 784_111_777)?.secondsSince1970 == 784_111_777)
+    }
+}

@@ -1,0 +1,101 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite("Credentials", .timeLimit(.minutes(1)))
+struct AuthenticationTests {
+    private let alice = Credentials(user: "alice", password: "pa:ss wörd")
+
+    @Test("Basic goes with the first request")
+    func basic() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .basicAuth("alice", "pa:ss wörd"))
+            let request = TransferRequest(url: try server.downloadURL("/f"), credentials: alice)
+            #expect(try await transport.fetch(request).head.status == 200)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test("User info of a URL is used for its origin, and is not sent in the target")
+    func userInfo() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .basicAuth("bob", "x"))
+            let url = try DownloadURL("http://bob:x@127.0.0.1:\(server.port)/f")
+            let response = try await transport.fetch(TransferRequest(url: url, credentials: alice))
+            #expect(response.head.status == 200)
+            #expect(server.requests.first?.head.target == "/f")
+        }
+    }
+
+    @Test("Digest answers a challenge once, then is remembered with a growing count", arguments: ["MD5", "SHA-256"])
+    func digest(algorithm: String) async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            let kind = try #require(Behaviour.DigestAlgorithm(rawValue: algorithm))
+            server.always("/f", .digestAuth("alice", "pa:ss wörd", algorithm: kind))
+            let request = TransferRequest(url: try server.downloadURL("/f?q=1"), credentials: alice)
+            for _ in 0..<3 { #expect(try await transport.fetch(request).head.status == 200) }
+            let sent = server.requests.map { $0.head["Authorization"] ?? "" }
+            try #require(sent.count == 4)
+            #expect(sent[0].hasPrefix("Basic "))
+            #expect(sent[1].contains("nc=00000001"))
+            #expect(sent[2].contains("nc=00000002"))
+            #expect(sent[3].contains("nc=00000003"))
+        }
+    }
+
+    @Test("A wrong password comes back as 401, without endless attempts")
+    func wrongPassword() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/basic", Resource(size: 10, seed: 1))
+            server.serve("/digest", Resource(size: 10, seed: 1))
+            server.always("/basic", .basicAuth("alice", "right"))
+            server.always("/digest", .digestAuth("alice", "right"))
+            for (path, count) in [("/basic", 1), ("/digest", 2)] {
+                let request = TransferRequest(url: try server.downloadURL(path), credentials: alice)
+                #expect(try await transport.fetch(request).head.status == 401)
+                #expect(server.requests.filter { $0.path == path }.count == count)
+            }
+        }
+    }
+
+    @Test("A stale nonce is answered once more")
+    func stale() async throws {
+        try await withOrigin { server, transport in
+            let hits = Mutex(0)
+            server.route("/f") { request in
+                let hit = hits.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard hit < 3 else { return .page(200, "in") }
+                let stale = hit == 2 ? ", stale=true" : ""
+                let field = "Digest realm=\"r\", qop=\"auth\", nonce=\"n\(hit)\"\(stale)"
+                return .page(401, "no", fields: [Field("WWW-Authenticate", field)])
+            }
+            let request = TransferRequest(url: try server.downloadURL("/f"), credentials: alice)
+            #expect(try await transport.fetch(request).head.status == 200)
+            #expect(server.requests.last?.head["Authorization"]?.contains("nonce=\"n2\"") == true)
+        }
+    }
+
+    @Test("Without credentials a challenge is the answer, and the user's own Authorization is never replaced")
+    func none() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .digestAuth("alice", "right"))
+            #expect(try await transport.fetch(TransferRequest(url: try server.downloadURL("/f"))).head.status == 401)
+            var user = HTTPFields()
+            user[.authorization] = "Bearer t"
+            let request = TransferRequest(url: try server.downloadURL("/f"), userFields: user, credentials: alice)
+            #expect(try await transport.fetch(request).head.status == 401)
+            #expect(server.requests.count == 2)
+            #expect(server.requests.last?.head["Authorization"] == "Bearer t")
+        }
+    }
+}

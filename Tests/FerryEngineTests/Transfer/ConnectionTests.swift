@@ -1,0 +1,187 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import Testing
+
+@Suite("Connections", .timeLimit(.minutes(1)))
+struct ConnectionTests {
+    @Test("A28: a server that says nothing is given up at the head limit")
+    func silence() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .silence)
+            let request = TransferRequest(url: try server.downloadURL("/f"), headLimit: .milliseconds(100))
+            #expect(await transport.failure(of: request)?.kind == .headTimeout)
+            // A connection that came about only after the limit is nobody's, and kept for the next.
+            if !server.requests.isEmpty { try await server.waitFor { $0.openConnections == 0 } }
+        }
+    }
+
+    @Test("A44: nobody listens")
+    func refused() async throws {
+        try await withOrigin { server, transport in
+            let url = try server.downloadURL("/f")
+            try await server.setListening(false)
+            let failure = await transport.failure(of: TransferRequest(url: url))
+            #expect(failure?.kind == .refused)
+            let named = try DownloadURL("http://localhost:\(server.port)/f")
+            #expect(await transport.failure(of: TransferRequest(url: named))?.kind == .refused)
+        }
+    }
+
+    @Test("A44: a name that does not exist")
+    func noSuchHost() async throws {
+        let transport = HTTPTransport(TransferSettings())
+        let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("http://no-such-host.invalid/")))
+        guard case .dns = failure?.kind else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        await transport.shutdown()
+    }
+
+    @Test("Cancelling in the middle of a body closes the connection")
+    func cancelling() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 1_000_000, seed: 1))
+            let gate = Gate()
+            server.always("/f", .hold(after: 1000, gate))
+            let request = TransferRequest(url: try server.downloadURL("/f"))
+            // owner: this test, which waits for its value
+            let task = Task { await transport.failure(of: request) }
+            try await server.waitFor { $0.bodyBytes >= 1000 }
+            task.cancel()
+            #expect(await task.value?.kind == .cancelled)
+            try await server.waitFor { $0.openConnections == 0 }
+        }
+    }
+
+    @Test("Cancelling while the head is awaited closes the connection")
+    func cancellingHead() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .silence)
+            let request = TransferRequest(url: try server.downloadURL("/f"))
+            // owner: this test, which waits for its value
+            let task = Task { await transport.failure(of: request) }
+            try await server.waitFor { $0.requests.count == 1 }
+            task.cancel()
+            #expect(await task.value?.kind == .cancelled)
+            try await server.waitFor { $0.openConnections == 0 }
+        }
+    }
+
+    @Test("Dropping a body that was not read closes the connection; reading it to the end keeps it")
+    func dropping() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 50_000_000, seed: 1))
+            server.serve("/g", Resource(size: 1000, seed: 1))
+            do {
+                let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f")))
+                #expect(response.head.status == 200)
+            }
+            try await server.waitFor { $0.openConnections == 0 && $0.requests.count == 1 }
+            for _ in 0..<3 {
+                _ = try await transport.fetch(TransferRequest(url: try server.downloadURL("/g"))).body.collect()
+            }
+            #expect(server.traffic.acceptedConnections == 2)
+            #expect(transport.connectionCount == 1)
+        }
+    }
+
+    @Test("A kept connection that the server has closed is replaced without a word, once")
+    func reused() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 1000, seed: 1))
+            // The second request on the first connection gets nothing, the next one an answer.
+            server.script("/f", [.honest, .drop(.close)])
+            let request = TransferRequest(url: try server.downloadURL("/f"))
+            for _ in 0..<2 { #expect(try await transport.fetch(request).body.collect().count == 1000) }
+            #expect(server.requests.count == 3)
+            // A fresh connection that gets nothing is reported.
+            server.script("/f", [], then: .drop(.close))
+            #expect(await transport.failure(of: request)?.kind == .closed)
+        }
+    }
+
+    @Test("Bytes wait in the socket while nobody asks")
+    func pressure() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.sendBuffer = 65_536
+        try await withOrigin(configuration) { server, transport in
+            server.serve("/f", Resource(size: 1_000_000_000, seed: 1))
+            let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f")))
+            _ = try await response.body.next()
+            #expect(server.bodyBytes() < 50_000_000)
+            _ = try await response.body.next()
+        }
+    }
+
+    @Test("After shutdown nothing is fetched, and what is under way fails")
+    func shutdown() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f", Resource(size: 1_000_000, seed: 1))
+            let gate = Gate()
+            server.always("/f", .hold(after: 1000, gate))
+            let transport = HTTPTransport(TransferSettings())
+            let request = TransferRequest(url: try server.downloadURL("/f"))
+            let response = try await transport.fetch(request)
+            await transport.shutdown()
+            await #expect(throws: TransferFailure.self) { try await response.body.collect() }
+            #expect(await transport.failure(of: request)?.kind == .cancelled)
+            await transport.shutdown()
+        }
+    }
+
+    @Test("A transport that is let go without a shutdown closes its connections")
+    func letGo() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f", Resource(size: 1000, seed: 1))
+            do {
+                let transport = HTTPTransport(TransferSettings())
+                _ = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f"))).body.collect()
+                #expect(server.traffic.openConnections == 1)
+            }
+            try await server.waitFor { $0.openConnections == 0 }
+        }
+    }
+
+    @Test("-4 and -6 choose the addresses of a name", arguments: [TransferSettings.AddressFamily.v4, .v6])
+    func families(family: TransferSettings.AddressFamily) async throws {
+        for address in ["127.0.0.1", "::1"] {
+            var configuration = OriginServer.Configuration()
+            configuration.addresses = [address]
+            var settings = TransferSettings()
+            settings.addressFamily = family
+            try await withOrigin(configuration, settings: settings) { server, transport in
+                server.serve("/f", Resource(size: 10, seed: 1))
+                let isRight = (family == .v4) == (address == "127.0.0.1")
+                let literal = await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
+                #expect(literal?.kind == (isRight ? nil : .dns(permanent: true)))
+                let named = try server.downloadURL("/f", host: "localhost")
+                let failure = await transport.failure(of: TransferRequest(url: named))
+                // Not every machine gives localhost an IPv6 address; the other family is never used.
+                if family == .v4 || !isRight { #expect((failure == nil) == isRight) }
+            }
+        }
+    }
+
+    @Test("Sixteen connections fetch at once, and no more than the cap are opened")
+    func many() async throws {
+        var settings = TransferSettings()
+        settings.connectionsPerHost = 16
+        try await withOrigin(settings: settings) { server, transport in
+            let resource = Resource(size: 4_000_000, seed: 2)
+            server.serve("/f", resource)
+            let request = TransferRequest(url: try server.downloadURL("/f"))
+            let sizes = await withTaskGroup(of: Int.self) { group in
+                for _ in 0..<32 {
+                    group.addTask { (try? await transport.fetch(request).body.collect().count) ?? -1 }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(sizes.allSatisfy { $0 == 4_000_000 })
+            #expect(server.traffic.peakConnections <= 16)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import Testing
+
+@Suite("Bodies and framing", .timeLimit(.minutes(1)))
+struct FramingTests {
+    private func failure(_ behaviour: Behaviour, size: Int64 = 100_000) async throws -> TransferFailure? {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: size, seed: 1))
+            server.always("/f", behaviour)
+            return await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
+        }
+    }
+
+    @Test("A body comes whole and in order, and its end is told again and again")
+    func whole() async throws {
+        try await withOrigin { server, transport in
+            let resource = Resource(size: 3_000_000, seed: 5)
+            server.serve("/f", resource)
+            let body = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f"))).body
+            #expect(try await body.collect() == resource.bytes(0..<3_000_000))
+            #expect(try await body.next() == nil)
+        }
+    }
+
+    @Test(
+        "A21, A25: a body that ends early is broken",
+        arguments: [
+            Behaviour.cut(after: 1000), .cut(after: 1000, .reset), .missingLastChunk,
+            .chunked(1000).and(.cut(after: 2500)),
+        ])
+    func short(behaviour: Behaviour) async throws {
+        let failure = try await failure(behaviour)
+        #expect(failure?.kind == .broken)
+        #expect(failure?.isTransient == true)
+    }
+
+    @Test("A26: a body that ends with the connection is whole")
+    func closeDelimited() async throws {
+        #expect(try await failure(.closeDelimited()) == nil)
+    }
+
+    @Test(
+        "A24, A27, A30: framing that cannot be trusted is refused, with the parser's reason",
+        arguments: [
+            Behaviour.lengthAndChunked, .secondContentLength("100000"), .secondContentLength("5"), .contentLength("6x"),
+            .contentLength("-5"), .contentLength("99999999999999999999999"), .badChunkSize("zz"), .badChunkSize("-5"),
+            .raw("ICY 200 OK\n\nmusic"), .raw("hello, this is no HTTP at all\n\n"),
+            .raw("HTTP/1.1 200 OK\nX-Folded: a\n  b\nContent-Length: 2\n\nok"),
+            .raw(bytes: Array("HTTP/1.1 200 OK\nContent-Length: 2\n\nok".utf8)),
+        ])
+    func malformed(behaviour: Behaviour) async throws {
+        let failure = try await failure(behaviour)
+        #expect(failure?.kind == .malformed)
+        #expect(failure?.isTransient == false)
+    }
+
+    @Test("A30: a head that never ends and a head of many fields are refused")
+    func hugeHeads() async throws {
+        #expect(try await failure(.endlessHead)?.kind == .malformed)
+        #expect(try await failure(.manyFields(2000, valueBytes: 1000))?.kind == .malformed)
+    }
+
+    @Test("A22: bytes after the declared end are not part of the body, and spoil no later answer")
+    func excess() async throws {
+        try await withOrigin { server, transport in
+            let resource = Resource(size: 1000, seed: 1)
+            server.serve("/f", resource)
+            server.always("/f", .excess(5000))
+            let request = TransferRequest(url: try server.downloadURL("/f"))
+            for _ in 0..<3 {
+                #expect(try await transport.fetch(request).body.collect() == resource.bytes(0..<1000))
+            }
+        }
+    }
+
+    @Test(
+        "A32: statuses without a body come back as they are, or fail; nothing hangs", arguments: [101, 204, 205, 304])
+    func bodiless(status: Int) async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .bodiless(status, fields: [Field("Content-Length", "0")]))
+            let request = TransferRequest(url: try server.downloadURL("/f"), headLimit: .seconds(20))
+            do {
+                let response = try await transport.fetch(request)
+                #expect(response.head.status == status)
+                #expect(try await response.body.collect().isEmpty)
+            } catch let failure as TransferFailure {
+                #expect(failure.kind == .malformed)
+            }
+        }
+    }
+
+    @Test("A31: interim answers are skipped")
+    func interim() async throws {
+        #expect(try await failure(.informational(20)) == nil)
+    }
+
+    @Test("A server that closes, or resets, before a word says nothing", arguments: [Answer.Ending.close, .reset])
+    func closed(ending: Answer.Ending) async throws {
+        let failure = try await failure(.drop(ending))
+        #expect(failure?.kind == .closed)
+    }
+
+    @Test("A connection cut in the head is broken")
+    func cutHead() async throws {
+        #expect(try await failure(.raw("HTTP/1.1 200 OK\nContent-Le"))?.kind == .broken)
+    }
+}

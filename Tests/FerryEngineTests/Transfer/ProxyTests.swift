@@ -1,0 +1,107 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import Testing
+
+@Suite("Proxies", .timeLimit(.minutes(1)))
+struct ProxyTests {
+    private func withProxy(
+        credentials: (user: String, password: String)? = nil, userInfo: String = "",
+        certificate: Certificate? = nil, refusesConnectToPort: Int? = nil,
+        _ body: (OriginServer, ProxyServer, HTTPTransport) async throws -> Void
+    ) async throws {
+        let proxy = try await ProxyServer.start(
+            credentials: credentials, hosts: ["files.test": "127.0.0.1"], refusesConnectToPort: refusesConnectToPort)
+        var settings = TransferSettings(proxy: try ProxySettings(explicit: "http://\(userInfo)127.0.0.1:\(proxy.port)"))
+        settings.insecure = true
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = certificate
+        do {
+            try await withOrigin(configuration, settings: settings) { server, transport in
+                server.serve("/f", Resource(size: 100_000, seed: 4))
+                try await body(server, proxy, transport)
+            }
+        } catch {
+            await proxy.shutdown()
+            throw error
+        }
+        await proxy.shutdown()
+    }
+
+    @Test("An http URL is asked of the proxy as a whole, never through a tunnel")
+    func forward() async throws {
+        try await withProxy(credentials: ("u", "p"), userInfo: "u:p@") { server, proxy, transport in
+            let url = try DownloadURL("http://files.test:\(server.port)/f?x=1")
+            for _ in 0..<2 {
+                let response = try await transport.fetch(TransferRequest(url: url))
+                #expect(response.head.status == 200)
+                #expect(try await response.body.collect().count == 100_000)
+            }
+            let seen = try #require(proxy.requests.first)
+            #expect(seen.method == "GET")
+            #expect(seen.target == url.text)
+            #expect(seen["Host"] == "files.test:\(server.port)")
+            #expect(seen["Proxy-Authorization"] == "Basic dTpw")
+        }
+    }
+
+    @Test("An https URL goes through a tunnel, and the origin never sees the proxy's credentials")
+    func tunnel() async throws {
+        try await withProxy(credentials: ("u", "p"), userInfo: "u:p@", certificate: .good) { server, proxy, transport in
+            let url = try DownloadURL("https://files.test:\(server.port)/f")
+            let response = try await transport.fetch(TransferRequest(url: url))
+            #expect(try await response.body.collect().count == 100_000)
+            #expect(proxy.requests.first?.method == "CONNECT")
+            #expect(proxy.requests.first?.target == "files.test:\(server.port)")
+            #expect(server.requests.first?.head["Proxy-Authorization"] == nil)
+            #expect(server.requests.first?.head.target == "/f")
+        }
+    }
+
+    @Test("A proxy that asks for credentials is named, and not asked again", arguments: [nil, Certificate.good])
+    func credentials(certificate: Certificate?) async throws {
+        try await withProxy(credentials: ("u", "p"), certificate: certificate) { server, proxy, transport in
+            let failure = await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
+            #expect(failure?.kind == .proxy)
+            #expect(failure?.isTransient == false)
+            #expect(failure?.message.contains("127.0.0.1:\(proxy.port)") == true)
+        }
+    }
+
+    @Test("A proxy that refuses a tunnel is named")
+    func refusal() async throws {
+        try await withProxy(certificate: .good) { server, proxy, transport in
+            // Nobody listens where the tunnel should go.
+            try await server.setListening(false)
+            let failure = await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
+            #expect(failure?.kind == .proxy)
+            #expect(failure?.message.contains(":\(proxy.port)") == true)
+        }
+    }
+
+    @Test("A proxy that is not there is named, and may come back", arguments: ["http", "https"])
+    func absent(scheme: String) async throws {
+        try await OriginServer.with { server in
+            try await server.setListening(false)
+            let settings = TransferSettings(proxy: try ProxySettings(explicit: "http://127.0.0.1:\(server.port)"))
+            let transport = HTTPTransport(settings)
+            let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("\(scheme)://files.test/f")))
+            #expect(failure?.kind == .proxy)
+            #expect(failure?.isTransient == true)
+            #expect(failure?.message.contains(":\(server.port)") == true)
+            await transport.shutdown()
+        }
+    }
+
+    @Test("What answers as no SOCKS proxy does is a failure of the proxy")
+    func notSOCKS() async throws {
+        try await OriginServer.with { server in
+            server.greet([.garbage(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))])
+            let settings = TransferSettings(proxy: try ProxySettings(explicit: "socks5://127.0.0.1:\(server.port)"))
+            let transport = HTTPTransport(settings)
+            let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("http://files.test/f")))
+            #expect(failure?.kind == .proxy)
+            await transport.shutdown()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import HTTPTypes
+import Testing
+
+@Suite("Redirects, followed", .timeLimit(.minutes(1)))
+struct RedirectTests {
+    @Test("A chain leads to the file, and says where it went", arguments: [301, 302, 303, 307, 308])
+    func chain(status: Int) async throws {
+        try await withOrigin { server, transport in
+            let resource = Resource(size: 5000, seed: 3)
+            server.serve("/f", resource)
+            server.always("/f", .redirectChain(3, status: status))
+            let response = try await transport.fetch(TransferRequest(url: server.downloadURL("/f")))
+            #expect(response.head.status == 200)
+            #expect(response.redirects.count == 3)
+            #expect(response.url == response.redirects.last)
+            #expect(try await response.body.collect() == resource.bytes(0..<5000))
+            #expect(server.requests.allSatisfy { $0.head.method == "GET" && $0.head["Referer"] == nil })
+            // The bodies of redirects are short: the connection is kept.
+            #expect(server.traffic.acceptedConnections == 1)
+        }
+    }
+
+    @Test("A33: loops, endless chains, blank and double Locations end with a reason")
+    func endless() async throws {
+        try await withOrigin { server, transport in
+            for path in ["/loop", "/long", "/blank", "/double"] { server.serve(path, Resource(size: 10, seed: 1)) }
+            server.always("/loop", .redirectLoop)
+            server.always("/long", .redirectChain(25))
+            server.always("/blank", .redirect(to: " "))
+            server.always("/double", .redirectTwice(to: "/a", and: "/b"))
+            for path in ["/loop", "/long", "/blank", "/double"] {
+                let failure = await transport.failure(of: TransferRequest(url: try server.downloadURL(path)))
+                #expect(failure?.kind == .redirect, "\(path)")
+                #expect(failure?.isTransient == false)
+            }
+            #expect(server.requests.filter { $0.path == "/long" }.count == 21)
+        }
+    }
+
+    @Test("A34: redirects to other schemes are refused", arguments: ["file:///etc/passwd", "ftp://a.test/", "data:,x"])
+    func schemes(location: String) async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .redirect(to: location))
+            let failure = await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
+            #expect(failure?.kind == .redirect)
+        }
+    }
+
+    @Test("A34: from https to http only when it is allowed")
+    func downgrade() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = .good
+        var settings = TransferSettings()
+        settings.insecure = true
+        try await OriginServer.with { plain in
+            plain.serve("/f", Resource(size: 10, seed: 1))
+            try await withOrigin(configuration, settings: settings) { server, transport in
+                server.serve("/f", Resource(size: 10, seed: 1))
+                server.always("/f", .redirect(to: plain.url("/f")))
+                var request = TransferRequest(url: try server.downloadURL("/f"))
+                #expect(await transport.failure(of: request)?.kind == .downgrade)
+                #expect(plain.requests.isEmpty)
+                request.allowsDowngrade = true
+                #expect(await transport.failure(of: request) == nil)
+            }
+        }
+    }
+
+    @Test("A35: secrets stay with the origin they were given for; Ferry's own fields go along")
+    func secrets() async throws {
+        try await OriginServer.with { elsewhere in
+            try await withOrigin { server, transport in
+                elsewhere.serve("/g", Resource(size: 10, seed: 1))
+                server.serve("/f", Resource(size: 10, seed: 1))
+                server.always("/f", .redirect(to: elsewhere.url("/g")))
+                var fields = HTTPFields()
+                fields[.range] = "bytes=2-4"
+                var user = HTTPFields()
+                user[.cookie] = "s=secret"
+                user[HTTPField.Name("X-Token")!] = "secret"
+                user[.referer] = "http://r.test/"
+                let request = TransferRequest(
+                    url: try server.downloadURL("/f"), fields: fields, userFields: user,
+                    credentials: Credentials(user: "u", password: "secret"))
+                let response = try await transport.fetch(request)
+                #expect(response.head.status == 206)
+                let first = try #require(server.requests.first).head
+                #expect(first["X-Token"] == "secret")
+                #expect(first["Cookie"] == "s=secret")
+                #expect(first["Authorization"] == "Basic dTpzZWNyZXQ=")
+                #expect(first["Range"] == "bytes=2-4")
+                let second = try #require(elsewhere.requests.first).head
+                #expect(second["Range"] == "bytes=2-4")
+                #expect(!second.fields.contains { $0.value.contains("secret") || $0.value.contains("c2Vjcm") })
+                #expect(second["Referer"] == nil)
+            }
+        }
+    }
+
+    @Test("Cookies live within a chain, and not beyond it")
+    func cookies() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.route("/start") { _ in
+                .redirect(to: "/f", fields: [Field("Set-Cookie", "id=7; Path=/")])
+            }
+            server.always("/f", .requireCookie("id", "7"))
+            let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/start")))
+            #expect(response.head.status == 200)
+            let direct = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f")))
+            #expect(direct.head.status == 403)
+        }
+    }
+
+    @Test("A redirect to the same URL that sets a cookie is no loop")
+    func cookieGate() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always(
+                "/f",
+                .when(
+                    { $0["Cookie"] == nil }, .redirect(to: "/f", setCookie: "seen=1")))
+            let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f")))
+            #expect(response.head.status == 200)
+            #expect(response.redirects.count == 1)
+        }
+    }
+
+    @Test("Requests look as they should: defaults, and what a user may replace")
+    func fields() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            _ = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f"))).body.collect()
+            var user = HTTPFields()
+            user[.userAgent] = "mine/1"
+            user[.acceptEncoding] = "gzip"
+            user[.range] = "bytes=0-1"
+            user[.connection] = "close"
+            user[HTTPField.Name("Host")!] = "virtual.test"
+            let request = TransferRequest(url: try server.downloadURL("/f"), userFields: user)
+            _ = try await transport.fetch(request).body.collect()
+            try #require(server.requests.count == 2)
+            let plain = server.requests[0].head
+            #expect(plain["User-Agent"] == "ferry/0.1")
+            #expect(plain["Accept"] == "*/*")
+            #expect(plain["Accept-Encoding"] == "identity")
+            #expect(plain["Host"] == "127.0.0.1:\(server.port)")
+            #expect(plain["ferry-hop"] == nil)
+            let own = server.requests[1].head
+            #expect(own["User-Agent"] == "mine/1")
+            #expect(own["Accept-Encoding"] == "identity")
+            #expect(own["Range"] == nil)
+            #expect(own["Connection"] == nil)
+            #expect(own["Host"] == "virtual.test")
+        }
+    }
+
+    @Test(
+        "The request target goes out byte for byte", arguments: ["/a%2Fb;c=1/[x]", "/%E4%F6?a=b%20c&d=[e]|f", "/a//b"])
+    func target(path: String) async throws {
+        try await withOrigin { server, transport in
+            let url = try server.downloadURL(path)
+            _ = try await transport.fetch(TransferRequest(url: url))
+            #expect(server.requests.first?.head.target == url.requestTarget)
+        }
+    }
+}

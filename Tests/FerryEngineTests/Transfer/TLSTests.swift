@@ -1,0 +1,94 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import Testing
+
+@Suite("TLS", .timeLimit(.minutes(1)))
+struct TLSTests {
+    private func configuration(_ certificate: Certificate) -> OriginServer.Configuration {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = certificate
+        return configuration
+    }
+
+    private func failure(
+        _ configuration: OriginServer.Configuration, caFile: String? = nil, insecure: Bool = false,
+        behaviour: Behaviour = .honest, greetings: [Greeting] = []
+    ) async throws -> TransferFailure? {
+        var settings = TransferSettings()
+        settings.caFile = caFile
+        settings.insecure = insecure
+        return try await withOrigin(configuration, settings: settings) { server, transport in
+            server.serve("/f", Resource(size: 100_000, seed: 1))
+            server.always("/f", behaviour)
+            server.greet(greetings)
+            return await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
+        }
+    }
+
+    @Test("A certificate of the given authority is accepted, by name and by address")
+    func good() async throws {
+        try await withAuthorityFile { file in
+            #expect(try await failure(configuration(.good), caFile: file) == nil)
+            var settings = TransferSettings()
+            settings.caFile = file
+            try await withOrigin(configuration(.good), settings: settings) { server, transport in
+                server.serve("/f", Resource(size: 10, seed: 1))
+                let url = try server.downloadURL("/f", host: "127.0.0.1")
+                #expect(await transport.failure(of: TransferRequest(url: url)) == nil)
+            }
+        }
+    }
+
+    @Test(
+        "A43: a certificate that is expired, self-signed or for another name is refused for good",
+        arguments: [
+            Certificate.expired, .selfSigned, .wrongHost,
+        ])
+    func bad(certificate: Certificate) async throws {
+        try await withAuthorityFile { file in
+            let failure = try await failure(configuration(certificate), caFile: file)
+            #expect(failure?.kind == .certificate)
+            #expect(failure?.isTransient == false)
+        }
+    }
+
+    @Test("A43: an unknown authority is refused; --insecure takes anything")
+    func unknownAuthority() async throws {
+        #expect(try await failure(configuration(.good))?.kind == .certificate)
+        #expect(try await failure(configuration(.good), insecure: true) == nil)
+        #expect(try await failure(configuration(.expired), insecure: true) == nil)
+    }
+
+    @Test("A43: a server that speaks only old TLS is refused for good")
+    func oldTLS() async throws {
+        var old = configuration(.good)
+        old.isOldTLS = true
+        #expect(try await failure(old, insecure: true)?.kind == .certificate)
+    }
+
+    @Test("A file of authorities that is not there fails, and says so")
+    func noFile() async throws {
+        let failure = try await failure(configuration(.good), caFile: "/nowhere/ca.pem")
+        #expect(failure?.kind == .certificate)
+    }
+
+    @Test(
+        "A44: a connection that ends in the handshake may be tried again",
+        arguments: [
+            Greeting.close, .reset, .closeAtFirstBytes,
+        ])
+    func cutHandshake(greeting: Greeting) async throws {
+        let failure = try await failure(configuration(.good), insecure: true, greetings: [greeting, greeting])
+        #expect(failure?.kind == .tls || failure?.kind == .closed)
+        #expect(failure?.isTransient == true)
+    }
+
+    @Test("A26: over TLS a body without a length ends only with close_notify")
+    func closeNotify() async throws {
+        let tls = configuration(.good)
+        #expect(try await failure(tls, insecure: true, behaviour: .closeDelimited(.close)) == nil)
+        #expect(try await failure(tls, insecure: true, behaviour: .closeDelimited(.cut))?.kind == .broken)
+        #expect(try await failure(tls, insecure: true, behaviour: .cut(after: 5000, .cut))?.kind == .broken)
+    }
+}

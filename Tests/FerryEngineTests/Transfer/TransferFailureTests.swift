@@ -1,0 +1,97 @@
+import FerryCore
+import Foundation
+import NIOCore
+import Testing
+
+@testable import FerryEngine
+
+@Suite("Failures, classified")
+struct TransferFailureTests {
+    private let peer = TransferFailure.Peer(authority: "a.test", proxy: nil)
+
+    @Test(
+        "Every kind says whether it passes by itself",
+        arguments: [
+            (TransferFailure.Kind.refused, true), (.connectTimeout, true), (.dns(permanent: false), true),
+            (.dns(permanent: true), false), (.unreachable, true), (.certificate, false), (.tls, true),
+            (.headTimeout, true), (.closed, true), (.broken, true), (.malformed, false), (.redirect, false),
+            (.downgrade, false), (.proxy, true), (.outOfDescriptors, true), (.cancelled, false), (.other, false),
+        ])
+    func transience(kind: TransferFailure.Kind, passes: Bool) {
+        #expect(TransferFailure(kind, "x").isTransient == passes)
+    }
+
+    @Test(
+        "System errors have a kind of their own before a head, and break a body",
+        arguments: [
+            (ECONNREFUSED, TransferFailure.Kind.refused), (EHOSTUNREACH, .unreachable), (ENETUNREACH, .unreachable),
+            (ENETDOWN, .unreachable), (ETIMEDOUT, .connectTimeout), (ECONNRESET, .closed), (EPIPE, .closed),
+            (EMFILE, .outOfDescriptors), (ENFILE, .outOfDescriptors), (EINVAL, .other),
+        ])
+    func systemErrors(code: CInt, kind: TransferFailure.Kind) {
+        let error = IOError(errnoCode: code, reason: "connect")
+        #expect(TransferFailure.mapping(error, stage: .head(isAnswered: false), peer: peer).kind == kind)
+        let inBody: TransferFailure.Kind =
+            kind == .outOfDescriptors || kind == .refused ? kind : .broken
+        #expect(TransferFailure.mapping(error, stage: .body, peer: peer).kind == inBody)
+    }
+
+    @Test("A reset in the middle of a head is a break, not a close")
+    func halfHead() {
+        let error = IOError(errnoCode: ECONNRESET, reason: "read")
+        #expect(TransferFailure.mapping(error, stage: .head(isAnswered: true), peer: peer).kind == .broken)
+        #expect(TransferFailure.mapping(ChannelError.eof, stage: .head(isAnswered: false), peer: peer).kind == .closed)
+        #expect(TransferFailure.mapping(ChannelError.eof, stage: .body, peer: peer).kind == .broken)
+    }
+
+    @Test("Before the tunnel stands, what fails is the proxy, by name")
+    func proxy() {
+        let behind = TransferFailure.Peer(authority: "a.test", proxy: "http://p.test:8080")
+        let refused = IOError(errnoCode: ECONNREFUSED, reason: "connect")
+        let failure = TransferFailure.mapping(refused, stage: .head(isAnswered: false), peer: behind)
+        #expect(failure.kind == .proxy)
+        #expect(failure.message.contains("http://p.test:8080"))
+        let descriptors = IOError(errnoCode: EMFILE, reason: "socket")
+        #expect(
+            TransferFailure.mapping(descriptors, stage: .head(isAnswered: false), peer: behind).kind
+                == .outOfDescriptors)
+        struct Strange: Error {}
+        #expect(TransferFailure.mapping(Strange(), stage: .head(isAnswered: false), peer: behind).kind == .proxy)
+    }
+
+    @Test("What nobody knows is other, and does not show its contents")
+    func unknown() {
+        struct Strange: Error { let password = "secret" }
+        let failure = TransferFailure.mapping(Strange(), stage: .body, peer: peer)
+        #expect(failure.kind == .other)
+        #expect(!failure.message.contains("secret"))
+        #expect(TransferFailure.mapping(CancellationError(), stage: .body, peer: peer).kind == .cancelled)
+        #expect(TransferFailure.mapping(TransferFailure(.redirect, "r"), stage: .body, peer: peer).kind == .redirect)
+    }
+
+    @Test(
+        "A43, A44: BoringSSL's words are lasting or passing",
+        arguments: [
+            (
+                "error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED",
+                TransferFailure.Kind.certificate
+            ),
+            ("error:100000f0:SSL routines:OPENSSL_internal:UNSUPPORTED_PROTOCOL", .certificate),
+            ("error:1000042e:SSL routines:OPENSSL_internal:TLSV1_ALERT_PROTOCOL_VERSION", .certificate),
+            ("error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER", .certificate),
+            ("error:10000410:SSL routines:OPENSSL_internal:SSLV3_ALERT_HANDSHAKE_FAILURE", .certificate),
+            ("Error:  EOF during handshake", .tls),
+            ("error:10000438:SSL routines:OPENSSL_internal:TLSV1_ALERT_INTERNAL_ERROR", .tls),
+            ("", .tls),
+        ])
+    func handshakes(words: String, kind: TransferFailure.Kind) {
+        #expect(TransferFailure.handshake(words: words, host: "a.test").kind == kind)
+    }
+
+    @Test(
+        "A44: only a name that does not exist is given up",
+        arguments: [(EAI_NONAME, true), (EAI_AGAIN, false), (EAI_FAIL, false), (0, false)])
+    func lookups(code: CInt, isLasting: Bool) {
+        #expect(HostLookup.isLasting(code) == isLasting)
+    }
+}

@@ -1,0 +1,51 @@
+import FerryTerminal
+import Testing
+
+@Suite("Columns of a text") struct DisplayWidthTests {
+    @Test(
+        "counts columns as a terminal does",
+        arguments: [
+            ("", 0), ("abc", 3), ("中文", 4), ("ｶﾅ", 2), ("カナ", 4), ("한글", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2),
+            ("a\u{200B}b", 2), ("ÅÄÖ", 3), ("𠀀", 2), ("（）", 4), ("\u{2588}", 1), ("🇩🇪", 2), ("❤\u{FE0F}", 2),
+        ])
+    func counts(text: String, columns: Int) {
+        #expect(DisplayWidth.columns(of: text) == columns)
+    }
+
+    @Test(
+        "cuts in the middle and keeps the end",
+        arguments: [
+            ("a-long-name.iso", 15, "a-long-name.iso"), ("a-long-name.iso", 12, "a-lon....iso"),
+            ("a-long-name.iso", 4, "a-lo"), ("a-long-name.iso", 0, ""), ("中文文件名很长.iso", 12, "中文....iso"),
+        ])
+    func cuts(text: String, limit: Int, expected: String) {
+        #expect(DisplayWidth.fit(text, to: limit) == expected)
+    }
+
+    @Test("never divides a character, and never passes the limit", arguments: 0...24)
+    func fits(limit: Int) {
+        for text in [
+            "中文文件名很长很长.iso", "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", "😀👨‍👩‍👧‍👦😀 family.mkv",
+            "plain-ascii-name.tar.gz",
+        ] {
+            let cut = DisplayWidth.fit(text, to: limit)
+            #expect(DisplayWidth.columns(of: cut) <= limit)
+            let known = Set(text).union(["."])
+            #expect(cut.allSatisfy { known.contains($0) })
+            #expect(DisplayWidth.columns(of: DisplayWidth.pad(text, to: limit)) == limit)
+        }
+    }
+
+    @Test("the table of wide characters is ascending and has no overlaps")
+    func tableIsSorted() {
+        // Looked up by halving: an unsorted row would never be found.
+        for sample: UInt32 in [
+            0x1100, 0x115F, 0x231A, 0x2E80, 0x4E00, 0xAC00, 0xD7A3, 0xFF01, 0x1F600, 0x2FFFD, 0x30000,
+        ] {
+            #expect(Unicode.Scalar(sample).map(DisplayWidth.columns(of:)) == 2)
+        }
+        for sample: UInt32 in [0x10FF, 0x2E7F, 0xA4CF, 0xD7FC, 0xFF61, 0x1F321, 0x40000] {
+            #expect(Unicode.Scalar(sample).map(DisplayWidth.columns(of:)) != 2)
+        }
+    }
+}

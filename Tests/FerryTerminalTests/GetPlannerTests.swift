@@ -1,0 +1,273 @@
+import Ferry
+import FerryTerminal
+import HTTPTypes
+import Testing
+
+@Suite("Words become a plan") struct GetPlannerTests {
+    private static let url = "http://h/f.iso"
+
+    private static func plan(_ options: GetOptions, _ world: PlanningWorld = .test()) throws -> GetPlan {
+        try GetPlanner.plan(options, world: world)
+    }
+
+    private static func request(_ plan: GetPlan, _ index: Int = 0) throws -> DownloadRequest {
+        guard plan.items.indices.contains(index), case .request(let request) = plan.items[index] else {
+            throw UsageError("no request at \(index)")
+        }
+        return request
+    }
+
+    @Test("without options the defaults are those of the documentation")
+    func defaults() throws {
+        let plan = try Self.plan(.of(Self.url))
+        let request = try Self.request(plan)
+        #expect(request.sources.map(\.text) == [Self.url])
+        #expect(request.destination == .directory("."))
+        #expect(request.onConflict == .rename)
+        #expect(request.maxConnections == 16)
+        #expect(request.trust == TrustRules())
+        #expect(request.syncsToDisk)
+        #expect(plan.configuration.maxConcurrentDownloads == 3)
+        #expect(plan.configuration.minFreeBytes == 256_000_000)
+        #expect(plan.configuration.maxAttempts == 10)
+        #expect(plan.configuration.stallTimeout == .seconds(60))
+        #expect(plan.configuration.transfer.connectTimeout == .seconds(15))
+        #expect(plan.configuration.transfer.connectionsPerHost == 16)
+        #expect(plan.output == OutputOptions())
+    }
+
+    @Test("every option arrives")
+    func everything() throws {
+        let options = GetOptions.of(Self.url) {
+            $0.output = "n.iso"
+            $0.directory = "/d"
+            $0.parallel = 5
+            $0.connections = 32
+            $0.checksum = "md5:" + String(repeating: "0", count: 32)
+            $0.mirrors = ["https://m/f.iso"]
+            $0.headers = ["X-A: 1", "@h.txt"]
+            $0.user = "me:pass:word"
+            $0.userAgent = "agent"
+            $0.referer = "http://page/"
+            $0.limitRate = "5M"
+            $0.maxSize = "1GiB"
+            $0.connectTimeout = "2.5"
+            $0.stallTimeout = "30"
+            $0.retries = "inf"
+            $0.minFree = "0"
+            $0.proxy = "http://p:3128"
+            $0.insecure = true
+            $0.allowDowngrade = true
+            $0.ipv6 = true
+            $0.onConflict = "skip"
+            $0.strict = true
+            $0.unproven = true
+            $0.resumeUnproven = true
+            $0.noRestart = true
+            $0.noFsync = true
+            $0.print0 = true
+            $0.quiet = true
+        }
+        let plan = try Self.plan(options, .test(files: ["h.txt": "# comment\nX-B: 2\n"]))
+        let request = try Self.request(plan)
+        #expect(request.sources.map(\.text) == [Self.url, "https://m/f.iso"])
+        #expect(request.destination == .file("/d/n.iso"))
+        #expect(request.headers.map { "\($0.name): \($0.value)" } == ["X-A: 1", "X-B: 2", "Referer: http://page/"])
+        #expect(request.credentials == Credentials(user: "me", password: "pass:word"))
+        #expect(request.checksum?.algorithm == .md5)
+        #expect(request.maxConnections == 32)
+        #expect(request.maxBytes == 1 << 30)
+        #expect(request.onConflict == .skip)
+        #expect(!request.syncsToDisk)
+        var trust = TrustRules()
+        trust.strict = true
+        trust.allowsUnprovenParts = true
+        trust.resumesUnproven = true
+        trust.failsOnChange = true
+        trust.allowsDowngrade = true
+        #expect(request.trust == trust)
+        let configuration = plan.configuration
+        #expect(configuration.maxConcurrentDownloads == 5)
+        #expect(configuration.rateLimit == 5_000_000)
+        #expect(configuration.maxAttempts == nil)
+        #expect(configuration.minFreeBytes == 0)
+        #expect(configuration.stallTimeout == .seconds(30))
+        #expect(configuration.transfer.connectTimeout == .milliseconds(2500))
+        #expect(configuration.transfer.userAgent == "agent")
+        #expect(configuration.transfer.insecure)
+        #expect(configuration.transfer.addressFamily == .v6)
+        #expect(configuration.transfer.connectionsPerHost == 32)
+        #expect(configuration.transfer.proxy.proxy(for: request.sources[0])?.port == 3128)
+        #expect(plan.output == OutputOptions(result: .paths(end: 0), detail: .quiet, showsProgress: false))
+    }
+
+    private static let refusals: [(GetOptions, String)] = [
+        (GetOptions(), "nothing to get"),
+        (.of("example.com/f"), "example.com/f"),
+        (.of("ftp://h/f"), "ftp"),
+        (.of("http://"), "http"),
+        (.of("list.txt"), "to read URLs from it use -i"),
+        (.of("gone.part"), "there is no part file gone.part"),
+        (.of(url, url) { $0.output = "x" }, "-o needs exactly one URL"),
+        (.of("a.part") { $0.output = "x" }, "-o needs exactly one URL"),
+        (
+            .of(url) {
+                $0.output = "x"; $0.lists = ["list.txt"]
+            }, "-o needs exactly one URL"
+        ),
+        (.of(url, url) { $0.mirrors = [url] }, "--mirror needs exactly one URL"),
+        (
+            .of(url, url) { $0.checksum = "md5:" + String(repeating: "0", count: 32) },
+            "--checksum ALG:HEX needs exactly one URL"
+        ),
+        (.of(url) { $0.checksum = "sha256:zz" }, "--checksum"),
+        (.of(url) { $0.checksum = "@nowhere" }, "nowhere"),
+        (.of(url) { $0.lists = ["missing.txt"] }, "cannot read list missing.txt: No such file"),
+        (.of(url) { $0.directory = "/readonly/x" }, "cannot write to directory /readonly/x"),
+        (.of(url) { $0.output = "/readonly/x/f" }, "cannot write to directory /readonly/x"),
+        (.of(url) { $0.output = "/d" }, "is a directory"),
+        (.of(url) { $0.output = "name/" }, "is a directory"),
+        (.of(url) { $0.output = "" }, "-o needs a name"),
+        (.of(url) { $0.directory = "" }, "-d needs a directory"),
+        (.of(url) { $0.headers = ["nocolon"] }, "--header"),
+        (.of(url) { $0.headers = ["A: b\r\nC: d"] }, "--header"),
+        (.of(url) { $0.headers = ["Range: bytes=0-1"] }, "set by ferry itself"),
+        (.of(url) { $0.headers = ["@none.txt"] }, "cannot read header file none.txt"),
+        (.of(url) { $0.limitRate = "fast" }, "--limit-rate"),
+        (.of(url) { $0.maxSize = "-1" }, "--max-size"),
+        (.of(url) { $0.minFree = "99999999999G" }, "--min-free"),
+        (.of(url) { $0.retries = "-1" }, "--retries"),
+        (.of(url) { $0.retries = "many" }, "--retries"),
+        (.of(url) { $0.connectTimeout = "0" }, "--connect-timeout"),
+        (.of(url) { $0.stallTimeout = "soon" }, "--stall-timeout"),
+        (.of(url) { $0.onConflict = "ask" }, "--on-conflict"),
+        (.of(url) { $0.parallel = 0 }, "-j"),
+        (.of(url) { $0.connections = -1 }, "-x"),
+        (
+            .of(url) {
+                $0.ipv4 = true; $0.ipv6 = true
+            }, "-4 and -6"
+        ),
+        (
+            .of(url) {
+                $0.quiet = true; $0.verbose = true
+            }, "-q and -v"
+        ),
+        (
+            .of(url) {
+                $0.json = true; $0.output = "-"
+            }, "--json and -o -"
+        ),
+        (
+            .of(url) {
+                $0.json = true; $0.print0 = true
+            }, "--json and --print0"
+        ),
+        (.of(url) { $0.user = "me" }, "no terminal"),
+        (.of(url) { $0.netrc = true }, "neither NETRC nor HOME"),
+        (.of(url) { $0.cookieFile = "c.txt" }, "cannot read cookie file c.txt"),
+        (.of(url) { $0.caFile = "ca.pem" }, "cannot read CA file ca.pem"),
+        (.of(url) { $0.proxy = "ftp://p" }, "--proxy"),
+        (.of("a.part", url, url), "ferry get NAME.part NEWURL"),
+        (.of(url, "a.part"), "ferry get NAME.part NEWURL"),
+        (.of("a.part") { $0.directory = "/d" }, "-d cannot be used with part files"),
+    ]
+
+    @Test("what cannot be used is said in one line, before anything is fetched", arguments: refusals)
+    func refuses(options: GetOptions, part: String) {
+        let world = PlanningWorld.test(files: ["list.txt": "http://h/1\n", "a.part": ""])
+        do {
+            _ = try GetPlanner.plan(options, world: world)
+            Issue.record("this was accepted; expected: \(part)")
+        } catch {
+            #expect(error.message.contains(part), "\(error.message)")
+            #expect(!error.message.contains("\n"))
+        }
+    }
+
+    @Test("a part file goes on, from a new URL when one is given")
+    func parts() throws {
+        let world = PlanningWorld.test(files: ["x/a.part": "", "a.part.ferry": ""], directories: [".", "x"])
+        let alone = try Self.request(Self.plan(.of("x/a.part"), world))
+        #expect(alone.destination == .part("x/a.part"))
+        #expect(alone.sources.isEmpty)
+        let renewed = try Self.request(Self.plan(.of("a.part.ferry", "http://new/f"), world))
+        #expect(renewed.destination == .part("a.part.ferry"))
+        #expect(renewed.sources.map(\.text) == ["http://new/f"])
+        #expect(try Self.plan(.of("x/a.part", "a.part.ferry"), world).items.count == 2)
+        guard case .parts(let directory, _)? = try Self.plan(.of("x"), world).items.first else {
+            Issue.record("a directory stands for its part files")
+            return
+        }
+        #expect(directory == "x")
+    }
+
+    @Test("-o - streams to standard output")
+    func stream() throws {
+        let plan = try Self.plan(.of(Self.url) { $0.output = "-" })
+        #expect(try Self.request(plan).destination == .stream(1))
+        #expect(plan.output.result == .body)
+    }
+
+    @Test("a password that is not given is asked for, last of all")
+    func asksForPassword() throws {
+        let request = try Self.request(Self.plan(.of(Self.url) { $0.user = "me" }, .test(password: "typed")))
+        #expect(request.credentials == Credentials(user: "me", password: "typed"))
+    }
+
+    @Test("a password of the netrc file goes to its own host, and to no mirror elsewhere")
+    func netrc() throws {
+        let world = PlanningWorld.test(
+            files: ["/home/me/.netrc": "machine h login me password p@ss/w:rd\n"], environment: ["HOME": "/home/me"])
+        let options = GetOptions.of(Self.url) {
+            $0.netrc = true
+            $0.mirrors = ["http://other/f.iso"]
+        }
+        let request = try Self.request(Self.plan(options, world))
+        #expect(request.sources[0].credentials == Credentials(user: "me", password: "p@ss/w:rd"))
+        #expect(request.sources[0].text == Self.url)
+        #expect(request.sources[1].credentials == nil)
+        #expect(request.credentials == nil)
+    }
+
+    @Test("a list: options of its entries, mirrors, and bad lines by number while the rest goes on")
+    func list() throws {
+        let text = """
+            # comment
+            http://h/a\thttp://m/a
+              out=b.iso
+              dir=sub
+              header=X-A: 1
+            nonsense
+            http://h/c
+              dir=/readonly/y
+            http://h/d
+              header=Range: bytes=0-
+            http://h/e
+            """
+        let plan = try Self.plan(
+            .of {
+                $0.lists = ["-"]; $0.directory = "/d"
+            }, .test(files: ["-": text]))
+        #expect(plan.items.count == 2)
+        let first = try Self.request(plan)
+        #expect(first.sources.map(\.text) == ["http://h/a", "http://m/a"])
+        #expect(first.destination == .file("sub/b.iso"))
+        #expect(first.headers[HTTPField.Name("X-A")!] == "1")
+        let last = try Self.request(plan, 1)
+        #expect(last.sources.map(\.text) == ["http://h/e"])
+        #expect(last.destination == .directory("/d"))
+        #expect(plan.badLines.count == 3)
+        #expect(plan.badLines[0].hasPrefix("standard input: line 6: "))
+        #expect(plan.badLines[1].hasPrefix("standard input: line 7: cannot write to directory /readonly/y"))
+        #expect(plan.badLines[2].hasPrefix("standard input: line 9: the header Range"))
+    }
+
+    @Test("a list of five thousand files is planned with one look at the directory")
+    func longList() throws {
+        let text = (0..<5000).map { "http://h/\($0)\n" }.joined()
+        let plan = try Self.plan(.of { $0.lists = ["l"] }, .test(files: ["l": text]))
+        #expect(plan.items.count == 5000)
+        #expect(plan.badLines.isEmpty)
+    }
+}

@@ -1,0 +1,47 @@
+import Ferry
+import FerryTerminal
+import Foundation
+import Testing
+
+@Suite("How far all files are") struct WholeProgressTests {
+    @Test("size and time left are known when those of all files are, else files are counted")
+    func whole() {
+        var whole = WholeProgress(fileCount: 4, finishedCount: 1, completedBytes: 50)
+        #expect(whole.fraction == 0.25)
+        #expect(whole.timeRemaining == nil)
+        whole.totalBytes = 100
+        whole.bytesPerSecond = 10
+        #expect(whole.fraction == 0.5)
+        #expect(whole.timeRemaining == .seconds(5))
+        #expect(whole.label == "1 of 4 files")
+        whole.failedCount = 2
+        #expect(whole.label == "1 of 4 files, 2 failed")
+        #expect(WholeProgress().fraction == nil)
+    }
+
+    @Test("sums of absurd sizes stay inside their type")
+    func overflow() {
+        var ledger = Ledger()
+        ledger.countFinished(FinishedDownload(path: "", totalBytes: .max, proof: .none, receivedBytes: .max))
+        ledger.countFinished(FinishedDownload(path: "", totalBytes: .max, proof: .none, receivedBytes: -5))
+        #expect(ledger.finishedBytes == .max)
+        #expect(ledger.receivedBytes == .max)
+    }
+
+    @Test("an event before its handle waits for it, one after the end is not told")
+    func order() {
+        var ledger = Ledger()
+        ledger.expectedCount = 1
+        let event = DownloadEvent(id: DownloadID(rawValue: "a"), date: .distantPast, kind: .paused)
+        #expect(ledger.entry(for: event) == nil)
+        #expect(!ledger.isDone)
+        ledger.isSubmitted = true
+        #expect(ledger.isDone)
+        ledger.note(.usage)
+        #expect(ledger.exitCode == .usage)
+        ledger.countFailed(.network)
+        #expect(ledger.exitCode == .network)
+        ledger.interruption = .terminated
+        #expect(ledger.exitCode == .terminated)
+    }
+}

@@ -1,0 +1,35 @@
+import FerryTerminal
+
+extension PlanningWorld {
+    /// A machine with these files and directories; every directory but `/readonly` can be written.
+    static func test(
+        files: [String: String] = [:], directories: Set<String> = [".", "/d"], environment: [String: String] = [:],
+        password: String? = nil
+    ) -> PlanningWorld {
+        PlanningWorld(
+            environment: environment,
+            readText: { path throws(UsageError) in
+                guard let text = files[path] else { throw UsageError("No such file or directory") }
+                return text
+            },
+            kind: { files[$0] != nil ? .file : directories.contains($0) ? .directory : .missing },
+            prepareDirectory: { path throws(UsageError) in
+                if path.hasPrefix("/readonly") {
+                    throw UsageError("cannot write to directory \(path): Read-only file system")
+                }
+            },
+            password: { user throws(UsageError) in
+                guard let password else { throw UsageError("there is no terminal to ask on") }
+                return password
+            })
+    }
+}
+
+extension GetOptions {
+    static func of(_ items: String..., change: (inout GetOptions) -> Void = { _ in }) -> GetOptions {
+        var options = GetOptions()
+        options.items = items
+        change(&options)
+        return options
+    }
+}

@@ -1,0 +1,181 @@
+import Ferry
+import FerryTerminal
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("What is told, and where") struct ReporterTests {
+    /// What was written on the two streams.
+    private final class Streams: Sendable {
+        let texts = Mutex((output: "", error: ""))
+
+        var console: Console {
+            Console(
+                output: { bytes in
+                    self.texts.withLock { $0.output += String(decoding: bytes, as: UTF8.self) }
+                    return true
+                },
+                error: { bytes in
+                    self.texts.withLock { $0.error += String(decoding: bytes, as: UTF8.self) }
+                    return true
+                }, width: { 80 })
+        }
+        var output: String { texts.withLock { $0.output } }
+        var error: String { texts.withLock { $0.error } }
+    }
+
+    private static let id = DownloadID(rawValue: "1")
+    private static let date = Date(timeIntervalSince1970: 0)
+
+    private static func event(_ kind: DownloadEvent.Kind) -> DownloadEvent {
+        DownloadEvent(id: id, date: date, kind: kind)
+    }
+
+    private static func status(_ completed: ByteCount, state: DownloadState = .downloading) -> DownloadStatus {
+        let progress = DownloadProgress(
+            completedBytes: completed, totalBytes: 1000, bytesPerSecond: 100, timeRemaining: .seconds(5), connections: 2
+        )
+        return DownloadStatus(id: id, state: state, progress: progress, name: "f.iso")
+    }
+
+    private static let whole = WholeProgress(fileCount: 1, totalBytes: 1000)
+
+    private static func reporter(
+        _ streams: Streams, result: OutputOptions.Result = .paths(end: 0x0A), detail: EventText.Detail = .normal,
+        style: ProgressStyle = .lines
+    ) -> Reporter {
+        let options = OutputOptions(result: result, detail: detail)
+        return Reporter(
+            options: options, style: style, console: streams.console, size: { TerminalSize(columns: 80, lines: 24) },
+            mayDraw: { true })
+    }
+
+    private static func complete(_ reporter: Reporter, path: String = "/d/f.iso") {
+        let file = FinishedDownload(path: path, totalBytes: 1000, proof: .strong, receivedBytes: 1000)
+        reporter.completed(file, event: event(.completed(file)), name: "f.iso", elapsed: .seconds(2), isOneOfFew: true)
+    }
+
+    @Test("standard output holds the finished path and nothing else")
+    func paths() {
+        let streams = Streams()
+        let reporter = Self.reporter(streams)
+        reporter.happened(Self.event(.started(name: "f.iso", totalBytes: 1000)), name: "f.iso")
+        reporter.tick([Self.status(0)], whole: Self.whole, elapsed: .zero, date: Self.date)
+        Self.complete(reporter)
+        #expect(streams.output == "/d/f.iso\n")
+        #expect(streams.error == "f.iso: 1.0 KB\nf.iso: done, 1.0 KB in 2s, 500 B/s, proof: strong\n")
+    }
+
+    @Test("-q prints the path and errors, --print0 ends paths with NUL")
+    func quiet() {
+        let streams = Streams()
+        let reporter = Self.reporter(streams, result: .paths(end: 0), detail: .quiet, style: .none)
+        reporter.happened(Self.event(.restarted(reason: "changed")), name: "f.iso")
+        Self.complete(reporter)
+        #expect(streams.output == "/d/f.iso\0")
+        #expect(streams.error.isEmpty)
+        reporter.failed(DownloadError(.network, "broken"), id: Self.id, name: "f.iso", command: nil, date: Self.date)
+        #expect(streams.error == "ferry: f.iso: broken\n")
+    }
+
+    @Test("with --json standard output is lines of JSON, progress at most twice a second and none after the end")
+    func json() throws {
+        let streams = Streams()
+        let reporter = Self.reporter(streams, result: .json, style: .json)
+        reporter.tick([Self.status(0)], whole: Self.whole, elapsed: .zero, date: Self.date)
+        reporter.happened(Self.event(.started(name: "f.iso", totalBytes: 1000)), name: "f.iso")
+        for tenth in 1...20 {
+            reporter.tick([Self.status(50)], whole: Self.whole, elapsed: .milliseconds(tenth * 100), date: Self.date)
+        }
+        Self.complete(reporter)
+        reporter.tick([Self.status(1000)], whole: Self.whole, elapsed: .seconds(9), date: Self.date)
+        var events: [String] = []
+        for line in streams.output.split(separator: "\n") {
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            events.append(object?["event"] as? String ?? "")
+        }
+        #expect(events == ["started", "progress", "progress", "progress", "progress", "completed"])
+        #expect(streams.error.isEmpty)
+    }
+
+    @Test("-v tells every decision, without it only those that matter; names are escaped")
+    func detail() {
+        let kinds: [DownloadEvent.Kind] = [
+            .added(url: "http://h/f"), .resumed(offset: 500, totalBytes: 1000, reason: "strong ETag"),
+            .note("4 connections"),
+            .restarted(reason: "ETag \"a\" became \"b\""), .retrying(attempt: 1, delay: .seconds(1), reason: "reset"),
+            .waiting(.diskSpace, message: "2 MB are missing"),
+        ]
+        func lines(_ detail: EventText.Detail) -> [String] {
+            kinds.compactMap { EventText.line($0, name: "f\u{07}", detail: detail) }
+        }
+        #expect(
+            lines(.normal) == [
+                "f\\x07: going on at 500 B / 1.0 KB (strong ETag)",
+                "f\\x07: beginning again from zero: ETag \"a\" became \"b\"", "f\\x07: waiting: 2 MB are missing",
+            ])
+        #expect(lines(.verbose).count == 6)
+        #expect(lines(.quiet).isEmpty)
+    }
+
+    @Test("the style follows options, terminal and NO_COLOR")
+    func style() {
+        let normal = OutputOptions()
+        #expect(ProgressStyle.choose(normal, canDraw: true, environment: [:]) == .bars(color: true))
+        #expect(ProgressStyle.choose(normal, canDraw: true, environment: ["NO_COLOR": "1"]) == .bars(color: false))
+        #expect(ProgressStyle.choose(normal, canDraw: true, environment: ["NO_COLOR": ""]) == .bars(color: true))
+        #expect(ProgressStyle.choose(normal, canDraw: false, environment: [:]) == .lines)
+        #expect(ProgressStyle.choose(OutputOptions(showsProgress: false), canDraw: true, environment: [:]) == .none)
+        let json = OutputOptions(result: .json, showsProgress: false)
+        #expect(ProgressStyle.choose(json, canDraw: true, environment: [:]) == .json)
+    }
+
+    @Test("without a terminal a line is due at each tenth and every ten seconds, not more often than every two")
+    func plain() {
+        var plain = PlainProgress()
+        var count = 0
+        for tick in 0...400 {
+            let lines = plain.lines(
+                [Self.status(ByteCount(tick) * 2)], whole: Self.whole, elapsed: .milliseconds(tick * 250))
+            count += lines.count
+        }
+        // 100 seconds from 0 to 80 %: one at the start, one each ten seconds, which is sooner than each tenth.
+        #expect((10...20).contains(count))
+
+        var fast = PlainProgress()
+        let lines = (0...10).flatMap { tick in
+            fast.lines([Self.status(ByteCount(tick) * 100)], whole: Self.whole, elapsed: .milliseconds(tick * 100))
+        }
+        #expect(lines == ["f.iso: 1.0 KB"])
+    }
+
+    @Test("a list of thousands has lines for the whole only")
+    func plainWhole() {
+        var plain = PlainProgress()
+        var lines: [String] = []
+        for done in 0...5000 {
+            let whole = WholeProgress(fileCount: 5000, finishedCount: done, completedBytes: Int64(done) * 10_000)
+            lines += plain.lines([], whole: whole, elapsed: .milliseconds(done * 2))
+        }
+        #expect((3...6).contains(lines.count))
+        #expect(lines.first == "1 of 5000 files, 10.0 KB, 0 B/s")
+    }
+
+    @Test("what a long list writes to standard error does not grow with it")
+    func sizeOfOutput() {
+        let streams = Streams()
+        let reporter = Self.reporter(streams)
+        for number in 0..<5000 {
+            let id = DownloadID(rawValue: "\(number)")
+            reporter.happened(
+                DownloadEvent(id: id, date: Self.date, kind: .added(url: "http://h/\(number)")), name: "f")
+            reporter.happened(
+                DownloadEvent(id: id, date: Self.date, kind: .started(name: "f", totalBytes: 1)), name: "f")
+            let file = FinishedDownload(path: "/d/\(number)", totalBytes: 1, proof: .single)
+            let event = DownloadEvent(id: id, date: Self.date, kind: .completed(file))
+            reporter.completed(file, event: event, name: "f", elapsed: .zero, isOneOfFew: false)
+        }
+        #expect(streams.error.isEmpty)
+        #expect(streams.output.split(separator: "\n").count == 5000)
+    }
+}

@@ -1,0 +1,74 @@
+import FerryTerminal
+import Foundation
+import Testing
+
+@Suite("Text for terminals, shells and JSON") struct TextTests {
+    @Test(
+        "what could steer a terminal is shown as an escape",
+        arguments: [
+            ("plain name.iso", "plain name.iso"), ("中文.iso", "中文.iso"), ("a\u{1B}[31mred", "a\\x1b[31mred"),
+            ("two\nlines\r\t", "two\\nlines\\r\\t"), ("\u{7F}\u{9B}2J", "\\x7f\\x9b2J"),
+            ("exe\u{202E}gpj", "exe\\u{202e}gpj"),
+            ("bell\u{07}", "bell\\x07"), ("\u{2028}", "\\u{2028}"),
+        ])
+    func escapes(text: String, expected: String) {
+        #expect(PrintableText.escape(text) == expected)
+    }
+
+    @Test(
+        "a word for the shell is quoted only where it must be",
+        arguments: [
+            ("plain.part", "plain.part"), ("a b.part", "'a b.part'"), ("it's.part", "'it'\\''s.part'"), ("", "''"),
+            ("$(rm).part", "'$(rm).part'"), ("文件.part", "文件.part"), ("https://h/p?…", "'https://h/p?…'"),
+            ("~x", "'~x'"),
+        ])
+    func quotes(text: String, expected: String) {
+        #expect(ShellWord.quote(text) == expected)
+    }
+
+    @Test(
+        "times are RFC 3339 in UTC",
+        arguments: [
+            (0.0, "1970-01-01T00:00:00.000Z"), (951_782_400.25, "2000-02-29T00:00:00.250Z"),
+            (1_738_314_300.999, "2025-01-31T09:05:00.999Z"), (4_107_542_399, "2100-02-28T23:59:59.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"), (-5, "1970-01-01T00:00:00.000Z"),
+            (1e30, "9999-12-31T23:59:59.999Z"), (.nan, "1970-01-01T00:00:00.000Z"),
+        ])
+    func times(seconds: Double, expected: String) {
+        #expect(Timestamp.text(Date(timeIntervalSince1970: seconds)) == expected)
+    }
+
+    @Test("a line of JSON keeps the order of its fields and escapes its strings")
+    func json() throws {
+        var line = JSONLine()
+        line.add("b", .string("q\"\\\n\u{1B}\u{7F}\u{202E}中😀"))
+        line.add("a", .integer(.max))
+        line.add("n", .null)
+        line.add(
+            "d", .array([.number(12.5), .number(3), .number(0.001), .number(-0.25), .number(.infinity), .bool(true)]))
+        let expected =
+            #"{"b":"q\"\\\n\u001b\u007f\u202e中😀","a":9223372036854775807,"n":null,"#
+            + #""d":[12.5,3,0.001,-0.25,null,true]}"#
+        #expect(line.text == expected)
+        let read = try JSONSerialization.jsonObject(with: Data(line.text.utf8)) as? [String: Any]
+        #expect(read?["b"] as? String == "q\"\\\n\u{1B}\u{7F}\u{202E}中😀")
+    }
+
+    @Test("a typed password can be corrected and given up")
+    func password() {
+        func type(_ keys: [UInt8]) -> PasswordLine.Answer {
+            var line = PasswordLine()
+            for key in keys.dropLast() {
+                let answer = line.take(key)
+                if answer != .more { return answer }
+            }
+            return keys.last.map { line.take($0) } ?? .more
+        }
+        #expect(type(Array("secret\n".utf8)) == .done("secret"))
+        #expect(type(Array("sé".utf8) + [0x7F] + Array("x\r".utf8)) == .done("sx"))
+        #expect(type(Array("wrong".utf8) + [0x15] + Array("right\n".utf8)) == .done("right"))
+        #expect(type(Array("sec".utf8) + [0x03]) == .interrupted)
+        #expect(type([0x04]) == .nothing)
+        #expect(type([0x7F, 0x0A]) == .done(""))
+    }
+}

@@ -1,0 +1,93 @@
+import Ferry
+import FerryTesting
+import Foundation
+import Testing
+
+/// An origin, a directory of its own, and managers that are shut down at the end.
+struct Workshop: Sendable {
+    let server: OriginServer
+    let directory: String
+
+    /// Runs a body with a fresh origin and directory; both go whatever happens.
+    static func run(
+        _ configuration: OriginServer.Configuration = OriginServer.Configuration(),
+        _ body: @Sendable (Workshop) async throws -> Void
+    ) async throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with(configuration) { server in
+            try await body(Workshop(server: server, directory: directory))
+        }
+    }
+
+    func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) -> DownloadManager {
+        var configuration = DownloadManager.Configuration.ephemeral
+        configuration.minFreeBytes = 0
+        change(&configuration)
+        return DownloadManager(configuration)
+    }
+
+    func request(_ path: String, _ change: (inout DownloadRequest) -> Void = { _ in }) throws -> DownloadRequest {
+        var request = DownloadRequest(
+            sources: [try DownloadURL(server.url(path))], destination: .directory(directory))
+        change(&request)
+        return request
+    }
+
+    /// Downloads in a manager of its own, as a process would; the events come along.
+    func get(
+        _ path: String, _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
+        _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) async throws -> Outcome {
+        let manager = manager(configure)
+        let events = manager.events()
+        let download = try await manager.download(try request(path, change))
+        let result: Result<FinishedDownload, DownloadError>
+        do throws(DownloadError) { result = .success(try await download.finished()) } catch { result = .failure(error) }
+        await manager.shutdown()
+        var all: [DownloadEvent.Kind] = []
+        for await event in events { all.append(event.kind) }
+        return Outcome(result: result, events: all)
+    }
+
+    /// Begins a download, stops it by shutting the manager down once `bytes` of the body have been sent, and returns.
+    func interrupt(
+        _ path: String, after bytes: Int64, _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) async throws {
+        let manager = manager()
+        let download = try await manager.download(try request(path, change))
+        for await status in download.updates where status.progress.completedBytes >= bytes || status.state.isFinal { break }
+        await manager.shutdown()
+    }
+
+    struct Outcome: Sendable {
+        var result: Result<FinishedDownload, DownloadError>
+        var events: [DownloadEvent.Kind]
+
+        var file: FinishedDownload {
+            get throws { try result.get() }
+        }
+        var error: DownloadError? { if case .failure(let error) = result { error } else { nil } }
+        var resumedAt: Int64? {
+            for case .resumed(let offset, _, _) in events { return offset }
+            return nil
+        }
+        var restartReason: String? {
+            for case .restarted(let reason) in events { return reason }
+            return nil
+        }
+    }
+
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
+    }
+
+    /// The file holds exactly these bytes.
+    func expect(
+        _ path: String, is resource: Resource, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let comparison = resource.source.compare(file: path, size: resource.size)
+        #expect(comparison == .equal, "\(comparison)", sourceLocation: sourceLocation)
+    }
+}
