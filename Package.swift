@@ -115,7 +115,10 @@ let package = Package(
             name: "FerryTests",
             dependencies: ["Ferry", "FerryCore", "FerryEngine", "FerryTesting"],
             swiftSettings: strict),
-        .testTarget(name: "FerryTerminalTests", dependencies: ["FerryTerminal", "Ferry"], swiftSettings: strict),
+        .testTarget(
+            name: "FerryTerminalTests",
+            dependencies: ["FerryTerminal", "Ferry", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: strict),
         .testTarget(
             name: "FerryTestingTests",
             dependencies: [
@@ -125,7 +128,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "FerryCLITests", dependencies: ["FerryCLI", "FerryTesting", "ferry-origin", "FerryCore"],
+            name: "FerryCLITests",
+            dependencies: ["FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryCore"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

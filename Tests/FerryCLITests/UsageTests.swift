@@ -5,7 +5,8 @@ import Testing
     @Test(
         "help and version go to standard output with exit code 0",
         arguments: [
-            (["--help"], "ferry get"), (["get", "--help"], "EXIT CODES"), (["plan", "--help"], "Say what would happen"),
+            (["--help"], "ferry get"), (["get", "--help"], "EXIT CODES"),
+            (["plan", "--help"], "Say what would happen"),
             (["--version"], "ferry 0."), ([], "ferry get"),
         ])
     func help(arguments: [String], part: String) async throws {

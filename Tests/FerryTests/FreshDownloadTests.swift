@@ -97,7 +97,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("with the right digest is proven by it; with the wrong one it is never published", arguments: [500_000, 20_000_000] as [Int64])
+    @Test("with the right digest is proven by it; with the wrong one it is never published", arguments: [500_000, 3_000_000] as [Int64])
     func digest(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)

@@ -5,39 +5,30 @@ import Testing
 
 @Suite("A resumed download", .timeLimit(.minutes(2)))
 struct ResumeTests {
-    /// Slow enough to be stopped in the middle.
-    private func slow() -> OriginServer.Configuration {
-        var configuration = OriginServer.Configuration()
-        configuration.serverRate = 20_000_000
-        return configuration
-    }
-
     @Test("goes on where it was, under its strong ETag")
     func strong() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
             shop.server.serve("/a", resource)
             try await shop.interrupt("/a", after: 10_000_000)
             #expect(shop.names == ["a.part", "a.part.ferry"])
-            shop.server.setServerRate(nil)
             let outcome = try await shop.get("/a")
             let file = try outcome.file
             shop.expect(file.path, is: resource)
             #expect(file.proof == .strong)
-            #expect((outcome.resumedAt ?? 0) >= 10_000_000)
-            #expect(shop.server.requests.last { $0.ifRange != nil }?.ifRange == resource.etag)
+            #expect(outcome.resumedAt == 10_000_000)
+            #expect(shop.server.requests.contains { $0.ifRange == resource.etag && $0.range == "bytes=10000000-39999999" })
             #expect(shop.names == ["a"])
         }
     }
 
     @Test("begins again, and says why, when the file changed (A13); the old bytes stay until the new ones are published")
     func changed() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
             try await shop.interrupt("/a", after: 10_000_000)
             let new = Resource(size: 40_000_000, seed: 7)
             shop.server.serve("/a", new)
-            shop.server.setServerRate(nil)
             let outcome = try await shop.get("/a")
             try shop.expect(outcome.file.path, is: new)
             #expect(outcome.restartReason?.contains("ETag") == true)
@@ -47,7 +38,7 @@ struct ResumeTests {
 
     @Test("with --no-restart fails on a change and leaves everything")
     func noRestart() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
             try await shop.interrupt("/a", after: 10_000_000)
             shop.server.serve("/a", Resource(size: 40_000_000, seed: 7))
@@ -59,11 +50,10 @@ struct ResumeTests {
 
     @Test("under a weak ETag compares samples first (A15)")
     func weak() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000, etag: "W/\"1\"", lastModified: nil)
             shop.server.serve("/a", resource)
             try await shop.interrupt("/a", after: 10_000_000)
-            shop.server.setServerRate(nil)
             let outcome = try await shop.get("/a")
             let file = try outcome.file
             shop.expect(file.path, is: resource)
@@ -74,12 +64,11 @@ struct ResumeTests {
 
     @Test("under a weak ETag that lies is found out by the samples")
     func weakLie() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000, etag: "W/\"1\"", lastModified: nil))
             try await shop.interrupt("/a", after: 10_000_000)
             let new = Resource(size: 40_000_000, seed: 5, etag: "W/\"1\"", lastModified: nil)
             shop.server.serve("/a", new)
-            shop.server.setServerRate(nil)
             let outcome = try await shop.get("/a")
             try shop.expect(outcome.file.path, is: new)
             #expect(outcome.restartReason?.contains("samples") == true)
@@ -88,11 +77,10 @@ struct ResumeTests {
 
     @Test("without any validator begins again, unless samples are allowed to decide", arguments: [false, true])
     func noValidator(allows: Bool) async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000, etag: nil, lastModified: nil)
             shop.server.serve("/a", resource)
             try await shop.interrupt("/a", after: 10_000_000) { $0.trust.resumesUnproven = allows }
-            shop.server.setServerRate(nil)
             let outcome = try await shop.get("/a", { _ in }, { $0.trust.resumesUnproven = allows })
             try shop.expect(outcome.file.path, is: resource)
             #expect((outcome.resumedAt != nil) == allows)
@@ -102,13 +90,12 @@ struct ResumeTests {
 
     @Test("from a server that ignores ranges keeps what it has and reads over it (A1)")
     func ignoresRange() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             var resource = Resource(size: 40_000_000)
             shop.server.serve("/a", resource)
             try await shop.interrupt("/a", after: 10_000_000)
             resource.ranges = .ignored
             shop.server.serve("/a", resource)
-            shop.server.setServerRate(nil)
             let outcome = try await shop.get("/a")
             try shop.expect(outcome.file.path, is: resource)
             #expect(outcome.restartReason == nil)
@@ -125,7 +112,8 @@ struct ResumeTests {
             try shop.expect(outcome.file.path, is: resource)
             #expect(shop.server.requests.count == 3)
             #expect(outcome.restartReason == nil)
-            #expect(shop.server.bodyBytes() < resource.size + 3_000_000)
+            // Beginning again twice would be 30 MB; what sockets held is lost.
+            #expect(shop.server.bodyBytes() < 28_000_000)
         }
     }
 
@@ -142,12 +130,11 @@ struct ResumeTests {
 
     @Test("by its part file and a new link takes the link with proof")
     func newLink() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
             shop.server.serve("/a", resource)
             try await shop.interrupt("/a", after: 10_000_000)
             shop.server.remove("/a")
-            shop.server.setServerRate(nil)
             let dead = try await shop.get("/a")
             #expect(dead.error?.code == .freshLink)
             shop.server.serve("/other/path?token=1", resource)
@@ -162,7 +149,7 @@ struct ResumeTests {
 
     @Test("by a new link to another file is a conflict that leaves everything")
     func wrongLink() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
             try await shop.interrupt("/a", after: 10_000_000)
             shop.server.serve("/b", Resource(size: 40_000_000, seed: 8))
@@ -174,16 +161,16 @@ struct ResumeTests {
 
     @Test("after a pause goes on in the same manager, and its first progress is the offset")
     func pause() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
             shop.server.serve("/a", resource)
+            shop.server.script("/a", [.stall(after: 6_000_000)])
             let manager = shop.manager()
-            let download = try await manager.download(try shop.request("/a"))
-            for await status in download.updates where status.progress.completedBytes > 5_000_000 { break }
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(6_000_000, download)
             await download.pause()
             #expect(download.status.state == .paused)
             #expect(shop.names == ["a.part", "a.part.ferry"])
-            shop.server.setServerRate(nil)
             await download.resume()
             let file = try await download.finished()
             shop.expect(file.path, is: resource)
@@ -193,11 +180,12 @@ struct ResumeTests {
 
     @Test("that was cancelled leaves nothing")
     func cancel() async throws {
-        try await Workshop.run(slow()) { shop in
+        try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
+            shop.server.script("/a", [.stall(after: 6_000_000)])
             let manager = shop.manager()
-            let download = try await manager.download(try shop.request("/a"))
-            for await status in download.updates where status.progress.completedBytes > 5_000_000 { break }
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(6_000_000, download)
             await download.cancel()
             #expect(download.status.state == .cancelled)
             #expect(shop.names == [])

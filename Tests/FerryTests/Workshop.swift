@@ -51,14 +51,27 @@ struct Workshop: Sendable {
         return Outcome(result: result, events: all)
     }
 
-    /// Begins a download, stops it by shutting the manager down once `bytes` of the body have been sent, and returns.
+    /// Begins a download over one connection that the server holds after `bytes`, and shuts the manager down there.
     func interrupt(
         _ path: String, after bytes: Int64, _ change: (inout DownloadRequest) -> Void = { _ in }
     ) async throws {
+        server.script(path, [.stall(after: bytes)])
         let manager = manager()
-        let download = try await manager.download(try request(path, change))
-        for await status in download.updates where status.progress.completedBytes >= bytes || status.state.isFinal { break }
+        let download = try await manager.download(
+            try request(path) {
+                change(&$0)
+                $0.maxConnections = 1
+            })
+        await reach(bytes, download)
         await manager.shutdown()
+        server.always(path, .honest)
+    }
+
+    /// Waits until so much is there.
+    func reach(_ bytes: Int64, _ download: Download) async {
+        for await status in download.updates where status.progress.completedBytes >= bytes || status.state.isFinal {
+            break
+        }
     }
 
     struct Outcome: Sendable {

@@ -10,7 +10,7 @@ package enum SamplePlan {
 
     /// The blocks to compare: both ends of the extent and random ones inside claims; all when little is held.
     ///
-    /// Ascending, each at most ``blockBytes``, each wholly inside `held`. `random` gives numbers in 0..<n.
+    /// Ascending by their starts, each at most ``blockBytes``, each wholly inside `held`. `random` gives numbers in 0..<n.
     package static func blocks(
         of held: RangeSet<ByteCount>, random: (ByteCount) -> ByteCount
     ) -> [Range<ByteCount>] {
@@ -21,32 +21,40 @@ package enum SamplePlan {
             return picked
         }
         guard let first = held.ranges.first, let last = held.ranges.last else { return [] }
-        picked.append(first.lowerBound..<min(first.upperBound, first.lowerBound + blockBytes))
+        picked.append(block(at: 0, of: first))
         picked.append(max(last.lowerBound, last.upperBound - blockBytes)..<last.upperBound)
-        var tries = 0
-        while picked.count < blocks && tries < 200 {
-            tries += 1
-            guard let block = block(at: random(total), in: held) else { continue }
+        for _ in 0..<200 where picked.count < blocks {
+            guard let block = block(holding: random(total), in: held) else { continue }
             if !picked.contains(where: { $0.overlaps(block) }) { picked.append(block) }
+        }
+        // Little more than ``allBelow`` is held, or chance was not kind: the first that are left.
+        for range in held.ranges where picked.count < blocks {
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: Int(blockBytes)) where picked.count < blocks {
+                let block = block(at: start - range.lowerBound, of: range)
+                if !picked.contains(block) { picked.append(block) }
+            }
         }
         return picked.sorted { $0.lowerBound < $1.lowerBound }
     }
 
     private static func cut(_ range: Range<ByteCount>) -> [Range<ByteCount>] {
         stride(from: range.lowerBound, to: range.upperBound, by: Int(blockBytes)).map {
-            $0..<min(range.upperBound, $0 + blockBytes)
+            block(at: $0 - range.lowerBound, of: range)
         }
     }
 
-    /// The block that begins at the n-th held byte.
-    private static func block(at index: ByteCount, in held: RangeSet<ByteCount>) -> Range<ByteCount>? {
+    /// The block of this range that holds its n-th byte; blocks lie side by side from its start.
+    private static func block(at index: ByteCount, of range: Range<ByteCount>) -> Range<ByteCount> {
+        let start = range.lowerBound + index / blockBytes * blockBytes
+        return start..<start + min(blockBytes, range.upperBound - start)
+    }
+
+    /// The block that holds the n-th held byte.
+    private static func block(holding index: ByteCount, in held: RangeSet<ByteCount>) -> Range<ByteCount>? {
         var left = index
         for range in held.ranges {
             let count = range.upperBound - range.lowerBound
-            if left < count {
-                let start = range.lowerBound + left
-                return start..<min(range.upperBound, start + blockBytes)
-            }
+            if left < count { return block(at: left, of: range) }
             left -= count
         }
         return nil

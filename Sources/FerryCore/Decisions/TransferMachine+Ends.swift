@@ -196,6 +196,7 @@ extension TransferMachine {
     package mutating func samplingFailed(
         _ reason: String, source: Int, on id: ConnectionID, at now: Duration, random: Double
     ) {
+        if connections[id]?.isCut != false { return }
         if source != primary, hasSource(beside: source) {
             drop(source, reason)
         } else {

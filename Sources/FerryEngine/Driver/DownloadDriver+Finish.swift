@@ -135,8 +135,8 @@ extension DownloadDriver {
             fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
         let syncs = request.syncsToDisk
         let boot = environment.fileSystem.bootID
-        let result: Result<Published, DownloadError> = await environment.pool.run {
-            do throws(FileError) { try pair.part.truncate(to: total) } catch { return .failure(DownloadError(error)) }
+        let result: Result<Published, PublishError> = await environment.pool.run {
+            do throws(FileError) { try pair.part.truncate(to: total) } catch { return .failure(.file(error)) }
             do throws(PublishError) {
                 let published = try publisher.publish(pair.part, order) { publishing in
                     var announced = record
@@ -146,13 +146,13 @@ extension DownloadDriver {
                 }
                 return .success(published)
             } catch {
-                return .failure(DownloadError(error))
+                return .failure(error)
             }
         }
         switch result {
         case .failure(let error):
-            await keepUnpublished()
-            throw error
+            await keepUnpublished(error)
+            throw DownloadError(error)
         case .success(let published):
             environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
             try? pair.journal.remove(syncs: false)
@@ -164,8 +164,14 @@ extension DownloadDriver {
         }
     }
 
-    private func keepUnpublished() async {
-        await checkpoint()
+    /// What could not be published stays. After a failed sync nothing more is claimed: a second sync would believe
+    /// what the first lost.
+    private func keepUnpublished(_ error: PublishError) async {
+        switch error {
+        case .file(let inner) where inner.operation == .sync: break
+        case .unsyncedName: break
+        default: await checkpoint()
+        }
         storage.close()
     }
 

@@ -96,10 +96,15 @@ extension DownloadDriver {
     private func makePair(
         name: String, in directory: FilePath, total: ByteCount?
     ) throws(DownloadError) -> Storage.Pair? {
-        let taker = NameTaker(fileSystem: environment.fileSystem, numbered: SafeName.numbered)
         let taken: NameTaker.Result
         do throws(PartFileError) {
-            taken = try taker.take(name, in: directory, rule: request.onConflict)
+            if let paths = state.withLock({ $0.ownPaths }) {
+                // The name is ours already; what was there was put aside.
+                taken = .taken(try PartFile.create(at: paths.part, fileSystem: environment.fileSystem), paths)
+            } else {
+                taken = try NameTaker(fileSystem: environment.fileSystem, numbered: SafeName.numbered)
+                    .take(name, in: directory, rule: request.onConflict)
+            }
         } catch { throw DownloadError(error) }
         switch taken {
         case .taken(let part, let paths):
@@ -200,7 +205,17 @@ extension DownloadDriver {
             } catch { throw DownloadError(error) }
             environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
             storage.close()
+            state.withLock { $0.ownPaths = pair.paths }
         }
+    }
+
+    /// A pair that claims nothing: it goes, and its name is free again.
+    func forgetPair() {
+        guard let pair = storage.pair else { return }
+        environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
+        try? pair.journal.remove()
+        try? pair.part.remove()
+        storage.close()
     }
 
     /// The machine asked for a restart before any answer.
@@ -217,11 +232,7 @@ extension DownloadDriver {
 
     /// Cancelled: nothing stays.
     func discard() {
-        if case .pair(let pair) = storage.current {
-            environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
-            try? pair.journal.remove()
-            try? pair.part.remove()
-        }
+        forgetPair()
         storage.close()
     }
 }

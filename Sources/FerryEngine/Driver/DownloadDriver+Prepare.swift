@@ -83,7 +83,10 @@ extension DownloadDriver {
         } catch {
             if case .missing = error {
                 report(.event(.note("the part file \(paths.part) is gone; the journal alone is of no use")))
-                try? journal.remove()
+                let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+                // Putting aside may have been cut between its two renames.
+                if (try? aside.isPresent()) == true { try? aside.move() } else { try? journal.remove() }
+                journal.close()
                 environment.knownJournals(in: paths.directory)?.remove(paths.journal)
                 if request.sources.isEmpty { throw DownloadError(error) }
                 begin(with: nil)
@@ -173,11 +176,16 @@ extension DownloadDriver {
             begin(with: nil)
             return
         }
+        if claims.isEmpty {
+            if record.claimed.isEmpty { forgetPair() } else { try setAside("nothing of it can be believed") }
+            begin(with: nil)
+            return
+        }
         let identity = isNew ? FileIdentity(totalBytes: record.totalBytes) : record.identity
         let held = Held(identity: identity, ranges: claims)
         begin(
             with: held, total: record.totalBytes, weakestJoin: record.weakestJoin,
-            isNewSource: isNew && !claims.isEmpty, isDoubtful: isDoubtful && !claims.isEmpty)
+            isNewSource: isNew, isDoubtful: isDoubtful)
     }
 
     // MARK: A finished file

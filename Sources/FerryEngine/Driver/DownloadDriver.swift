@@ -56,6 +56,8 @@ package final class DownloadDriver: Sendable {
         var missingNames = 0
         var record: JournalRecord?
         var checksum: Checksum?
+        /// The name that this download had taken before what it held was put aside.
+        var ownPaths: DownloadPaths?
     }
 
     let id: DownloadID

@@ -1,0 +1,323 @@
+import FerryCore
+import Testing
+
+@Suite("The transfer machine in known situations", .timeLimit(.minutes(2)))
+struct TransferMachineScenarioTests {
+    private func run(
+        _ origins: ModelOrigin..., settings change: (inout TransferMachine.Settings) -> Void = { _ in },
+        held: Held? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7
+    ) -> (World, World.Outcome) {
+        var settings = TransferMachine.Settings()
+        settings.sources = origins.count
+        change(&settings)
+        var world = World(
+            TransferMachine(settings: settings, held: held, total: total), origins, seed: seed, held: file)
+        let outcome = world.run(limit: 4000)
+        #expect(world.violations == [])
+        return (world, outcome)
+    }
+
+    private func code(_ outcome: World.Outcome) -> DownloadError.Code? {
+        if case .failed(let error) = outcome { error.code } else { nil }
+    }
+
+    private func origin(_ change: (inout ModelOrigin) -> Void) -> ModelOrigin {
+        var origin = ModelOrigin()
+        change(&origin)
+        return origin
+    }
+
+    /// 10 MB of a file of 40 MiB are held.
+    private func heldPart(_ tag: String? = "\"a1\"") -> (Held, [Int: RangeSet<ByteCount>]) {
+        let ranges = RangeSet<ByteCount>(0..<10_000_000)
+        return (Held(identity: FileIdentity(etag: tag, totalBytes: 40 << 20), ranges: ranges), [1: ranges])
+    }
+
+    @Test("One uninterrupted answer needs one request and is proven by itself")
+    func single() {
+        let (world, outcome) = run(ModelOrigin()) { $0.maxConnections = 1 }
+        #expect(outcome == .finished && world.requests == 1 && world.machine.proof == .single)
+    }
+
+    @Test("A2: a server that ignores Range on some connections: goes on with what works")
+    func flakyRanges() {
+        for seed in 0..<20 {
+            let (world, outcome) = run(origin { ($0.ranges, $0.size) = (.flaky(0.5), 300 << 20) }, seed: UInt64(seed))
+            #expect(outcome == .finished && world.restarts == 0 && world.isOfOnePiece)
+        }
+    }
+
+    @Test("A3: a 206 that begins elsewhere is never written")
+    func misplaced() {
+        for seed in 0..<20 {
+            let (world, outcome) = run(
+                origin { ($0.ranges, $0.size, $0.breaks) = (.misplaced(0.7), 100 << 20, 0.02) }, seed: UInt64(seed))
+            #expect(outcome == .finished && world.restarts == 0)
+        }
+    }
+
+    @Test("A4, A13: the file changes while several connections are at it: begins again, and is of one piece")
+    func change() {
+        for seed in 0..<20 {
+            let (world, outcome) = run(
+                origin { ($0.size, $0.totalRate, $0.changes) = (400 << 20, 60e6, [(at: 3, size: 300 << 20)]) },
+                seed: UInt64(seed))
+            #expect(outcome == .finished && world.isOfOnePiece && world.restarts == 1)
+            #expect(world.machine.planner.total == 300 << 20)
+        }
+    }
+
+    @Test("A5: parts that end early are taken, the rest is asked for")
+    func capped() {
+        let (world, outcome) = run(origin { ($0.size, $0.ranges) = (100 << 20, .capped(1 << 20)) })
+        #expect(outcome == .finished && world.restarts == 0)
+        let (other, end) = run(origin { ($0.size, $0.ranges) = (100 << 20, .short(1 << 20)) })
+        #expect(end == .finished && other.restarts == 0)
+    }
+
+    @Test("A6: a body that goes on past the part is closed, and nobody's bytes are written twice")
+    func overlong() {
+        let (_, outcome) = run(origin { ($0.size, $0.ranges) = (200 << 20, .overlong) })
+        #expect(outcome == .finished)
+    }
+
+    @Test("A7: a 206 that gives no total ends where a 416 says so, without proof")
+    func unknownTotal() {
+        let (world, outcome) = run(
+            origin { ($0.isChunked, $0.tellsTotal, $0.breaks, $0.ranges) = (true, false, 0.05, .capped(3 << 20)) })
+        #expect(outcome == .finished && world.machine.planner.total == 40 << 20)
+        #expect(world.machine.proof == .none || world.restarts > 0)
+    }
+
+    @Test("A21: breaks: what came is kept, nothing comes twice")
+    func breaks() {
+        let (world, outcome) = run(origin { ($0.size, $0.breaks) = (200 << 20, 0.1) })
+        #expect(outcome == .finished && world.restarts == 0 && world.machine.proof == .strong)
+        #expect(world.machine.receivedBytes < 201 << 20)
+    }
+
+    @Test(
+        "A46: a server that allows K connections: all is fetched, with as many",
+        arguments: [1, 3, 6], [ModelOrigin.Excess.refuse, .reset, .busy(429), .busy(503)])
+    func bounded(most: Int, excess: ModelOrigin.Excess) {
+        let (world, outcome) = run(
+            origin { ($0.size, $0.connectionRate, $0.maxOpen, $0.excess) = (600 << 20, 5e6, most, excess) })
+        #expect(outcome == .finished && world.restarts == 0)
+        let late = world.counts.dropFirst(200)
+        #expect(late.count { $0 >= most - 1 } * 10 > late.count * 7, "\(late.prefix(60))")
+        #expect(world.requests < 600, "\(world.requests)")
+    }
+
+    @Test("A47: a server that throttles each connection: 16 within four seconds, in bursts too", arguments: [false, true])
+    func throttled(isBursty: Bool) {
+        for seed in 0..<10 {
+            let (world, outcome) = run(
+                origin {
+                    ($0.size, $0.connectionRate, $0.totalRate, $0.isBursty) = (400 << 20, 1e6, 1e9, isBursty)
+                }, seed: UInt64(seed))
+            #expect(outcome == .finished)
+            #expect(world.counts.prefix(80).contains(16), "\(world.counts.prefix(120))")
+            #expect(world.now < 45, "\(world.now)")
+        }
+    }
+
+    @Test("A48: a server that answers one connection at a time: finishes, and never waits long")
+    func singleThreaded() {
+        let (world, outcome) = run(
+            origin { ($0.size, $0.connectionRate, $0.maxOpen, $0.excess) = (200 << 20, 10e6, 1, .hang) })
+        #expect(outcome == .finished && world.now < 40, "\(world.now)")
+    }
+
+    @Test("A fast link that one connection fills: others are given up again quickly")
+    func fastLink() {
+        let (world, outcome) = run(
+            origin { ($0.size, $0.connectionRate, $0.totalRate, $0.latency) = (2 << 30, 100e6, 100e6, 0.01) })
+        #expect(outcome == .finished)
+        #expect(world.peak <= 3, "\(world.peak)")
+        let one = world.counts.count { $0 <= 1 }
+        #expect(one * 2 > world.counts.count, "\(one) of \(world.counts.count)")
+    }
+
+    @Test("No stuck at 99 %: the tail of a silent connection is taken by another")
+    func silentTail() {
+        for seed in 0..<30 {
+            let (world, outcome) = run(
+                origin { ($0.size, $0.connectionRate, $0.stalls) = (300 << 20, 4e6, 0.01) }, seed: UInt64(seed))
+            #expect(outcome == .finished && world.now < 90, "seed \(seed): \(world.now)")
+        }
+    }
+
+    @Test("A server that goes silent on its only connection is given up after some attempts")
+    func silence() {
+        let (_, outcome) = run(origin { ($0.stalls, $0.ranges, $0.validator) = (1000, .ignored, .none) })
+        #expect(code(outcome) == .network)
+    }
+
+    @Test("A server without ranges that always breaks at the same place is given up")
+    func sameBreak() {
+        for validator in ModelOrigin.Validator.allCases {
+            let (_, outcome) = run(
+                origin { ($0.size, $0.breaks, $0.ranges, $0.validator) = (4 << 30, 0.5, .ignored, validator) })
+            #expect(code(outcome) == .network)
+        }
+    }
+
+    @Test("A sync that fails takes back what it covered, and it is fetched again")
+    func syncFailure() {
+        var world = World(
+            TransferMachine(settings: TransferMachine.Settings()), [origin { $0.connectionRate = 3e6 }], seed: 3)
+        world.syncFailures = 0.5
+        #expect(world.run() == .finished)
+        #expect(world.violations == [])
+        #expect(world.machine.receivedBytes > 40 << 20)
+    }
+
+    @Test("Three changes are followed, the fourth ends it")
+    func keepsChanging() {
+        let (world, outcome) = run(
+            origin {
+                ($0.connectionRate, $0.breaks) = (1e6, 0.5)
+                $0.changes = (1...30).map { (Double($0) * 5, ByteCount(40 << 20) + ByteCount($0)) }
+            })
+        #expect(code(outcome) == .remoteChanged && world.restarts == 3)
+    }
+
+    @Test("--no-restart leaves what is there: when the file changed, and when nothing proves that it did not")
+    func noRestart() {
+        let (held, file) = heldPart()
+        var (world, outcome) = run(
+            origin { $0.content = 2 }, settings: { $0.rules.trust.failsOnChange = true }, held: held, total: 40 << 20,
+            file: file)
+        #expect(code(outcome) == .remoteChanged && world.restarts == 0)
+        let (bare, _) = heldPart(nil)
+        (world, outcome) = run(
+            origin { $0.validator = .none }, settings: { $0.rules.trust.failsOnChange = true }, held: bare,
+            total: 40 << 20, file: file)
+        #expect(code(outcome) == .unproven && world.restarts == 0)
+    }
+
+    @Test("A resume under a strong tag needs one request and no samples")
+    func resume() {
+        let (held, file) = heldPart()
+        let (world, outcome) = run(
+            ModelOrigin(), settings: { $0.maxConnections = 1 }, held: held, total: 40 << 20, file: file)
+        #expect(outcome == .finished && world.requests == 1 && world.machine.proof == .strong)
+        #expect(world.machine.receivedBytes == (40 << 20) - 10_000_000)
+    }
+
+    @Test("A1: a server that dislikes If-Range is asked again without it, also by the further connections")
+    func disliked() {
+        let (held, file) = heldPart()
+        let (world, outcome) = run(
+            origin { ($0.ifRange, $0.connectionRate) = (.disliked, 2e6) }, held: held, total: 40 << 20, file: file)
+        #expect(outcome == .finished && world.restarts == 0 && world.machine.proof == .strong)
+        #expect(world.counts.max() ?? 0 > 4)
+    }
+
+    @Test("A weak tag is joined after samples; strict begins again", arguments: [false, true])
+    func weak(strict: Bool) {
+        let (held, file) = heldPart("W/\"1\"")
+        let (world, outcome) = run(
+            origin { $0.validator = .weak }, settings: { $0.rules.trust.strict = strict }, held: held, total: 40 << 20,
+            file: file)
+        #expect(outcome == .finished && world.restarts == (strict ? 1 : 0))
+        #expect(world.machine.proof == (strict ? .single : .sampled))
+    }
+
+    @Test("Without any validator it begins again, unless samples are allowed to decide", arguments: [false, true])
+    func unvalidated(resumesUnproven: Bool) {
+        let (held, file) = heldPart(nil)
+        let (world, outcome) = run(
+            origin { $0.validator = .none }, settings: { $0.rules.trust.resumesUnproven = resumesUnproven }, held: held,
+            total: 40 << 20, file: file)
+        #expect(outcome == .finished && world.restarts == (resumesUnproven ? 0 : 1))
+        #expect(world.machine.proof == (resumesUnproven ? .sampled : .single))
+    }
+
+    @Test("--unproven fetches parts without a validator, and says that nothing proves them", arguments: [false, true])
+    func unproven(strict: Bool) {
+        let (world, outcome) = run(origin { ($0.validator, $0.connectionRate) = (.none, 2e6) }) {
+            ($0.rules.trust.allowsUnprovenParts, $0.rules.trust.strict) = (true, strict)
+        }
+        #expect(outcome == .finished && world.machine.proof == (strict ? .single : .none))
+        #expect(world.peak > 4 || strict)
+    }
+
+    @Test("A new link is taken when samples match, and is a conflict when they do not")
+    func newSource() {
+        let (_, file) = heldPart()
+        let held = Held(identity: FileIdentity(totalBytes: 40 << 20), ranges: file[1] ?? RangeSet())
+        var (world, outcome) = run(
+            ModelOrigin(), settings: { $0.isNewSource = true }, held: held, total: 40 << 20, file: file)
+        #expect(outcome == .finished && world.machine.proof == .sampled && world.restarts == 0)
+        (world, outcome) = run(
+            origin { $0.content = 9 }, settings: { $0.isNewSource = true }, held: held, total: 40 << 20, file: file)
+        #expect(code(outcome) == .conflict && world.restarts == 0)
+        (world, outcome) = run(
+            origin { $0.isDead = true }, settings: { $0.isNewSource = true }, held: held, total: 40 << 20, file: file)
+        #expect(code(outcome) == .freshLink && world.requests == 1)
+    }
+
+    @Test("A part that was moved here is compared first, also when nothing is missing")
+    func moved() {
+        let (held, file) = heldPart()
+        var (world, outcome) = run(
+            ModelOrigin(), settings: { $0.doubtsHeld = true }, held: held, total: 40 << 20, file: file)
+        #expect(outcome == .finished && world.machine.proof == .sampled && world.restarts == 0)
+        let whole = Held(identity: held.identity, ranges: RangeSet(0..<(40 << 20)))
+        (world, outcome) = run(
+            origin { $0.content = 2 }, settings: { $0.doubtsHeld = true }, held: whole, total: 40 << 20,
+            file: [1: whole.ranges])
+        #expect(outcome == .finished && world.restarts == 1 && world.machine.proof == .strong)
+    }
+
+    @Test("All that was claimed is there: nothing is asked at all")
+    func complete() {
+        let held = Held(identity: FileIdentity(etag: "\"a1\"", totalBytes: 9), ranges: RangeSet(0..<9))
+        let (world, outcome) = run(ModelOrigin(), held: held, total: 9, file: [1: held.ranges])
+        #expect(outcome == .finished && world.requests == 0)
+    }
+
+    @Test("A36: links behind a redirect expire: through the original again")
+    func expiring() {
+        let (world, outcome) = run(origin { ($0.size, $0.connectionRate, $0.linkLife) = (300 << 20, 5e6, 1) })
+        #expect(outcome == .finished && world.restarts == 0)
+    }
+
+    @Test("A37: a dead link is not asked blindly, and what is held stays")
+    func dead() {
+        let (held, file) = heldPart()
+        let (world, outcome) = run(origin { $0.isDead = true }, held: held, total: 40 << 20, file: file)
+        #expect(code(outcome) == .freshLink && world.requests == 1 && world.restarts == 0)
+    }
+
+    @Test("A mirror with another file is dropped and restarts nothing; one with the same helps")
+    func mirrors() {
+        let first = origin { ($0.size, $0.connectionRate) = (200 << 20, 3e6) }
+        var other = first
+        var (world, outcome) = run(first, other)
+        #expect(outcome == .finished && world.isOfOnePiece)
+        other.content = 50
+        (world, outcome) = run(first, other)
+        #expect(outcome == .finished && world.isOfOnePiece && world.restarts == 0)
+    }
+
+    @Test("A change of the file ends the trust in mirrors of the old one")
+    func staleMirror() {
+        for seed in 0..<20 {
+            var first = origin { ($0.size, $0.connectionRate) = (200 << 20, 3e6) }
+            let mirror = first
+            first.changes = [(at: 5, size: 200 << 20)]
+            let (world, outcome) = run(first, mirror, seed: UInt64(seed))
+            #expect(outcome == .finished && world.isOfOnePiece && world.restarts <= 1)
+        }
+    }
+
+    @Test("All sources dead: it ends, with the reason of the first")
+    func allDead() {
+        let gone = origin { $0.isDead = true }
+        let (held, file) = heldPart()
+        let (_, outcome) = run(gone, gone, held: held, total: 40 << 20, file: file)
+        #expect(code(outcome) == .freshLink)
+    }
+}

@@ -1,0 +1,331 @@
+import FerryCore
+import Foundation
+
+/// Plays the driver's part for a ``TransferMachine`` against model origins, in virtual time, and notes every action that
+/// must not be.
+struct World {
+    enum Outcome: Equatable {
+        case finished
+        case failed(DownloadError)
+        case tooLong
+    }
+
+    private enum Task {
+        case idle
+        case awaiting(until: Double, ModelOrigin.Reply, TransferMachine.Fetch)
+        case reading(ModelOrigin.Body)
+        case proving(source: Int, until: Double)
+    }
+
+    var machine: TransferMachine
+    var origins: [ModelOrigin]
+    var random: SeededBytes
+    var now = 0.0
+    let step = 0.05
+    private var tasks: [ConnectionID: (task: Task, source: Int)] = [:]
+    private var isRung = false
+    /// Which content is where in the part file.
+    private(set) var file: [Int: RangeSet<ByteCount>] = [:]
+    private var sync: (snapshot: RangeSet<ByteCount>, file: [Int: RangeSet<ByteCount>], until: Double, succeeds: Bool)?
+    private var linkBorn: [Int: Double] = [:]
+    private var waiting: Set<ConnectionID> = []
+    /// Each sync fails with this chance; the run then goes on, as no driver would.
+    var syncFailures = 0.0
+    private(set) var violations: [String] = []
+    private(set) var outcome: Outcome?
+    private(set) var requests = 0
+    private(set) var restarts = 0
+    private(set) var peak = 0
+    private(set) var events: [DownloadEvent.Kind] = []
+    /// Delivering connections at each tenth of a second.
+    private(set) var counts: [Int] = []
+
+    init(_ machine: TransferMachine, _ origins: [ModelOrigin], seed: UInt64 = 1, held: [Int: RangeSet<ByteCount>] = [:]) {
+        self.machine = machine
+        self.origins = origins
+        random = SeededBytes(seed: seed)
+        file = held
+    }
+
+    private var time: Duration { .milliseconds(Int64((now * 1000).rounded())) }
+    mutating func run(limit: Double = 20_000) -> Outcome {
+        while outcome == nil && violations.isEmpty {
+            instant()
+            if outcome != nil { break }
+            if now > limit {
+                outcome = .tooLong
+                break
+            }
+            now += step
+            if tasks.isEmpty, case .waiting(let until) = machine.phase, sync == nil {
+                now = max(now, (until.seconds / step).rounded(.up) * step)
+            }
+            for index in origins.indices { origins[index].age(to: now) }
+            if let sync, sync.until <= now { endSync(sync) }
+            for id in tasks.keys.sorted(by: { $0.rawValue < $1.rawValue }) { progress(id) }
+        }
+        return outcome ?? .tooLong
+    }
+
+    /// Everything that happens without time passing.
+    private mutating func instant() {
+        var rounds = 0
+        let before = requests
+        repeat {
+            isRung = false
+            rounds += 1
+            let commands = machine.tick(at: time)
+            for command in commands { obey(command) }
+            if outcome != nil { return }
+            for id in tasks.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+                if case .idle? = tasks[id]?.task { ask(id) }
+            }
+            events += machine.drainEvents()
+            check()
+            if rounds > 300 || requests - before > 300 {
+                violations.append("a loop without an end at \(now), phase \(machine.phase)")
+                return
+            }
+        } while isRung
+        peak = max(peak, tasks.count)
+        counts.append(machine.activeConnections)
+    }
+
+    private mutating func obey(_ command: TransferMachine.Command) {
+        switch command {
+        case .open(let id):
+            if tasks[id] != nil { violations.append("opened twice") }
+            tasks[id] = (.idle, 0)
+            if tasks.count > machine.settings.maxConnections {
+                violations.append("\(tasks.count) connections, \(machine.settings.maxConnections) allowed")
+            }
+        case .cut(let id):
+            guard let task = tasks[id]?.task else { return }
+            if case .proving(let source, _) = task {
+                machine.samplingFailed("cancelled", source: source, on: id, at: time, random: 0.5)
+            } else {
+                machine.ended(id, .stopped, at: time, random: 0.5)
+            }
+            leave(id)
+        case .checkpoint:
+            if sync != nil { violations.append("two syncs at a time") }
+            let fails = syncFailures > 0 && Double.random(in: 0..<1, using: &random) < syncFailures
+            sync = (machine.beginCheckpoint(at: time), file, now + 0.06, !fails)
+        case .finish: finish()
+        case .fail(let error): outcome = .failed(error)
+        }
+    }
+
+    private mutating func leave(_ id: ConnectionID) {
+        tasks[id] = nil
+        waiting.remove(id)
+        machine.left(id, at: time)
+        isRung = true
+    }
+
+    private mutating func ask(_ id: ConnectionID) {
+        switch machine.next(for: id, at: time) {
+        case .leave: leave(id)
+        case .restart:
+            setAside()
+            machine.restarted()
+            isRung = true
+        case .prove(let source):
+            tasks[id] = (.proving(source: source, until: now + origins[source].latency * 4), source)
+        case .fetch(let fetch):
+            requests += 1
+            let origin = origins[fetch.source]
+            let open = tasks.count { key, value in
+                if key == id { return true }
+                if case .idle = value.task { return false }
+                return value.source == fetch.source
+            }
+            let age = fetch.fromOriginal ? nil : now - (linkBorn[fetch.source] ?? 0)
+            let reply = origin.reply(
+                to: fetch.ask, ifRange: fetch.ifRange, at: now, open: open, linkAge: age, random: &random)
+            if fetch.fromOriginal { linkBorn[fetch.source] = now }
+            let jitter = Double.random(in: 0.7..<1.3, using: &random)
+            tasks[id] = (.awaiting(until: now + origin.latency * jitter, reply, fetch), fetch.source)
+        }
+    }
+
+    private mutating func progress(_ id: ConnectionID) {
+        guard let (task, source) = tasks[id] else { return }
+        switch task {
+        case .idle: break
+        case .proving(let source, let until): if now >= until { prove(source, id) }
+        case .awaiting(let until, let reply, let fetch):
+            switch reply {
+            case .failure(let reason) where now >= until:
+                machine.ended(id, .failedBeforeHead(reason, isTransient: true), at: time, random: 0.5)
+                leave(id)
+            case .silence:
+                // It is answered when there is room.
+                let open = tasks.values.count { if case .reading = $0.task { $0.source == source } else { false } }
+                if open < origins[source].maxOpen {
+                    let late = origins[source].reply(to: fetch.ask, ifRange: fetch.ifRange, at: now, random: &random)
+                    tasks[id] = (.awaiting(until: now, late, fetch), source)
+                } else if now > until + 60 {
+                    machine.ended(id, .failedBeforeHead("no answer in 60 s", isTransient: true), at: time, random: 0.5)
+                    leave(id)
+                }
+            case .answer(let head, let body) where now >= until: receive(head, body, fetch, id)
+            default: break
+            }
+        case .reading(let body): read(body, source, id)
+        }
+    }
+
+    private mutating func receive(
+        _ head: ResponseHead, _ body: ModelOrigin.Body?, _ fetch: TransferMachine.Fetch, _ id: ConnectionID
+    ) {
+        let verdict = ResponseVerdict.judge(head, asked: fetch.ask, now: ModelOrigin.epoch.addingTimeInterval(now))
+        let action = machine.headReceived(verdict, on: id, at: time, random: 0.5)
+        switch action {
+        case .drop:
+            machine.ended(id, .stopped, at: time, random: 0.5)
+            tasks[id]?.task = .idle
+            isRung = true
+            return
+        case .leave, .unchanged:
+            machine.ended(id, .stopped, at: time, random: 0.5)
+            return leave(id)
+        case .begin: if !file.isEmpty { violations.append("a beginning over bytes that are there") }
+        case .restartWith: setAside()
+        case .read: break
+        }
+        guard var body else { return violations.append("reads a body of \(head.status)") }
+        body.started = now
+        tasks[id]?.task = .reading(body)
+    }
+
+    private mutating func read(_ old: ModelOrigin.Body, _ source: Int, _ id: ConnectionID) {
+        if waiting.contains(id) {
+            if machine.mustWaitForCheckpoint { return }
+            waiting.remove(id)
+            machine.asks(id, at: time)
+        }
+        var body = old
+        let origin = origins[source]
+        let readers = tasks.values.count { if case .reading = $0.task { true } else { false } }
+        let rate = min(origin.connectionRate, origin.totalRate / Double(max(1, readers)))
+        let due = origin.isBursty ? rate * (floor(now - body.started) + 1) - body.sent : rate * step
+        var left = min(ByteCount(max(0, due)), body.end - body.position)
+        if let stall = body.stallAt { left = min(left, max(0, stall - ByteCount(body.sent))) }
+        var isBroken = false
+        if let at = body.breakAt, ByteCount(body.sent) + left >= at {
+            left = max(0, at - ByteCount(body.sent))
+            isBroken = true
+        }
+        while left > 0 {
+            let piece = min(left, 512 << 10)
+            machine.arrived(piece, on: id, at: time)
+            guard take(piece, &body, id) else { return again(id, .stopped) }
+            left -= piece
+            body.sent += Double(piece)
+            if machine.mustWaitForCheckpoint {
+                waiting.insert(id)
+                isRung = true
+                tasks[id]?.task = .reading(body)
+                return
+            }
+            machine.asks(id, at: time)
+            if machine.mustCut(id) { return again(id, .stopped) }
+        }
+        if isBroken { return again(id, .broken("connection reset")) }
+        if body.position >= body.end { return again(id, .complete) }
+        tasks[id]?.task = .reading(body)
+    }
+
+    /// Puts one piece where the machine says.
+    private mutating func take(_ count: ByteCount, _ body: inout ModelOrigin.Body, _ id: ConnectionID) -> Bool {
+        var left = count
+        while left > 0 {
+            switch machine.place(left, on: id) {
+            case .stop: return false
+            case .skip(let skipped):
+                left -= skipped
+                body.position += skipped
+            case .write(let range):
+                if range.lowerBound != body.position { violations.append("byte \(body.position) went to \(range.lowerBound)") }
+                for other in file.values where !other.intersection(RangeSet(range)).isEmpty && syncFailures == 0 {
+                    violations.append("\(range) was written twice")
+                }
+                for key in file.keys { file[key]?.remove(contentsOf: range) }
+                file[body.content, default: RangeSet()].insert(contentsOf: range)
+                _ = machine.wrote(on: id)
+                left -= range.upperBound - range.lowerBound
+                body.position = range.upperBound
+            }
+        }
+        return true
+    }
+
+    private mutating func again(_ id: ConnectionID, _ end: TransferMachine.End) {
+        machine.ended(id, end, at: time, random: 0.5)
+        tasks[id]?.task = .idle
+        isRung = true
+    }
+
+    private mutating func prove(_ source: Int, _ id: ConnectionID) {
+        let origin = origins[source]
+        let ask = RangeAsk.range(0..<1)
+        requests += 1
+        if origin.isDead {
+            machine.samplingDeadLink(403, source: source)
+        } else if case .answer(let head, _?) = origin.reply(to: ask, at: now, random: &random) {
+            switch ResponseVerdict.judge(head, asked: ask, now: ModelOrigin.epoch.addingTimeInterval(now)) {
+            case .part(_, let entity):
+                let isSame = file.allSatisfy { $0.value.isEmpty || $0.key == origin.content }
+                let fits = machine.planner.total == nil || entity.identity.totalBytes.map { $0 == machine.planner.total } ?? true
+                machine.sampled(isSame && fits ? .equal : .different, source: source, offered: entity.identity)
+            default: machine.sampled(.inconclusive, source: source, offered: nil)
+            }
+        } else {
+            machine.samplingFailed("refused", source: source, on: id, at: time, random: 0.5)
+        }
+        tasks[id]?.task = .idle
+        isRung = true
+    }
+
+    private mutating func setAside() {
+        file = [:]
+        restarts += 1
+    }
+
+    private mutating func endSync(
+        _ done: (snapshot: RangeSet<ByteCount>, file: [Int: RangeSet<ByteCount>], until: Double, succeeds: Bool)
+    ) {
+        sync = nil
+        let before = machine.planner.claimed
+        machine.checkpointEnded(done.snapshot, succeeded: done.succeeds, at: time)
+        let added = machine.planner.claimed.subtracting(before)
+        for (content, ranges) in file where !ranges.intersection(added).isSubset(of: done.file[content] ?? RangeSet()) {
+            violations.append("claimed what was not written when the sync began")
+        }
+        if !done.succeeds, !added.isEmpty { violations.append("claimed after a failed sync") }
+        isRung = true
+    }
+
+    private mutating func check() {
+        let all = file.values.reduce(RangeSet()) { $0.union($1) }
+        if !machine.planner.written.isSubset(of: all) { violations.append("believes in bytes that were never written") }
+        if !machine.planner.claimed.isSubset(of: machine.planner.written) { violations.append("claims too much") }
+    }
+
+    private mutating func finish() {
+        outcome = .finished
+        if !tasks.isEmpty { violations.append("finished with open connections") }
+        guard let total = machine.planner.total else { return violations.append("finished without a length") }
+        let all = file.values.reduce(RangeSet()) { $0.union($1) }
+        if isOfOnePiece, let content = file.first(where: { !$0.value.isEmpty })?.key,
+            !origins.contains(where: { $0.size(of: content) == total })
+        {
+            violations.append("finished with \(total) bytes of content \(content)")
+        }
+        if all != RangeSet(0..<total) { violations.append("finished with \(all.byteCount) of \(total) bytes") }
+    }
+
+    /// Whether all bytes are of one content.
+    var isOfOnePiece: Bool { file.values.count { !$0.isEmpty } <= 1 }
+}
