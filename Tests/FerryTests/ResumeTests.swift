@@ -27,7 +27,8 @@ struct ResumeTests {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
             try await shop.interrupt("/a", after: 10_000_000)
-            let new = Resource(size: 40_000_000, seed: 7)
+            let new = Resource(
+                size: 40_000_000, seed: 7, lastModified: Resource.defaultDate.addingTimeInterval(1000))
             shop.server.serve("/a", new)
             let outcome = try await shop.get("/a")
             try shop.expect(outcome.file.path, is: new)

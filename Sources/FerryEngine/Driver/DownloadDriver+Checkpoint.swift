@@ -26,6 +26,7 @@ extension DownloadDriver {
         }
         if case .failure(let error) = result, case .pair = storage.current { fail(error) }
         checkpointDone.ring()
+        bell.ring()
     }
 
     private static func claim(

@@ -136,7 +136,11 @@ extension DownloadDriver {
                     state.withLock { $0.machine.writeFailed(on: id) }
                     throw error
                 }
-                mustWait = state.withLock { $0.machine.wrote(on: id) }
+                let wantsCheckpoint: Bool
+                (mustWait, wantsCheckpoint) = state.withLock { state in
+                    (state.machine.wrote(on: id), state.machine.wantsCheckpoint)
+                }
+                if wantsCheckpoint { bell.ring() }
                 offset += length
                 left -= ByteCount(length)
             }
