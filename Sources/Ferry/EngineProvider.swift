@@ -19,7 +19,7 @@ final class EngineProvider: Sendable {
             let clock = SystemClock()
             return EngineEnvironment(
                 transport: HTTPTransport(configuration.transfer), clock: clock, pool: BlockingPool(),
-                executor: TransferExecutor(), throttle: Throttle(rate: configuration.rateLimit, clock: clock))
+                executor: TransferExecutor.shared, throttle: Throttle(rate: configuration.rateLimit, clock: clock))
         }
     }
 

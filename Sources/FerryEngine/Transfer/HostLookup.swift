@@ -24,10 +24,6 @@ enum HostLookup {
 
     /// Whether a code of `getaddrinfo` stays the same when asked again.
     static func isLasting(_ code: CInt) -> Bool {
-        #if canImport(Glibc)
-            // EAI_NODATA and EAI_ADDRFAMILY, which glibc hides from strict programs.
-            if code == -5 || code == -9 { return true }
-        #endif
-        return code == EAI_NONAME
+        code == EAI_NONAME || hiddenLastingCodes.contains(code)
     }
 }

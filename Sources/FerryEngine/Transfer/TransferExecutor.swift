@@ -9,9 +9,8 @@
 /// Tasks that prefer it (`withTaskExecutorPreference`, `Task(executorPreference:)`) run their nonisolated code here, so
 /// that a `pwrite` which waits for the disk holds up neither Swift's cooperative pool nor an event loop. Jobs run in the
 /// order they come. The threads start with the first job and live as long as the process.
+// SAFETY: `waiting`, `next` and `isStarted` are only touched while `mutex` is held.
 package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
-    // SAFETY: `waiting`, `next` and `isStarted` are only touched while `mutex` is held.
-
     /// The one that a process needs; two threads.
     package static let shared = TransferExecutor(threadCount: 2)
 
@@ -58,19 +57,14 @@ package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
 
     private func startThreads() {
         for _ in 0..<threadCount {
-            #if canImport(Darwin)
-                var thread: pthread_t?
-            #else
-                var thread = pthread_t()
-            #endif
             let context = Unmanaged.passRetained(self)
-            let code = pthread_create(&thread, nil, runTransferThread, context.toOpaque())
+            let code = TransferThread.start(context.toOpaque())
             // Without a thread the jobs would wait for ever: better an end with a reason than a silent one.
             precondition(code == 0, "a thread for file access cannot be started: error \(code)")
         }
     }
 
-    fileprivate func run() -> Never {
+    func run() -> Never {
         while true {
             pthread_mutex_lock(mutex)
             while next == waiting.count { pthread_cond_wait(condition, mutex) }
@@ -88,24 +82,3 @@ package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
         }
     }
 }
-
-#if canImport(Darwin)
-    private func runTransferThread(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        pthread_setname_np("ferry-io")
-        Unmanaged<TransferExecutor>.fromOpaque(context).takeRetainedValue().run()
-    }
-#else
-    private func runTransferThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let context else { return nil }
-        nameThread()
-        Unmanaged<TransferExecutor>.fromOpaque(context).takeRetainedValue().run()
-    }
-
-    /// Gives the thread its name in `top` and `perf`; Glibc's module hides the function for it, the kernel has a file.
-    private func nameThread() {
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        _ = write(file, "ferry-io", 8)
-        close(file)
-    }
-#endif
