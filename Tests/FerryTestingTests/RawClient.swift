@@ -15,15 +15,17 @@ final class RawClient: Sendable {
     enum End: Sendable, Hashable { case closed, reset }
 
     private let state = Mutex(State())
-    private let channel: any Channel
+    private let connection: Mutex<(any Channel)?> = Mutex(nil)
 
-    private init(channel: any Channel) { self.channel = channel }
+    private init() {}
 
     static func connect(_ port: Int) async throws -> RawClient {
+        let client = RawClient()
+        // The handler is there before the connection: the server may close it at once.
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { $0.pipeline.addHandler(Collector(client: client)) }
             .connect(host: "127.0.0.1", port: port).get()
-        let client = RawClient(channel: channel)
-        try await channel.pipeline.addHandler(Collector(client: client)).get()
+        client.connection.withLock { $0 = channel }
         return client
     }
 
@@ -33,7 +35,7 @@ final class RawClient: Sendable {
     }
 
     func send(_ text: String) async throws {
-        try await channel.writeAndFlush(ByteBuffer(string: text)).get()
+        try await connection.withLock { $0 }?.writeAndFlush(ByteBuffer(string: text)).get()
     }
 
     /// Everything until the connection ends, and how it ended.
@@ -58,7 +60,7 @@ final class RawClient: Sendable {
         return state.withLock { $0.received }
     }
 
-    func close() { channel.close(promise: nil) }
+    func close() { connection.withLock { $0 }?.close(promise: nil) }
 
     private func wait(_ condition: @escaping @Sendable ([UInt8], End?) -> Bool) async {
         await withCheckedContinuation { continuation in

@@ -114,6 +114,33 @@ struct ServerTests {
     }
 
     @Test("A46: the listener is closed at the limit and opened again below it")
+    func refusingBeyondLimit() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.limit = ConnectionLimit(1, .refuse)
+        try await OriginServer.with(configuration) { server in
+            server.serve("/f", Resource(size: 10))
+            let first = try await RawClient.connect(server.port)
+            try await first.get("/f")
+            #expect(await first.response().status == 200)
+            // The socket is closed in its own time: until then others are accepted and reset.
+            var isRefused = false
+            while !isRefused, !Task.isCancelled {
+                do {
+                    let second = try await RawClient.connect(server.port)
+                    #expect(await second.rest().bytes.isEmpty)
+                } catch { isRefused = true }
+            }
+            #expect(isRefused)
+            first.close()
+            var third: RawClient?
+            while third == nil, !Task.isCancelled { third = try? await RawClient.connect(server.port) }
+            try await third?.get("/f")
+            #expect(await third?.response().status == 200)
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test("The listener is closed and opened again on the same port")
     func refusing() async throws {
         try await OriginServer.with { server in
             try await server.setListening(false)

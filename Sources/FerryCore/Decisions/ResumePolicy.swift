@@ -75,7 +75,9 @@ package enum ResumePolicy {
         if held.isEmpty { return .whole }
         if let validator = held.identity.strongValidator { return .goOn(ifRange: validator) }
         if rules.hasDigest || held.sampledAs != nil { return .goOn(ifRange: nil) }
-        if rules.trust.strict { return .restart("the server gave no strong validator, and only strict proof is allowed") }
+        if rules.trust.strict {
+            return .restart("the server gave no strong validator, and only strict proof is allowed")
+        }
         if held.identity.hasValidator || rules.trust.resumesUnproven { return .goOn(ifRange: nil) }
         return .restart("the server gave no validator, so nothing proves that it is the same file")
     }
@@ -129,7 +131,8 @@ package enum ResumePolicy {
         let strong: Proof = held.identity.totalBytes ?? entity.identity.totalBytes == nil ? .none : .strong
         switch compare(entity, held, rules) {
         case .same: return .goOn(range, entity, join: strong)
-        case .plausible where ifRange && (entity.identity.etag == nil || held.identity.etag == nil), .unknown where ifRange:
+        case .plausible where ifRange && (entity.identity.etag == nil || held.identity.etag == nil),
+            .unknown where ifRange:
             // A 206 to If-Range may leave a validator out: the condition itself has answered (RFC 9110 §15.3.7).
             return .goOn(range, entity, join: strong)
         case .plausible(let reason):
@@ -146,7 +149,8 @@ package enum ResumePolicy {
         }
     }
 
-    private static func assessUnsatisfied(_ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool) -> Assessment {
+    private static func assessUnsatisfied(_ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool) -> Assessment
+    {
         guard let total = entity.identity.totalBytes else { return .askWhole }
         if case .different(let reason) = compare(entity, held, rules) { return .changed(reason, nil) }
         if held.ranges.holds(0..<total), held.ranges.byteCount == total {

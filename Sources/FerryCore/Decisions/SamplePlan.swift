@@ -29,7 +29,8 @@ package enum SamplePlan {
         }
         // Little more than ``allBelow`` is held, or chance was not kind: the first that are left.
         for range in held.ranges where picked.count < blocks {
-            for start in stride(from: range.lowerBound, to: range.upperBound, by: Int(blockBytes)) where picked.count < blocks {
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: Int(blockBytes)) {
+                if picked.count == blocks { break }
                 let block = block(at: start - range.lowerBound, of: range)
                 if !picked.contains(block) { picked.append(block) }
             }

@@ -118,8 +118,7 @@ package struct SegmentPlanner: Sendable {
         guard let segment = segments[id], segment.writing == nil, count > 0, segment.position < segment.end else {
             return .stop
         }
-        let limit = min(segment.end, segment.position.addingReportingOverflow(count).partialValue)
-        guard limit > segment.position else { return .stop }
+        let limit = segment.position + min(count, segment.remaining)
         if let held = written.ranges.first(where: { $0.contains(segment.position) }) {
             let until = min(held.upperBound, limit)
             segments[id]?.position = until

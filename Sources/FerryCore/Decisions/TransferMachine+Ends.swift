@@ -83,7 +83,7 @@ extension TransferMachine {
             }
         case .broken(let reason): broke(reason, id, connection, at: now, random: random)
         }
-        guard planner.isComplete, phase == .running || phase == .opening else { return }
+        guard planner.isComplete, phase == .running else { return }
         // A stream cut at exactly its declared end is whole too.
         if connection.hasHead, weakestJoin == nil { sawWholeEnd = true }
         isFinishing = true
@@ -175,7 +175,8 @@ extension TransferMachine {
             join(.sampled)
         case .different, .inconclusive:
             let isChange = outcome == .different
-            let reason = isChange ? "samples of what is held differ from what the server sends" : "too little to compare"
+            let reason =
+                isChange ? "samples of what is held differ from what the server sends" : "too little to compare"
             guard source == primary else { return drop(source, reason) }
             guard mayRestart(reason, isChange: isChange) else { return }
             sources[source].trust = .proven
@@ -230,11 +231,12 @@ extension TransferMachine {
 
     /// The server does not want so many connections: the one that it refuses is over, the others go on.
     mutating func objected(_ reason: String, _ id: ConnectionID, wish: Duration?, at now: Duration, random: Double) {
-        guard others(than: id) > 0 else {
+        // Those that have not answered yet count: each that is refused too takes one off.
+        let working = others(than: id)
+        guard working > 0 else {
             return wait(reason, wish: wish, code: .refused, at: now, random: random)
         }
         connections[id]?.isCut = true
-        let working = max(1, connections.count { $0.key != id && !$0.value.isCut && $0.value.bytes > 0 })
         policy.objected(working: working)
         note("\(reason); going on with \(working) connection\(working == 1 ? "" : "s")")
         notBefore = max(notBefore, now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))

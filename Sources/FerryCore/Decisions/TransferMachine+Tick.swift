@@ -17,9 +17,10 @@ extension TransferMachine {
         }
         guard phase != .ended else { return [] }
         if lastCheckpoint == nil { lastCheckpoint = now }
-        if now - (lastTick ?? .zero) >= Self.tickInterval || lastTick == nil { measure(at: now) }
+        if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true { measure(at: now) }
         commands += cutStalled(at: now)
-        if isFinishing || planner.isComplete && connections.values.allSatisfy({ !$0.isProbe || $0.isCut }) {
+        let isThere = phase == .running && planner.isComplete
+        if isFinishing || isThere && connections.values.allSatisfy({ !$0.isProbe || $0.isCut }) {
             isFinishing = true
             guard connections.isEmpty else {
                 return commands + cutAll()
@@ -132,7 +133,8 @@ extension TransferMachine {
         let open = connections.values.count { !$0.isCut }
         let silent = connections.values.contains { !$0.hasHead && !$0.isCut }
         // Who was cut and has not left yet still has a connection at the server.
-        let wanted = min(policy.target + (hasStalled(at: now) ? 1 : 0), settings.maxConnections - (connections.count - open))
+        let wanted = min(
+            policy.target + (hasStalled(at: now) ? 1 : 0), settings.maxConnections - (connections.count - open))
         guard open < wanted, !silent || policy.target > 2, hasWork(at: now) else { return [] }
         return (open..<wanted).map { _ in self.open(at: now) }
     }

@@ -188,7 +188,8 @@ package struct TransferMachine: Sendable {
         self.finished = finished
         identity = held?.identity ?? FileIdentity()
         let total = held == nil ? nil : total.flatMap { $0 < 0 ? nil : $0 }
-        planner = SegmentPlanner(total: total, claimed: held?.ranges.intersection(RangeSet(0..<(total ?? .max))) ?? RangeSet())
+        planner = SegmentPlanner(
+            total: total, claimed: held?.ranges.intersection(RangeSet(0..<(total ?? .max))) ?? RangeSet())
         mostWritten = planner.writtenBytes
         self.weakestJoin = weakestJoin
         policy = ConnectionCountPolicy(limit: settings.maxConnections)
@@ -203,7 +204,8 @@ package struct TransferMachine: Sendable {
     func held(from source: Int) -> Held {
         let known = sources[source].identity ?? FileIdentity(totalBytes: planner.total)
         var held = Held(
-            identity: source == primary ? identity : known, ranges: planner.written, sampledAs: sources[source].sampledAs)
+            identity: source == primary ? identity : known, ranges: planner.written,
+            sampledAs: sources[source].sampledAs)
         held.digests = entity?.digests ?? []
         return held
     }

@@ -50,7 +50,6 @@ final class ConnectionHandler: ChannelInboundHandler {
             self.sending = nil
             state.ended(sending.number, isFinished: false)
         }
-        state.closed(connection)
         self.context = nil
         context.fireChannelInactive()
     }
@@ -141,9 +140,17 @@ final class ConnectionHandler: ChannelInboundHandler {
 final class WireHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private var context: ChannelHandlerContext?
+    private let whenActive: () -> Void
+
+    init(whenActive: @escaping () -> Void) { self.whenActive = whenActive }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        whenActive()
+        context.fireChannelActive()
+    }
 
     /// FIN, without close_notify.
     func close() { context?.close(promise: nil) }

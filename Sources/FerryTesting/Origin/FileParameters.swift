@@ -83,6 +83,7 @@ enum FileParameters {
         case "cut": return size.map { .cut(after: $0) }
         case "reset": return size.map { .cut(after: $0, .reset) }
         case "stall": return size.map { .stall(after: $0) }
+        case "cutclose": return .closeDelimited(.cut)
         case "corrupt": return size.map { .corrupt(at: $0) }
         case "status":
             let pair = value.split(separator: ",", maxSplits: 1).map(String.init)

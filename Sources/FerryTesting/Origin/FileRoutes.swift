@@ -20,6 +20,7 @@ final class FileRoutes: Sendable {
           rate=RATE              bytes a second of this answer; drip=1: one byte a second
           delay=MS               before the head; pause=MS,N: after N bytes
           chunked[=SIZE]         Transfer-Encoding: chunked; close: ends by close; multipart: for several ranges
+          cutclose               ends by close, over TLS without close_notify
           cut=N, reset=N, stall=N    after N bytes: close, RST, nothing more
           corrupt=N              64 wrong bytes at offset N
           status=CODE[,RETRY]    that status, with Retry-After: RETRY

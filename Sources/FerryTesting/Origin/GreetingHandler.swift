@@ -6,14 +6,8 @@ final class GreetingHandler: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     private let greeting: Greeting
-    private let state: OriginState
-    private let connection: Int
 
-    init(_ greeting: Greeting, state: OriginState, connection: Int) {
-        self.greeting = greeting
-        self.state = state
-        self.connection = connection
-    }
+    init(_ greeting: Greeting) { self.greeting = greeting }
 
     func channelActive(context: ChannelHandlerContext) {
         switch greeting {
@@ -31,8 +25,6 @@ final class GreetingHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if greeting == .closeAtFirstBytes { context.close(promise: nil) }
     }
-
-    func channelInactive(context: ChannelHandlerContext) { state.closed(connection) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -25,18 +25,24 @@ final class Listener: Sendable {
 
     var port: Int { state.withLock { $0.port } }
 
-    /// Opens or closes the sockets, after all changes that were asked for before.
+    /// Opens or closes the sockets, after all changes that were asked for before; which of both is asked when its turn comes.
     @discardableResult
-    func set(open isOpen: Bool) -> EventLoopFuture<Void> {
+    func set(open isOpen: @escaping @Sendable () -> Bool) -> EventLoopFuture<Void> {
         let (previous, promise) = state.withLock { state in
             let promise = state.last.eventLoop.makePromise(of: Void.self)
             defer { state.last = promise.futureResult }
             return (state.last, promise)
         }
         // Outside the lock: on its own event loop this runs at once.
-        previous.whenComplete { _ in (isOpen ? self.open(self.addresses[...]) : self.close()).cascade(to: promise) }
+        previous.whenComplete { _ in
+            (isOpen() ? self.open(self.addresses[...]) : self.close()).cascade(to: promise)
+        }
         return promise.futureResult
     }
+
+    /// Opens or closes the sockets, after all changes that were asked for before.
+    @discardableResult
+    func set(open isOpen: Bool) -> EventLoopFuture<Void> { set(open: { isOpen }) }
 
     private func open(_ addresses: ArraySlice<String>) -> EventLoopFuture<Void> {
         let (loop, count, port) = state.withLock { ($0.last.eventLoop, $0.channels.count, $0.port) }

@@ -112,7 +112,10 @@ public final class OriginServer: Sendable {
             try? await group.shutdownGracefully()
             throw error
         }
-        state.listen.withLock { $0 = { isOpen in _ = listener.set(open: isOpen) } }
+        if configuration.limit?.excess == .refuse {
+            // Taken back by `shutdown`: the listener holds the state.
+            state.listen.withLock { hook in hook = { listener.set(open: { state.wantsListening }) } }
+        }
         return OriginServer(configuration: configuration, state: state, listener: listener, group: group)
     }
 
@@ -134,12 +137,13 @@ public final class OriginServer: Sendable {
     /// Builds the pipeline of an accepted connection.
     private static func prepare(_ channel: any Channel, state: OriginState, tls: NIOSSLContext?) throws {
         let (connection, greeting) = state.accepted(channel)
+        channel.closeFuture.whenComplete { _ in state.closed(connection) }
         guard greeting == .serve else {
             try channel.pipeline.syncOperations.addHandler(
-                GreetingHandler(greeting, state: state, connection: connection))
+                GreetingHandler(greeting))
             return
         }
-        let wire = WireHandler()
+        let wire = WireHandler { state.active() }
         try channel.pipeline.syncOperations.addHandler(wire)
         if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
         try channel.pipeline.syncOperations.addHandler(
@@ -147,7 +151,10 @@ public final class OriginServer: Sendable {
     }
 
     /// Stops listening (connection refused) or listens again on the same port; returns when it is so.
-    public func setListening(_ isListening: Bool) async throws { try await listener.set(open: isListening).get() }
+    public func setListening(_ isListening: Bool) async throws {
+        state.change { $0.isListening = isListening }
+        try await listener.set(open: { [state] in state.wantsListening }).get()
+    }
 
     /// Closes all connections, with RST if wanted; new ones are taken.
     public func dropConnections(reset: Bool = true) {

@@ -24,6 +24,8 @@ final class OriginState: Sendable {
         var channels: [Int: any Channel] = [:]
         var served: Set<Int> = []
         var queue: [(connection: Int, resume: @Sendable () -> Void)] = []
+        /// What `setListening` said last.
+        var isListening = true
         var isClosed = false
     }
 
@@ -41,8 +43,8 @@ final class OriginState: Sendable {
     }
 
     let inner: Mutex<Inner>
-    /// Called when the listener is to be closed (false) or opened, for `.refuse`.
-    let listen: Mutex<(@Sendable (Bool) -> Void)?> = Mutex(nil)
+    /// Called when the listener may have to be opened or closed, for `.refuse`; it asks `wantsListening` in its own time.
+    let listen: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
     init(_ inner: sending Inner) { self.inner = Mutex(inner) }
 
@@ -63,7 +65,7 @@ final class OriginState: Sendable {
 
     /// Counts an accepted connection and says what it gets first.
     func accepted(_ channel: any Channel) -> (connection: Int, greeting: Greeting) {
-        let (connection, greeting, mustRefuse) = change { inner -> (Int, Greeting, Bool) in
+        change { inner -> (Int, Greeting) in
             let connection = inner.traffic.acceptedConnections
             inner.traffic.acceptedConnections += 1
             inner.traffic.openConnections += 1
@@ -71,40 +73,48 @@ final class OriginState: Sendable {
             inner.channels[connection] = channel
             if !inner.greetings.isEmpty {
                 let greeting = inner.greetings.removeFirst()
-                if greeting != .serve { return (connection, greeting, false) }
+                if greeting != .serve { return (connection, greeting) }
             }
-            guard let limit = inner.limit else { return (connection, .serve, false) }
+            guard let limit = inner.limit else { return (connection, .serve) }
             let isFull = inner.served.count >= limit.count
             switch limit.excess {
-            case .status, .wait: return (connection, .serve, false)
-            case .hang where isFull: return (connection, .silence, false)
-            case .close where isFull: return (connection, .close, false)
-            case .reset where isFull, .refuse where isFull: return (connection, .reset, false)
+            case .status, .wait: return (connection, .serve)
+            case .hang where isFull: return (connection, .silence)
+            case .close where isFull: return (connection, .close)
+            case .reset where isFull, .refuse where isFull: return (connection, .reset)
             case .hang, .close, .reset, .refuse:
                 inner.served.insert(connection)
-                return (connection, .serve, limit.excess == .refuse && inner.served.count >= limit.count)
+                return (connection, .serve)
             }
         }
-        if mustRefuse { listen.withLock { $0 }?(false) }
-        return (connection, greeting)
+    }
+
+    /// The connection is up; only now may the listener be closed, which would take a half-accepted one with it.
+    func active() { listen.withLock { $0 }?() }
+
+    /// Whether the listener is to be open now.
+    var wantsListening: Bool {
+        inner.withLock { inner in
+            guard inner.isListening, !inner.isClosed else { return false }
+            guard let limit = inner.limit, limit.excess == .refuse else { return true }
+            return inner.served.count < limit.count
+        }
     }
 
     func closed(_ connection: Int) {
-        let (next, mayListen) = change { inner -> ((@Sendable () -> Void)?, Bool) in
-            guard inner.channels.removeValue(forKey: connection) != nil else { return (nil, false) }
+        let next = change { inner -> (@Sendable () -> Void)? in
+            guard inner.channels.removeValue(forKey: connection) != nil else { return nil }
             inner.traffic.openConnections -= 1
             inner.queue.removeAll { $0.connection == connection }
-            guard inner.served.remove(connection) != nil, let limit = inner.limit else { return (nil, false) }
-            if limit.excess == .refuse { return (nil, !inner.isClosed && inner.served.count < limit.count) }
-            guard limit.excess == .wait, inner.served.count < limit.count, !inner.queue.isEmpty else {
-                return (nil, false)
-            }
+            guard inner.served.remove(connection) != nil, let limit = inner.limit, limit.excess == .wait,
+                inner.served.count < limit.count, !inner.queue.isEmpty
+            else { return nil }
             let next = inner.queue.removeFirst()
             inner.served.insert(next.connection)
-            return (next.resume, false)
+            return next.resume
         }
         next?()
-        if mayListen { listen.withLock { $0 }?(true) }
+        listen.withLock { $0 }?()
     }
 
     /// Whether a connection may be served now; if not, `resume` is called when it may.

@@ -108,7 +108,8 @@ struct TransferMachineScenarioTests {
         #expect(world.requests < 600, "\(world.requests)")
     }
 
-    @Test("A47: a server that throttles each connection: 16 within four seconds, in bursts too", arguments: [false, true])
+    @Test(
+        "A47: a server that throttles each connection: 16 within four seconds, in bursts too", arguments: [false, true])
     func throttled(isBursty: Bool) {
         for seed in 0..<10 {
             let (world, outcome) = run(
@@ -274,7 +275,7 @@ struct TransferMachineScenarioTests {
     @Test("All that was claimed is there: nothing is asked at all")
     func complete() {
         let held = Held(identity: FileIdentity(etag: "\"a1\"", totalBytes: 9), ranges: RangeSet(0..<9))
-        let (world, outcome) = run(ModelOrigin(), held: held, total: 9, file: [1: held.ranges])
+        let (world, outcome) = run(origin { $0.size = 9 }, held: held, total: 9, file: [1: held.ranges])
         #expect(outcome == .finished && world.requests == 0)
     }
 

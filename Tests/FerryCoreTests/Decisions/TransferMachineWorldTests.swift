@@ -6,18 +6,25 @@ struct TransferMachineWorldTests {
     @Test("Every run ends, and a finished file is of one piece", arguments: 0..<8)
     func randomWorlds(batch: Int) {
         var failures: [String: Int] = [:]
-        for number in 0..<250 {
-            let seed = UInt64(batch * 250 + number)
+        for number in 0..<60 {
+            let seed = UInt64(batch * 60 + number)
             var world = RandomWorld.make(seed: seed)
             let outcome = world.run()
             #expect(world.violations == [], "seed \(seed)")
             #expect(outcome != .tooLong, "seed \(seed): phase \(world.machine.phase), \(world.events.suffix(5))")
             if outcome == .finished {
                 let isOfOnePiece = world.isOfOnePiece
-                #expect(isOfOnePiece, "seed \(seed): proof \(world.machine.proof), \(world.origins.map(\.validator)), \(world.events)")
+                #expect(
+                    isOfOnePiece,
+                    "seed \(seed): proof \(world.machine.proof), \(world.origins.map(\.validator)), \(world.events)")
             }
             if case .failed(let error) = outcome {
                 failures[error.code.rawValue, default: 0] += 1
+                // Where the first source can be resumed under a strong validator, attempts do not run out.
+                let first = world.origins[0]
+                let isResumable =
+                    [.strong, .oldDate].contains(first.validator) && first.ranges == .honoured && !first.isChunked
+                #expect(error.code != .network || !isResumable, "seed \(seed): \(error), \(world.events.suffix(30))")
                 #expect(RandomWorld.expected.contains(error.code), "seed \(seed): \(error)")
             }
             if !world.violations.isEmpty { return }
@@ -61,7 +68,8 @@ enum RandomWorld {
             if chance(0.2) { origin.ifRange = chance(0.5) ? .disliked : .ignored }
             if chance(0.3) {
                 origin.maxOpen = Int.random(in: 1...5, using: &random)
-                origin.excess = [.refuse, .reset, .busy(429), .busy(503), .hang].randomElement(using: &random) ?? .refuse
+                origin.excess =
+                    [.refuse, .reset, .busy(429), .busy(503), .hang].randomElement(using: &random) ?? .refuse
                 if chance(0.5) { origin.retryAfter = 3 }
             }
             if chance(0.2) { origin.linkLife = 2 }
@@ -69,8 +77,10 @@ enum RandomWorld {
                 for number in 1...Int.random(in: 1...3, using: &random) {
                     let same = chance(0.5)
                     origin.changes.append(
-                        (Double(number) * Double.random(in: 0.2...4, using: &random),
-                            same ? size : ByteCount.random(in: 1...(40 << 20), using: &random)))
+                        (
+                            Double(number) * Double.random(in: 0.2...4, using: &random),
+                            same ? size : ByteCount.random(in: 1...(40 << 20), using: &random)
+                        ))
                 }
                 origin.changes.sort { $0.at < $1.at }
             }

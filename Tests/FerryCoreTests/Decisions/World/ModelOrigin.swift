@@ -128,13 +128,18 @@ struct ModelOrigin {
         if case .flaky(let share) = ranges, chance(share) { serves = false }
         if let condition {
             switch ifRange {
-            case .honoured: serves = serves && (condition == head.headers[.eTag] || condition == head.headers[.lastModified])
+            case .honoured:
+                serves = serves && (condition == head.headers[.eTag] || condition == head.headers[.lastModified])
             case .disliked: serves = false
             case .ignored: break
             }
         }
         guard serves else {
-            if isChunked { head.headers[.transferEncoding] = "chunked" } else { head.headers[.contentLength] = "\(size)" }
+            if isChunked {
+                head.headers[.transferEncoding] = "chunked"
+            } else {
+                head.headers[.contentLength] = "\(size)"
+            }
             return .answer(head, body)
         }
         var end = size

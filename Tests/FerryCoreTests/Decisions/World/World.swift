@@ -40,7 +40,8 @@ struct World {
     /// Delivering connections at each tenth of a second.
     private(set) var counts: [Int] = []
 
-    init(_ machine: TransferMachine, _ origins: [ModelOrigin], seed: UInt64 = 1, held: [Int: RangeSet<ByteCount>] = [:]) {
+    init(_ machine: TransferMachine, _ origins: [ModelOrigin], seed: UInt64 = 1, held: [Int: RangeSet<ByteCount>] = [:])
+    {
         self.machine = machine
         self.origins = origins
         random = SeededBytes(seed: seed)
@@ -247,7 +248,9 @@ struct World {
                 left -= skipped
                 body.position += skipped
             case .write(let range):
-                if range.lowerBound != body.position { violations.append("byte \(body.position) went to \(range.lowerBound)") }
+                if range.lowerBound != body.position {
+                    violations.append("byte \(body.position) went to \(range.lowerBound)")
+                }
                 for other in file.values where !other.intersection(RangeSet(range)).isEmpty && syncFailures == 0 {
                     violations.append("\(range) was written twice")
                 }
@@ -277,7 +280,9 @@ struct World {
             switch ResponseVerdict.judge(head, asked: ask, now: ModelOrigin.epoch.addingTimeInterval(now)) {
             case .part(_, let entity):
                 let isSame = file.allSatisfy { $0.value.isEmpty || $0.key == origin.content }
-                let fits = machine.planner.total == nil || entity.identity.totalBytes.map { $0 == machine.planner.total } ?? true
+                let fits =
+                    machine.planner.total == nil
+                    || entity.identity.totalBytes.map { $0 == machine.planner.total } ?? true
                 machine.sampled(isSame && fits ? .equal : .different, source: source, offered: entity.identity)
             default: machine.sampled(.inconclusive, source: source, offered: nil)
             }

@@ -1,0 +1,241 @@
+import FerryCore
+import Foundation
+import HTTPTypes
+import Testing
+
+private let old = "Tue, 14 Nov 2023 10:00:00 GMT"
+private let older = "Mon, 13 Nov 2023 10:00:00 GMT"
+private let soon = "Tue, 14 Nov 2023 10:00:30 GMT"
+private let late = "Tue, 14 Nov 2023 22:00:00 GMT"
+
+@Suite("Is it the same file?")
+struct IdentityComparisonTests {
+    private static func file(
+        _ etag: String?, _ modified: String? = nil, _ date: String? = late, _ total: ByteCount? = 9
+    )
+        -> FileIdentity
+    {
+        FileIdentity(etag: etag, lastModified: modified, date: date, totalBytes: total)
+    }
+
+    @Test(
+        "A13–A16: validators and length decide",
+        arguments: [
+            (file("\"a\""), file("\"a\""), "same"), (file("\"a\""), file("\"b\""), "different"),
+            (file("\"a\""), file("\"a\"", nil, late, 8), "different"),
+            (file("\"a\""), file("\"a\"", nil, late, nil), "same"),
+            (file("W/\"a\""), file("W/\"a\""), "plausible"), (file("W/\"a\""), file("\"a\""), "plausible"),
+            (file("\"a\""), file("W/\"a\""), "plausible"), (file("W/\"a\""), file("W/\"b\""), "different"),
+            (file("W/\"a\"", old), file("W/\"b\"", old), "plausible"),
+            (file("W/\"a\"", old), file("W/\"b\"", older), "different"),
+            // Nodes of a CDN: another strong tag, the same old date, the same length.
+            (file("\"a\"", old), file("\"b\"", old), "plausible"),
+            (file("\"a\"", old), file("\"b\"", older), "different"),
+            (file("\"a\"", old, soon), file("\"b\"", old, soon), "different"),
+            (file("\"a\"", old), file("\"b\"", old, late, nil), "different"),
+            (file(nil, old), file(nil, old), "same"), (file(nil, old, old), file(nil, old), "plausible"),
+            (file(nil, old, older), file(nil, old), "plausible"), (file(nil, old, nil), file(nil, old), "plausible"),
+            (file(nil, old), file(nil, older), "different"), (file(nil), file(nil), "unknown"),
+            (file("\"a\""), file(nil), "unknown"), (file("\"a\"", old), file(nil, old), "plausible"),
+            (file("\"a\"", old), file(nil, older), "different"), (file(nil), file(nil, nil, nil, 8), "different"),
+            (file("\"\u{E9}\""), file("\"e\u{301}\""), "different"),
+        ])
+    func compare(known: FileIdentity, offered: FileIdentity, expected: String) {
+        #expect(word(.compare(known: known, offered: offered, strict: false)) == expected)
+    }
+
+    @Test("--strict never doubts a strong tag that differs")
+    func strict() {
+        let (a, b) = (Self.file("\"a\"", old), Self.file("\"b\"", old))
+        #expect(word(.compare(known: a, offered: b, strict: true)) == "different")
+    }
+
+    private func word(_ comparison: IdentityComparison) -> String {
+        switch comparison {
+        case .same: "same"
+        case .plausible: "plausible"
+        case .unknown: "unknown"
+        case .different: "different"
+        }
+    }
+
+    @Test("A15: what may stand in If-Range")
+    func strongValidator() {
+        #expect(Self.file("\"a\"", old).strongValidator == "\"a\"")
+        #expect(Self.file("W/\"a\"", old).strongValidator == nil)
+        #expect(Self.file(nil, old).strongValidator == old)
+        #expect(Self.file(nil, old, old).strongValidator == nil)
+        #expect(Self.file(nil, late, old).strongValidator == nil)
+        #expect(Self.file(nil).strongValidator == nil)
+    }
+}
+
+@Suite("The identity ladder")
+struct ResumePolicyTests {
+    private func held(_ etag: String?, _ modified: String? = nil, total: ByteCount? = 1000, digests: [Checksum] = [])
+        -> Held
+    {
+        var held = Held(
+            identity: FileIdentity(etag: etag, lastModified: modified, date: late, totalBytes: total),
+            ranges: RangeSet(0..<100))
+        held.digests = digests
+        return held
+    }
+
+    private func rules(_ change: (inout LadderRules) -> Void = { _ in }) -> LadderRules {
+        var rules = LadderRules()
+        change(&rules)
+        return rules
+    }
+
+    private func assess(
+        _ answer: ResponseHead, _ held: Held, _ ask: RangeAsk = .from(100), rules: LadderRules = LadderRules(),
+        ifRange: Bool = false
+    ) -> String {
+        let verdict = ResponseVerdict.judge(answer, asked: ask, now: .distantPast)
+        switch ResumePolicy.assess(verdict, held: held, rules: rules, ifRange: ifRange) {
+        case .begin: return "begin"
+        case .goOn(_, _, let join): return "goOn \(join.rawValue)"
+        case .rewind(_, let join): return "rewind \(join.rawValue)"
+        case .askPlainly: return "askPlainly"
+        case .askWhole: return "askWhole"
+        case .sample: return "sample"
+        case .changed(_, let entity): return entity == nil ? "changed" : "changed, with body"
+        case .restart(_, let entity): return entity == nil ? "restart" : "restart, with body"
+        case .complete(let total): return "complete \(total)"
+        case .deadLink(_, let status): return "dead \(status)"
+        case .busy: return "busy"
+        case .misfit: return "misfit"
+        case .refused: return "refused"
+        }
+    }
+
+    private func part(_ lines: (HTTPField.Name, String)..., total: String = "1000") -> ResponseHead {
+        var answer = head(206, (.contentRange, "bytes 100-999/\(total)"), (.date, late))
+        for (name, value) in lines { answer.headers[name] = value }
+        return answer
+    }
+
+    private func whole(_ lines: (HTTPField.Name, String)..., length: Int = 1000) -> ResponseHead {
+        var answer = head(200, (.contentLength, "\(length)"), (.date, late))
+        for (name, value) in lines { answer.headers[name] = value }
+        return answer
+    }
+
+    @Test("How it begins: with the strongest proof that there is")
+    func opening() {
+        #expect(
+            ResumePolicy.opening(held: Held(identity: FileIdentity(), ranges: RangeSet()), rules: rules()) == .whole)
+        #expect(ResumePolicy.opening(held: held("\"a\""), rules: rules()) == .goOn(ifRange: "\"a\""))
+        #expect(ResumePolicy.opening(held: held(nil, old), rules: rules()) == .goOn(ifRange: old))
+        #expect(ResumePolicy.opening(held: held("W/\"a\"", old), rules: rules()) == .goOn(ifRange: nil))
+        #expect(ResumePolicy.opening(held: held(nil), rules: rules { $0.hasDigest = true }) == .goOn(ifRange: nil))
+        #expect(
+            ResumePolicy.opening(held: held(nil), rules: rules { $0.trust.resumesUnproven = true })
+                == .goOn(ifRange: nil))
+        for (part, strict) in [(held(nil), false), (held(nil), true), (held("W/\"a\""), true)] {
+            guard case .restart = ResumePolicy.opening(held: part, rules: rules { $0.trust.strict = strict }) else {
+                Issue.record("went on without proof: \(part)")
+                continue
+            }
+        }
+    }
+
+    @Test("A1, A12, A14, A19: a 200 to a range is never written at the offset")
+    func wholes() {
+        let mine = held("\"a\"")
+        #expect(assess(whole((.eTag, "\"a\"")), mine, ifRange: true) == "askPlainly")
+        #expect(assess(whole((.eTag, "\"a\"")), mine) == "rewind strong")
+        #expect(assess(whole((.eTag, "\"b\"")), mine, ifRange: true) == "changed, with body")
+        #expect(assess(whole((.eTag, "\"a\""), length: 999), mine, ifRange: true) == "changed, with body")
+        #expect(assess(whole(), mine) == "restart, with body")
+        #expect(assess(whole((.eTag, "W/\"a\"")), held("W/\"a\"")) == "restart, with body")
+        #expect(
+            assess(whole((.eTag, "\"b\""), (.lastModified, old)), held("\"a\"", old), ifRange: true) == "askPlainly")
+        var known = mine
+        known.identity.contentType = "application/zip"
+        #expect(assess(whole((.contentType, "text/html; charset=utf-8"), length: 12), known) == "dead 200")
+        known.identity.contentType = "text/html"
+        #expect(assess(whole((.contentType, "text/html"), length: 12), known) == "changed, with body")
+        #expect(assess(whole(length: 5), Held(identity: FileIdentity(), ranges: RangeSet()), .whole) == "begin")
+    }
+
+    @Test("Encoded bytes of unknown length are not what is held, though the tag is the same")
+    func encoded() {
+        let answer = head(200, (.eTag, "\"a\""), (.transferEncoding, "chunked"), (.contentEncoding, "gzip"))
+        #expect(assess(answer, held("\"a\"")) == "restart, with body")
+    }
+
+    @Test("A4, A7, A13, A15: a 206 is joined with a reason alone")
+    func parts() {
+        let mine = held("\"a\"")
+        #expect(assess(part((.eTag, "\"a\"")), mine, ifRange: true) == "goOn strong")
+        #expect(assess(part(), mine, ifRange: true) == "goOn strong")
+        #expect(assess(part((.lastModified, old)), held("\"a\"", old), ifRange: true) == "goOn strong")
+        #expect(assess(part((.lastModified, older)), held("\"a\"", old), ifRange: true) == "changed")
+        #expect(assess(part((.eTag, "\"b\"")), mine, ifRange: true) == "changed")
+        #expect(assess(part((.eTag, "\"a\""), total: "1001"), mine, ifRange: true) == "changed")
+        #expect(assess(part((.eTag, "\"a\""), total: "*"), mine, ifRange: true) == "goOn strong")
+        #expect(assess(part((.eTag, "\"a\""), total: "*"), held("\"a\"", total: nil), ifRange: true) == "goOn none")
+        // More than there was: another file, though the total is not told.
+        #expect(assess(part((.eTag, "\"a\""), total: "*"), held("\"a\"", total: 900), ifRange: true) == "changed")
+        #expect(assess(part(), mine) == "restart")
+        #expect(assess(part((.eTag, "W/\"a\"")), held("W/\"a\"")) == "sample")
+        #expect(assess(part((.eTag, "W/\"a\"")), held("W/\"a\""), rules: rules { $0.trust.strict = true }) == "restart")
+        #expect(assess(part((.eTag, "W/\"a\"")), held("W/\"a\""), rules: rules { $0.hasDigest = true }) == "goOn weak")
+        #expect(assess(part((.eTag, "\"b\""), (.lastModified, old)), held("\"a\"", old)) == "sample")
+        #expect(
+            assess(
+                part((.eTag, "\"b\""), (.lastModified, old)), held("\"a\"", old),
+                rules: rules { $0.trust.strict = true })
+                == "changed")
+        #expect(assess(part(), held(nil), rules: rules { $0.hasDigest = true }) == "goOn none")
+        #expect(assess(part(), held(nil), rules: rules { $0.trust.resumesUnproven = true }) == "sample")
+        var sampled = held("W/\"a\"")
+        sampled.sampledAs = sampled.identity
+        #expect(assess(part((.eTag, "W/\"a\"")), sampled) == "goOn sampled")
+        #expect(assess(part((.eTag, "W/\"b\"")), sampled) == "changed")
+    }
+
+    @Test("A digest that the server offers and that changes proves another file")
+    func digests() throws {
+        let (one, two) = (
+            "sha-256=:\(String(repeating: "A", count: 43))=:", "sha-256=:\(String(repeating: "A", count: 42))E=:"
+        )
+        let name = try #require(HTTPField.Name("Repr-Digest"))
+        let known = Entity(head(200, (name, one)), total: nil).digests
+        #expect(known.count == 1)
+        let mine = held(nil, digests: known)
+        #expect(assess(part((name, one)), mine, rules: rules { $0.hasDigest = true }) == "goOn none")
+        #expect(assess(part((name, two)), mine, rules: rules { $0.hasDigest = true }) == "changed")
+    }
+
+    @Test("A11: a 416 proves completeness only together with an identity")
+    func unsatisfied() {
+        func answer(_ total: Int?, _ tag: String? = nil) -> ResponseHead {
+            var answer = head(416)
+            if let total { answer.headers[.contentRange] = "bytes */\(total)" }
+            if let tag { answer.headers[.eTag] = tag }
+            return answer
+        }
+        let mine = held("\"a\"", total: nil)
+        #expect(assess(answer(100), mine, ifRange: true) == "complete 100")
+        #expect(assess(answer(100, "\"a\""), mine) == "complete 100")
+        #expect(assess(answer(100, "\"b\""), mine, ifRange: true) == "changed")
+        #expect(assess(answer(100), mine) == "askWhole")
+        #expect(assess(answer(100), held("W/\"a\"", total: nil)) == "askWhole")
+        #expect(assess(answer(99), mine, ifRange: true) == "changed")
+        #expect(assess(answer(101), mine, ifRange: true) == "misfit")
+        #expect(assess(answer(500), held("\"a\""), ifRange: true) == "changed")
+        #expect(assess(answer(nil), mine, ifRange: true) == "askWhole")
+    }
+
+    @Test("What cannot be used passes through")
+    func others() {
+        #expect(assess(head(304), held("\"a\"")) == "refused")
+        #expect(assess(head(404), held("\"a\"")) == "dead 404")
+        #expect(assess(head(503), held("\"a\"")) == "busy")
+        #expect(assess(head(204), held("\"a\"")) == "refused")
+        #expect(assess(head(206), held("\"a\"")) == "misfit")
+    }
+}

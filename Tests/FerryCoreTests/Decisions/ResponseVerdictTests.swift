@@ -1,0 +1,121 @@
+import FerryCore
+import Foundation
+import HTTPTypes
+import Testing
+
+/// A head from its status and lines.
+func head(_ status: Int, _ lines: (HTTPField.Name, String)...) -> ResponseHead {
+    var fields = HTTPFields()
+    for (name, value) in lines { fields.append(HTTPField(name: name, value: value)) }
+    return ResponseHead(status: status, headers: fields)
+}
+
+@Suite("What a response means")
+struct ResponseVerdictTests {
+    private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    private func judge(_ head: ResponseHead, _ ask: RangeAsk = .whole) -> String {
+        switch ResponseVerdict.judge(head, asked: ask, now: now) {
+        case .whole(let entity): "whole \(entity.identity.totalBytes ?? -1)"
+        case .part(let range, let entity): "part \(range) of \(entity.identity.totalBytes ?? -1)"
+        case .notModified: "notModified"
+        case .unsatisfied(let entity): "unsatisfied \(entity.identity.totalBytes ?? -1)"
+        case .deadLink(let status): "dead \(status)"
+        case .busy(let status, let wish): "busy \(status) \(wish.map { "\(Int($0.seconds))" } ?? "-")"
+        case .misfit: "misfit"
+        case .refused: "refused"
+        }
+    }
+
+    @Test(
+        "A3, A5–A9, A17, A23: a 206 counts only when it begins where it was asked and agrees with itself",
+        arguments: [
+            ("bytes 100-199/1000", "100", "part 100..<200 of 1000"),
+            ("bytes 100-149/1000", "50", "part 100..<150 of 1000"),
+            ("bytes 100-999/1000", "900", "part 100..<1000 of 1000"),
+            ("bytes 100-199/*", "100", "part 100..<200 of -1"),
+            ("bytes 0-199/1000", "200", "misfit"), ("bytes 101-199/1000", "99", "misfit"),
+            ("bytes 100-199/1000", "101", "misfit"), ("bytes 199-100/1000", nil, "misfit"),
+            ("bytes 100-199/199", nil, "misfit"), ("bytes 100-199/150", nil, "misfit"), ("bytes */1000", nil, "misfit"),
+            ("bytes=100-199/1000", nil, "misfit"), ("items 100-199/1000", nil, "misfit"),
+            ("bytes 100-/1000", nil, "misfit"), ("bytes -100-199/1000", nil, "misfit"),
+            ("bytes 100-9223372036854775807/*", nil, "misfit"), ("bytes 100-199/99999999999999999999", nil, "misfit"),
+            (nil, "100", "misfit"), ("bytes 100-199/1000", "-100", "refused"),
+        ] as [(String?, String?, String)])
+    func parts(range: String?, length: String?, expected: String) {
+        var answer = head(206)
+        if let range { answer.headers[.contentRange] = range }
+        if let length { answer.headers[.contentLength] = length }
+        #expect(judge(answer, .range(100..<200)) == expected)
+    }
+
+    @Test("A8, A17: several ranges in one body, two Content-Ranges, and encoded ranges are never combined")
+    func combined() {
+        let range = (HTTPField.Name.contentRange, "bytes 100-199/1000")
+        #expect(judge(head(206, range, (.contentType, "Multipart/byteranges; boundary=x")), .from(100)) == "misfit")
+        #expect(judge(head(206, range, (.contentRange, "bytes 200-299/1000")), .from(100)) == "misfit")
+        #expect(judge(head(206, range, (.contentEncoding, "gzip")), .from(100)) == "misfit")
+        #expect(judge(head(206, range, (.contentEncoding, "identity")), .from(100)) == "part 100..<200 of 1000")
+    }
+
+    @Test("A10: a 206 that nobody asked for counts only when it is the whole")
+    func unasked() {
+        #expect(judge(head(206, (.contentRange, "bytes 0-999/1000"))) == "whole 1000")
+        #expect(judge(head(206, (.contentRange, "bytes 0-998/1000"))) == "misfit")
+        #expect(judge(head(206, (.contentRange, "bytes 0-999/*"))) == "misfit")
+    }
+
+    @Test("A11: a 416 tells the length, or nothing; to a request without a range it makes no sense")
+    func unsatisfied() {
+        #expect(judge(head(416, (.contentRange, "bytes */7")), .from(7)) == "unsatisfied 7")
+        #expect(judge(head(416), .from(7)) == "unsatisfied -1")
+        #expect(judge(head(416, (.contentRange, "bytes 0-6/7")), .from(7)) == "unsatisfied -1")
+        // Asked again and again it would never end.
+        #expect(judge(head(416, (.contentRange, "bytes */7"))) == "refused")
+    }
+
+    @Test(
+        "A20, A32, A37, A38: a body is read after 200 and 206 alone",
+        arguments: [
+            (200, "whole -1"), (201, "refused"), (203, "refused"), (204, "refused"), (101, "refused"), (300, "refused"),
+            (304, "notModified"), (400, "refused"), (401, "dead 401"), (403, "dead 403"), (404, "dead 404"),
+            (410, "dead 410"), (407, "refused"), (408, "busy 408 -"), (425, "busy 425 -"), (429, "busy 429 -"),
+            (500, "busy 500 -"), (501, "refused"), (502, "busy 502 -"), (503, "busy 503 -"), (504, "busy 504 -"),
+            (505, "refused"), (599, "busy 599 -"), (600, "refused"), (-1, "refused"), (0, "refused"),
+        ])
+    func statuses(status: Int, expected: String) { #expect(judge(head(status)) == expected) }
+
+    @Test(
+        "A38: Retry-After in seconds, as a date, absurd",
+        arguments: [
+            ("7", "7"), ("Tue, 14 Nov 2023 22:15:20 GMT", "120"), ("Tue, 14 Nov 2003 22:15:20 GMT", "0"),
+            ("999999999999999999999", "21600"), ("86400", "21600"), ("-1", "-"), ("soon", "-"), ("1.5", "-"),
+        ])
+    func retryAfter(field: String, expected: String) {
+        #expect(judge(head(503, (.retryAfter, field))) == "busy 503 \(expected)")
+    }
+
+    @Test(
+        "A24: a length that is signed, no number or too large never becomes a length",
+        arguments: ["-5", "+5", "6x", "", "9223372036854775808", "5, 6", "0x10"])
+    func lengths(length: String) { #expect(judge(head(200, (.contentLength, length))) == "refused") }
+
+    @Test("A16, A18, A25, A26: what the head of a whole says about the file")
+    func entities() {
+        let bare = Entity(head(200, (.eTag, "abc"), (.lastModified, "yesterday")), total: nil)
+        #expect(bare.identity.etag == nil && bare.identity.lastModified == nil && bare.endsByClose)
+        let chunked = Entity(head(200, (.transferEncoding, "chunked"), (.contentLength, "5")), total: nil)
+        #expect(chunked.bodyBytes == nil && !chunked.endsByClose)
+        let encoded = Entity(head(200, (.contentEncoding, "gzip"), (.contentLength, "5")), total: 5)
+        #expect(encoded.isEncoded && encoded.refusesRanges && encoded.bodyBytes == 5)
+        #expect(Entity(head(200, (.acceptRanges, "none")), total: nil).refusesRanges)
+        let tag = "\"" + String(repeating: "x", count: 2000) + "\""
+        #expect(Entity(head(200, (.eTag, tag)), total: nil).identity.etag == nil)
+    }
+
+    @Test("The Range field names the last byte, not the one after it")
+    func asks() {
+        #expect(RangeAsk.range(0..<1).field == "bytes=0-0" && RangeAsk.from(5).field == "bytes=5-")
+        #expect(RangeAsk.whole.field == nil && RangeAsk.whole.start == 0 && RangeAsk.range(7..<9).start == 7)
+    }
+}
