@@ -4,6 +4,7 @@ extension TransferMachine {
         _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
         guard let connection = connections[id], !connection.isCut, let fetch = connection.fetch else { return .leave }
+        patience = max(patience, min((now - connection.askedTime) * 3, settings.stallTimeout))
         connections[id]?.markTime = now
         connections[id]?.lastByte = now
         connections[id]?.isAsking = true

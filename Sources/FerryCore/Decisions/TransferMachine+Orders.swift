@@ -16,12 +16,12 @@ extension TransferMachine {
         switch phase {
         case .ended, .waiting: return .leave
         case .reopening(let reason): return connections.count == 1 ? .restart(reason) : .leave
-        case .opening: return openingOrder(id)
+        case .opening: return openingOrder(id, at: now)
         case .running: return runningOrder(id, at: now)
         }
     }
 
-    private mutating func openingOrder(_ id: ConnectionID) -> Order {
+    private mutating func openingOrder(_ id: ConnectionID, at now: Duration) -> Order {
         guard let source = usableSource() else {
             end(deadEnd ?? DownloadError(.refused, "no source is left"))
             return .leave
@@ -40,7 +40,7 @@ extension TransferMachine {
         case .restart(let reason):
             if source != primary {
                 drop(source, reason)
-                return openingOrder(id)
+                return openingOrder(id, at: now)
             }
             return mayRestart(reason, isChange: false) ? .restart(reason) : .leave
         case .goOn(let validator):
@@ -49,7 +49,7 @@ extension TransferMachine {
             fetch.ask = planner.total == nil ? .from(gap.lowerBound) : .range(gap)
             fetch.ifRange = openingIsPlain || !sources[source].sendsIfRange ? nil : validator
         }
-        return send(fetch, on: id)
+        return send(fetch, on: id, at: now)
     }
 
     private mutating func runningOrder(_ id: ConnectionID, at now: Duration) -> Order {
@@ -63,7 +63,7 @@ extension TransferMachine {
         let fetch = Fetch(
             ask: .range(range), ifRange: sources[source].sendsIfRange ? known.strongValidator : nil, unless: nil,
             source: source, fromOriginal: sources[source].fromOriginal)
-        return send(fetch, on: id)
+        return send(fetch, on: id, at: now)
     }
 
     private mutating func prove(_ source: Int, on id: ConnectionID) -> Order {
@@ -71,10 +71,13 @@ extension TransferMachine {
         return .prove(source: source)
     }
 
-    private mutating func send(_ fetch: Fetch, on id: ConnectionID) -> Order {
+    private mutating func send(_ fetch: Fetch, on id: ConnectionID, at now: Duration) -> Order {
         connections[id]?.fetch = fetch
         connections[id]?.source = fetch.source
         connections[id]?.requestBytes = 0
+        connections[id]?.isAsking = true
+        connections[id]?.askedTime = now
+        connections[id]?.lastByte = now
         return .fetch(fetch)
     }
 
@@ -84,6 +87,8 @@ extension TransferMachine {
         if let range = planner.assign(id, size: size) { return range }
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         planner.bound(victim, to: boundary)
+        // A server that is slow to answer is not robbed of its answer again and again.
+        if connections[victim]?.hasHead == false { patience = min(patience * 2, settings.stallTimeout) }
         return planner.assign(id, size: size)
     }
 
@@ -138,14 +143,18 @@ extension TransferMachine {
         return segment.position + kept
     }
 
-    /// No byte for a while although others deliver.
+    /// No byte for a while.
     func isQuiet(_ connection: Connection, at now: Duration) -> Bool {
-        connection.isAsking && now - connection.lastByte >= .seconds(2)
+        connection.isAsking && now - connection.lastByte >= patience
     }
 
+    /// Some connection is quiet while another delivers; or it never got an answer although the server answered before:
+    /// a server that serves one connection at a time may be waiting on one that is kept for further requests.
     func hasStalled(at now: Duration) -> Bool {
-        connections.values.contains { !$0.isCut && isQuiet($0, at: now) }
-            && connections.values.contains { !isQuiet($0, at: now) }
+        let quiet = connections.values.filter { !$0.isCut && isQuiet($0, at: now) }
+        guard !quiet.isEmpty else { return false }
+        return connections.values.contains { !isQuiet($0, at: now) }
+            || entity != nil && quiet.allSatisfy { !$0.hasHead } && quiet.count == 1
     }
 
     /// The first source that is not dropped, proven ones first.

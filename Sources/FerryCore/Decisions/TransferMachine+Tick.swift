@@ -89,8 +89,8 @@ extension TransferMachine {
                 continue
             }
             // A quiet connection whose bytes were taken over has nothing left to wait for.
-            if connection.hasHead, let segment = planner.segments[id], segment.position >= segment.end,
-                segment.writing == nil, isQuiet(connection, at: now), segment.end < segment.askedEnd
+            if let segment = planner.segments[id], segment.position >= segment.end, segment.writing == nil,
+                isQuiet(connection, at: now), segment.end < segment.askedEnd
             {
                 cut(id, &commands)
                 continue
@@ -131,11 +131,12 @@ extension TransferMachine {
         if connections.isEmpty { return [open(at: now)] }
         guard phase == .running, now >= notBefore, allowsParts else { return [] }
         let open = connections.values.count { !$0.isCut }
-        let silent = connections.values.contains { !$0.hasHead && !$0.isCut }
+        let hasStalled = hasStalled(at: now)
+        let isHeld = connections.values.contains { !$0.hasHead && !$0.isCut } && policy.target <= 2 && !hasStalled
         // Who was cut and has not left yet still has a connection at the server.
         let wanted = min(
-            policy.target + (hasStalled(at: now) ? 1 : 0), settings.maxConnections - (connections.count - open))
-        guard open < wanted, !silent || policy.target > 2, hasWork(at: now) else { return [] }
+            policy.target + (hasStalled ? 1 : 0), settings.maxConnections - (connections.count - open))
+        guard open < wanted, !isHeld, hasWork(at: now) else { return [] }
         return (open..<wanted).map { _ in self.open(at: now) }
     }
 

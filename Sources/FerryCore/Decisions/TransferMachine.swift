@@ -120,6 +120,8 @@ package struct TransferMachine: Sendable {
         var speed: Double = 0
         var markBytes: ByteCount = 0
         var markTime: Duration
+        /// When the request that is under way was made.
+        var askedTime: Duration = .zero
         var lastByte: Duration
         /// Answers that could not be used, one after the other.
         var misfits = 0
@@ -176,6 +178,8 @@ package struct TransferMachine: Sendable {
     /// The file was begun again while a sync was under way: its snapshot is of the old one.
     var isCheckpointStale = false
     var notBefore: Duration = .zero
+    /// How long a connection may bring nothing before others take its bytes: longer where answers are slow.
+    var patience: Duration = .seconds(2)
     var lastTick: Duration?
 
     /// Begins with what a journal claims, or with nothing. `finished` are the validators of a finished file that may
