@@ -10,6 +10,13 @@ public final class Download: Sendable, Identifiable {
         var lastObserver = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var finished: FinishedDownload?
+
+        /// The status with what the driver says of its progress, while there is one.
+        func status(_ progress: DownloadProgress?) -> DownloadStatus {
+            var status = status
+            if let progress, driver != nil { status.progress = progress }
+            return status
+        }
     }
 
     public let id: DownloadID
@@ -28,9 +35,9 @@ public final class Download: Sendable, Identifiable {
     /// Where it stands now; cheap.
     public var status: DownloadStatus {
         let (status, driver) = state.withLock { ($0.status, $0.driver) }
-        guard let driver else { return status }
+        guard let progress = driver?.progress() else { return status }
         var live = status
-        live.progress = driver.progress()
+        live.progress = progress
         return live
     }
 
@@ -39,14 +46,15 @@ public final class Download: Sendable, Identifiable {
     public var updates: AsyncStream<DownloadStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DownloadStatus.self, bufferingPolicy: .bufferingNewest(1))
-        let now = status
+        let progress = driver?.progress()
         let id: Int? = state.withLock { state in
-            guard !state.status.state.isFinal else { return nil }
+            // Under the lock, so that nobody's later status comes before this one.
+            continuation.yield(state.status(progress))
+            guard !state.status.state.isFinal, !queue.isClosed else { return nil }
             state.lastObserver += 1
             state.observers[state.lastObserver] = continuation
             return state.lastObserver
         }
-        continuation.yield(now)
         guard let id else {
             continuation.finish()
             return stream
@@ -78,7 +86,7 @@ public final class Download: Sendable, Identifiable {
             case .waiting, .downloading, .verifying, .paused: break
             }
             if Task.isCancelled { throw DownloadError(.cancelled, "waiting for \(status.name) was cancelled") }
-            if queue.isShutDown { throw DownloadError(.shutDown, "\(status.name) was left when Ferry was shut down") }
+            if queue.isClosed { throw DownloadError(.shutDown, "\(status.name) was left when Ferry was shut down") }
             await change()
         }
     }
@@ -93,7 +101,7 @@ public final class Download: Sendable, Identifiable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
-                    if state.status.state != seen || state.status.state.isFinal || Task.isCancelled || queue.isShutDown {
+                    if state.status.state != seen || state.status.state.isFinal || Task.isCancelled || queue.isClosed {
                         return true
                     }
                     state.waiting[id] = continuation
@@ -112,10 +120,15 @@ public final class Download: Sendable, Identifiable {
 
     func set(driver: DownloadDriver?) { state.withLock { $0.driver = driver } }
 
-    func set(state new: DownloadState, finished: FinishedDownload? = nil) {
+    /// It waits for its turn again; ``publish()`` says so.
+    func prepareToWait() { state.withLock { $0.status.state = .waiting(.slot) } }
+
+    /// `isEnd`: the driver has ended, and what it says of its progress is the last.
+    func set(state new: DownloadState, finished: FinishedDownload? = nil, isEnd: Bool = false) {
         let progress = driver?.progress()
         let waiting = state.withLock { state in
             state.status.state = new
+            if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }
             if case .downloading = new {} else {
                 state.status.progress.bytesPerSecond = 0
@@ -145,15 +158,16 @@ public final class Download: Sendable, Identifiable {
     /// Hands the status to who observes it. False when nobody does.
     @discardableResult
     func publish() -> Bool {
-        let now = status
-        let observers = state.withLock { state in
-            defer { if now.state.isFinal { state.observers.removeAll() } }
-            return state.observers.values.map { $0 }
+        let progress = driver?.progress()
+        let (observers, isFinal) = state.withLock { state in
+            let now = state.status(progress)
+            let observers = Array(state.observers.values)
+            // Under the lock, so that everybody sees states in their order.
+            for observer in observers { observer.yield(now) }
+            if now.state.isFinal { state.observers.removeAll() }
+            return (observers, now.state.isFinal)
         }
-        for observer in observers {
-            observer.yield(now)
-            if now.state.isFinal { observer.finish() }
-        }
+        if isFinal { for observer in observers { observer.finish() } }
         return !observers.isEmpty
     }
 

@@ -40,9 +40,13 @@ struct Workshop: Sendable {
         _ path: String, _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
         _ change: (inout DownloadRequest) -> Void = { _ in }
     ) async throws -> Outcome {
-        let manager = manager(configure)
+        try await outcome(of: manager(configure), try request(path, change))
+    }
+
+    /// Runs one request to its end, and the manager with it.
+    func outcome(of manager: DownloadManager, _ request: DownloadRequest) async throws -> Outcome {
         let events = manager.events()
-        let download = try await manager.download(try request(path, change))
+        let download = try await manager.download(request)
         let result: Result<FinishedDownload, DownloadError>
         do throws(DownloadError) { result = .success(try await download.finished()) } catch { result = .failure(error) }
         await manager.shutdown()

@@ -16,6 +16,8 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package var identity: FileIdentity
     /// The digest that was asked for, `sha-256=HEX`.
     package var checksum: String?
+    /// The digest of the whole that the server offered with the bytes that are claimed, `sha-256=HEX`.
+    package var offered: String?
     /// Claimed ranges, half-open `[start, end]`, ascending, not touching.
     package var claimed: [[ByteCount]]
     /// The part file that the claims are about.

@@ -46,30 +46,39 @@ final class DigestFollower: Sendable {
     /// Waits for what is under way.
     func stop() async { await state.withLock { $0.task }?.value }
 
-    /// The digest of the whole file, read to `total`.
+    /// The digest of the whole file, read to `total`; `nil` when the download was stopped meanwhile.
     func finish(_ algorithm: DigestAlgorithm, of pair: Storage.Pair, total: ByteCount) async throws(DownloadError)
-        -> [UInt8]
+        -> [UInt8]?
     {
         await stop()
         let begun = state.withLock { $0.part === pair.part ? $0.digest : nil }
-        let result: Result<[UInt8], FileError> = await driver.environment.pool.run {
-            var digest = PrefixDigest(algorithm, of: pair.part.file)
-            if let begun, begun.algorithm == algorithm { digest = begun }
-            do throws(FileError) {
-                try digest.advance(to: total)
-                return .success(digest.finish())
-            } catch {
-                return .failure(error)
+        let digest = begun.flatMap { $0.algorithm == algorithm ? $0 : nil } ?? PrefixDigest(algorithm, of: pair.part.file)
+        return try await driver.read(digest, to: total)
+    }
+}
+
+extension DownloadDriver {
+    /// Reads a file on to `end`, on another thread, and gives its digest; `nil` when the download was stopped meanwhile.
+    func read(_ digest: PrefixDigest, to end: ByteCount) async throws(DownloadError) -> [UInt8]? {
+        var digest = digest
+        repeat {
+            if stopWanted != nil { return nil }
+            let (from, goal) = (digest, min(end, digest.position + 8 << 20))
+            let result: Result<PrefixDigest, FileError> = await environment.pool.run {
+                var digest = from
+                do throws(FileError) { try digest.advance(to: goal) } catch { return .failure(error) }
+                return .success(digest)
             }
-        }
-        switch result {
-        case .success(let bytes): return bytes
-        case .failure(let error): throw DownloadError(error)
-        }
+            switch result {
+            case .success(let advanced): digest = advanced
+            case .failure(let error): throw DownloadError(error)
+            }
+        } while digest.position < end
+        return digest.finish()
     }
 }
 
 extension DownloadDriver.State {
     /// The digest that the whole must have: the one asked for, else the strongest that the server offers.
-    var digestToCheck: Checksum? { checksum ?? machine.entity?.digests.first }
+    var digestToCheck: Checksum? { checksum ?? machine.entity?.digests.first ?? offered }
 }

@@ -5,52 +5,144 @@ import SystemPackage
 /// Sync, then claim.
 extension DownloadDriver {
     /// Makes everything that is written by now durable, and lets the journal say so. The transfer goes on meanwhile.
-    func checkpoint() async {
+    ///
+    /// What went wrong is dealt with; it is returned for who wants to say so.
+    @discardableResult
+    func checkpoint() async -> DownloadError? {
+        await turn.take()
+        defer { turn.give() }
         let now = environment.clock.now()
-        let snapshot = state.withLock { $0.machine.beginCheckpoint(at: now) }
-        let result: Result<Void, DownloadError>
-        switch storage.current {
-        case .pair(let pair):
-            let record = state.withLock { $0.nextRecord(claiming: snapshot) }
-            let (syncs, boot) = (request.syncsToDisk, environment.fileSystem.bootID)
-            result = await environment.pool.run { Self.claim(record, pair: pair, syncs: syncs, boot: boot) }
-            if case .success = result { state.withLock { $0.record = record } }
-        case .none, .small: result = .failure(DownloadError(.internal, ""))
-        case .stream: result = .success(())
+        // Place, record and snapshot must be of one file: looked at in one go.
+        let (place, snapshot, record) = state.withLock { state in
+            let place = state.isReplacing ? .none : storage.current
+            let snapshot = state.machine.beginCheckpoint(at: now)
+            return (place, snapshot, state.nextRecord(claiming: snapshot))
         }
-        let succeeded = if case .success = result { true } else { false }
-        state.withLock { state in
+        defer {
+            checkpointDone.ring()
+            bell.ring()
+        }
+        switch place {
+        case .none, .small:
             // Bytes in memory stay written, and unclaimed.
-            if case .pair = storage.current {} else if !succeeded { return state.machine.checkpointSkipped() }
-            state.machine.checkpointEnded(snapshot, succeeded: succeeded, at: environment.clock.now())
+            state.withLock { $0.machine.checkpointSkipped() }
+            return nil
+        case .stream:
+            state.withLock { $0.machine.checkpointEnded(snapshot, succeeded: true, at: environment.clock.now()) }
+            return nil
+        case .pair(let pair):
+            let (syncs, boot) = (request.syncsToDisk, environment.fileSystem.bootID)
+            switch await environment.pool.run({ Self.claim(record, pair: pair, syncs: syncs, boot: boot) }) {
+            case .success:
+                state.withLock { state in
+                    state.record = record
+                    state.machine.checkpointEnded(snapshot, succeeded: true, at: environment.clock.now())
+                }
+                return nil
+            case .failure(let failure): return notClaimed(failure)
+            }
         }
-        if case .failure(let error) = result, case .pair = storage.current { fail(error) }
-        checkpointDone.ring()
-        bell.ring()
+    }
+
+    /// Nothing was claimed. After a failed sync nothing that is unclaimed is believed either, once everyone has stopped.
+    private func notClaimed(_ failure: ClaimFailure) -> DownloadError {
+        state.withLock { state in
+            if case .sync = failure {
+                // No other sync begins before everyone has stopped: it would succeed without what this one lost.
+                state.distrustsUnclaimed = true
+            } else {
+                state.machine.checkpointSkipped()
+            }
+        }
+        switch failure {
+        case .sync(let error): faulted(error)
+        case .journal(.file(let error)) where error.kind == .io: faulted(error)
+        default: fail(failure.error)
+        }
+        return failure.error
+    }
+
+    enum ClaimFailure: Error {
+        case sync(FileError)
+        case journal(JournalError)
+        case other(DownloadError)
+
+        var error: DownloadError {
+            switch self {
+            case .sync(let error): DownloadError(error)
+            case .journal(let error): DownloadError(error)
+            case .other(let error): error
+            }
+        }
     }
 
     private static func claim(
         _ record: JournalRecord?, pair: Storage.Pair, syncs: Bool, boot: String?
-    ) -> Result<Void, DownloadError> {
-        guard var record else { return .failure(DownloadError(.internal, "a part file without a record")) }
-        do {
-            if syncs { try pair.part.dataSync() }
-            let reach = record.claimed.last?.last ?? 0
-            guard try pair.part.isIntact(length: reach) else {
+    ) -> Result<Void, ClaimFailure> {
+        guard var record else { return .failure(.other(DownloadError(.internal, "a part file without a record"))) }
+        do throws(FileError) { if syncs { try pair.part.dataSync() } } catch { return .failure(.sync(error)) }
+        do throws(FileError) {
+            guard try pair.part.isIntact(length: record.claimed.last?.last ?? 0) else {
                 return .failure(
-                    DownloadError(
-                        .disk, "the part file \(pair.paths.part) was deleted, shortened or replaced by another program"))
+                    .other(
+                        DownloadError(
+                            .disk,
+                            "the part file \(pair.paths.part) was deleted, shortened or replaced by another program")))
             }
-            record.unsyncedBoot = syncs ? nil : boot
-            try pair.journal.write(record)
-            return .success(())
-        } catch let error as FileError {
-            return .failure(DownloadError(error))
-        } catch let error as JournalError {
-            return .failure(DownloadError(error))
-        } catch {
-            return .failure(DownloadError(.disk, "\(error)"))
+        } catch { return .failure(.other(DownloadError(error))) }
+        record.unsyncedBoot = syncs ? nil : boot
+        do throws(JournalError) { try pair.journal.write(record) } catch { return .failure(.journal(error)) }
+        return .success(())
+    }
+
+    // MARK: Faults of the disk
+
+    /// A write or sync failed. The first time that the device says EIO the part file is opened anew; else it is over.
+    func faulted(_ error: FileError) {
+        let isMended = state.withLock { state in
+            if state.damage != nil { return true }
+            guard error.kind == .io, !state.hasReopened, case .pair = storage.current else { return false }
+            state.hasReopened = true
+            state.damage = DownloadError(error)
+            return true
         }
+        if !isMended { fail(DownloadError(error)) }
+        bell.ring()
+    }
+
+    /// Everyone stops, the part file is opened anew, and what is not claimed is fetched again (TRUST B4).
+    func mend(_ damage: DownloadError) async {
+        state.withLock { $0.distrustsUnclaimed = true }
+        let wasComplete = state.withLock { $0.machine.planner.isComplete }
+        await drain()
+        do throws(DownloadError) {
+            // The machine may have seen the end already; the next run begins at what is claimed.
+            guard !wasComplete, let pair = storage.pair else { throw damage }
+            pair.part.close()
+            let part: PartFile
+            do throws(PartFileError) {
+                part = try PartFile.open(pair.paths.part, fileSystem: environment.fileSystem)
+            } catch { throw DownloadError(error) }
+            storage.set(.pair(Storage.Pair(paths: pair.paths, part: part, journal: pair.journal)))
+            guard part.device == pair.part.device, part.inode == pair.part.inode else {
+                throw DownloadError(.disk, "the part file \(pair.paths.part) was replaced by another program")
+            }
+            report(.event(.note("\(damage.message): the part file was opened anew, what is not safe is fetched again")))
+        } catch { fail(error) }
+        state.withLock { $0.damage = nil }
+    }
+
+    /// A file of unknown length must not fill the disk (TRUST A29).
+    func checkFloor(at now: Duration) {
+        let isDue = state.withLock { state in
+            guard state.machine.planner.total == nil, now - (state.lastSpaceCheck ?? .zero) >= .seconds(1) else {
+                return false
+            }
+            state.lastSpaceCheck = now
+            return true
+        }
+        guard isDue, let pair = storage.pair else { return }
+        do throws(DownloadError) { try checkSpace(in: pair.paths.directory, for: nil) } catch { fail(error) }
     }
 }
 
@@ -58,9 +150,14 @@ extension DownloadDriver.State {
     /// The record as it will be once `snapshot` is synced.
     func nextRecord(claiming snapshot: RangeSet<ByteCount>) -> JournalRecord? {
         guard var record else { return nil }
+        // The source of the validators comes first.
+        let texts = (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
+        var seen: Set<String> = []
+        record.urls = texts.filter { seen.insert($0).inserted }
         record.totalBytes = machine.planner.total
         record.identity = machine.identity
         record.checksum = checksum?.description
+        record.offered = (machine.entity?.digests.first ?? offered)?.description
         record.claimed = machine.planner.claimed.union(snapshot.intersection(machine.planner.written)).pairs
         record.weakestJoin = machine.joinOnResume
         record.mismatch = nil

@@ -5,6 +5,11 @@ import Synchronization
 
 extension DownloadDriver {
     func open(_ id: ConnectionID) {
+        let wasBackingOff = state.withLock { state in
+            defer { state.isBackingOff = false }
+            return state.isBackingOff
+        }
+        if wasBackingOff { report(.state(.downloading)) }
         state.withLock { state in
             // owner: state.tasks, awaited in drain.
             state.tasks[id] = Task(executorPreference: environment.executor) { await self.connection(id) }
@@ -18,7 +23,7 @@ extension DownloadDriver {
             let order = state.withLock { $0.machine.next(for: id, at: environment.clock.now()) }
             switch order {
             case .leave: goesOn = false
-            case .restart(let reason): goesOn = restart(reason)
+            case .restart(let reason): goesOn = await restart(reason)
             case .prove(let source): await prove(source: source, on: id)
             case .fetch(let fetch): goesOn = await perform(fetch, on: id)
             }
@@ -43,6 +48,10 @@ extension DownloadDriver {
         let action = state.withLock { state in
             let action = state.machine.headReceived(
                 verdict, on: id, at: environment.clock.now(), random: environment.random())
+            switch action {
+            case .begin, .restartWith: (state.primary, state.isReplacing, state.offered) = (fetch.source, true, nil)
+            default: break
+            }
             if case .drop = action {} else {
                 state.resolved[fetch.source] = response.redirects.isEmpty ? nil : response.url
                 state.finalURL = response.url
@@ -61,10 +70,9 @@ extension DownloadDriver {
                 finishUnchanged()
                 return false
             case .begin(let entity):
-                guard try await makePlace(for: entity, url: response.url) else { return false }
+                guard try await replace(nil, entity, url: response.url) else { return false }
             case .restartWith(let reason, let entity):
-                try setAside(reason)
-                guard try await makePlace(for: entity, url: response.url) else { return false }
+                guard try await replace(reason, entity, url: response.url) else { return false }
             case .read: break
             }
             return try await read(response.body, on: id)
@@ -84,7 +92,9 @@ extension DownloadDriver {
             } catch {
                 switch error.kind {
                 case .cancelled: ended(id, .stopped)
-                case .malformed, .broken, .closed: ended(id, .broken(error.message))
+                case .malformed where state.withLock({ $0.machine.openConnections == 1 }):
+                    // Asked again it would say the same.
+                    throw DownloadError(error)
                 default: ended(id, .broken(error.message))
                 }
                 return true
@@ -93,9 +103,14 @@ extension DownloadDriver {
                 ended(id, .complete)
                 return true
             }
-            guard try await take(piece, on: id) else {
+            switch await take(piece, on: id) {
+            case .wanted: break
+            case .done:
                 ended(id, .stopped)
                 return !Task.isCancelled
+            case .failed:
+                ended(id, .stopped)
+                return false
             }
             if Task.isCancelled {
                 ended(id, .stopped)
@@ -104,8 +119,10 @@ extension DownloadDriver {
         }
     }
 
-    /// Writes one piece. False when the segment has ended before it.
-    private func take(_ piece: ByteBuffer, on id: ConnectionID) async throws(DownloadError) -> Bool {
+    private enum Taking { case wanted, done, failed }
+
+    /// Writes one piece; says whether more is wanted of this body.
+    private func take(_ piece: ByteBuffer, on id: ConnectionID) async -> Taking {
         let count = ByteCount(piece.readableBytes)
         state.withLock { state in
             let now = environment.clock.now()
@@ -117,14 +134,14 @@ extension DownloadDriver {
         var mustWait = false
         while left > 0 {
             switch state.withLock({ $0.machine.place(left, on: id) }) {
-            case .stop: return false
+            case .stop: return .done
             case .skip(let skipped):
                 offset += Int(skipped)
                 left -= skipped
             case .write(let range):
                 let length = Int(range.upperBound - range.lowerBound)
-                let result: Result<Void, DownloadError> = piece.withUnsafeReadableBytes { bytes in
-                    do throws(DownloadError) {
+                let result: Result<Void, FileError> = piece.withUnsafeReadableBytes { bytes in
+                    do throws(FileError) {
                         try storage.write(
                             UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]), at: range.lowerBound)
                         return .success(())
@@ -134,7 +151,8 @@ extension DownloadDriver {
                 }
                 if case .failure(let error) = result {
                     state.withLock { $0.machine.writeFailed(on: id) }
-                    throw error
+                    faulted(error)
+                    return .failed
                 }
                 let wantsCheckpoint: Bool
                 (mustWait, wantsCheckpoint) = state.withLock { state in
@@ -151,16 +169,17 @@ extension DownloadDriver {
         return state.withLock { state in
             state.machine.asks(id, at: environment.clock.now())
             // What is asked beyond our segment is another's: the connection is closed rather than read to its end.
-            return !state.machine.mustCut(id)
+            return state.machine.mustCut(id) ? .done : .wanted
         }
     }
 
     /// Reading stops while too much is unsynced.
     private func waitForCheckpoint() async {
         while !Task.isCancelled {
-            bell.ring()
-            await checkpointDone.wait()
+            let heard = checkpointDone.rings
             if !state.withLock({ $0.machine.mustWaitForCheckpoint }) { return }
+            bell.ring()
+            await checkpointDone.wait(after: heard)
         }
     }
 
@@ -215,8 +234,9 @@ extension DownloadDriver {
         request.fields = fields
         request.userFields = self.request.headers
         request.credentials = original.credentials ?? self.request.credentials
-        // What the user gave was given for the first source.
-        request.trustedOrigins = original.origin == sources[0].origin ? [original.origin] : []
+        // What the user gave was given for the first source of this request.
+        let trusted = self.request.sources.first?.origin ?? sources[0].origin
+        request.trustedOrigins = original.origin == trusted ? [trusted] : []
         request.headLimit = max(settings.stallTimeout, settings.connectTimeout)
         request.allowsDowngrade = self.request.trust.allowsDowngrade
         return request

@@ -6,39 +6,50 @@ import SystemPackage
 
 /// All bytes are there: verify, publish.
 extension DownloadDriver {
-    func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload {
-        let (total, proof, expected) = state.withLock {
-            ($0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck)
+    /// `nil` when it was stopped before the file got its name.
+    func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
+        let (total, proof, expected, isComplete) = state.withLock {
+            ($0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck, $0.machine.planner.isComplete)
         }
+        guard isComplete else { throw DownloadError(.internal, "the file is not complete") }
         var finalProof = proof
         switch storage.current {
         case .none: throw DownloadError(.internal, "nothing was stored")
-        case .stream:
+        case .stream(let stream):
+            if let expected, let actual = stream.finish() {
+                guard actual == expected.bytes else { throw await mismatch(expected, actual: actual) }
+                return finished(path: "", total: total, proof: .digest)
+            }
             if request.trust.strict, !proof.isStrict { throw unproven(proof) }
             return finished(path: "", total: total, proof: proof)
         case .small(let small):
             if let expected {
                 let actual = ByteDigest.of(small.bytes, expected.algorithm)
                 guard actual == expected.bytes else {
-                    try spill()
+                    try await spill()
                     throw await mismatch(expected, actual: actual)
                 }
                 finalProof = .digest
             }
-            if request.trust.strict, !finalProof.isStrict { throw unproven(finalProof) }
+            if request.trust.strict, !finalProof.isStrict {
+                try await spill()
+                await checkpoint()
+                throw unproven(finalProof)
+            }
             if let path = try await publishSmall(small) { return finished(path: path, total: total, proof: finalProof) }
-            try spill()
+            if let existing = state.withLock({ $0.existing }) { return existing }
+            try await spill()
+            if let existing = state.withLock({ $0.existing }) { return existing }
             return try await publishPair(total: total, proof: finalProof)
         case .pair(let pair):
             if let expected {
                 report(.state(.verifying))
-                let actual = try await digest.finish(expected.algorithm, of: pair, total: total)
+                guard let actual = try await digest.finish(expected.algorithm, of: pair, total: total) else { return nil }
                 guard actual == expected.bytes else { throw await mismatch(expected, actual: actual) }
                 finalProof = .digest
             }
             if request.trust.strict, !finalProof.isStrict {
                 await checkpoint()
-                storage.close()
                 throw unproven(finalProof)
             }
             return try await publishPair(total: total, proof: finalProof)
@@ -70,7 +81,11 @@ extension DownloadDriver {
             }
             if let record { try? pair.journal.write(record) }
         }
-        storage.close()
+        if case .stream = storage.current {
+            return DownloadError(
+                .checksum, "what was written does not have its digest: expected \(expected), got \(found)",
+                suggestion: "Do not use what was written.")
+        }
         return DownloadError(
             .checksum, "the file does not have its digest: expected \(expected), got \(found)",
             suggestion: "What came is kept beside, marked; running it again begins anew.")
@@ -87,7 +102,10 @@ extension DownloadDriver {
             return PublishOrder(
                 directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
                 source: state.sources.first.map {
-                    FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
+                    // Validators speak for the source that gave them alone.
+                    state.primary == 0
+                        ? FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
+                        : FileSource(url: $0.text)
                 })
         }
     }
@@ -109,10 +127,14 @@ extension DownloadDriver {
         case .success(.published(let published)):
             for note in published.notes { report(.event(.note(note.text))) }
             state.withLock { $0.name = published.name }
-            storage.close()
+            removeAside()
             return published.path.string
         case .success(.needsPartFile): return nil
         case .success(.exists(let path)):
+            if request.onConflict == .skip {
+                skip(path, length: (try? environment.fileSystem.statusIfPresent(path))?.length ?? 0)
+                return nil
+            }
             throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
         case .success(.blocked(let path)):
             throw DownloadError(.conflict, "\(path) is in the way", recovery: .needsUser)
@@ -159,7 +181,6 @@ extension DownloadDriver {
             try? SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: false).remove()
             for note in published.notes { report(.event(.note(note.text))) }
             state.withLock { $0.name = published.name }
-            storage.close()
             return finished(path: published.path.string, total: total, proof: proof)
         }
     }
@@ -172,11 +193,10 @@ extension DownloadDriver {
         case .unsyncedName: break
         default: await checkpoint()
         }
-        storage.close()
     }
 
-    /// A list of digests was given: find the one for this name.
-    func lookUpChecksum(for name: String) async throws(DownloadError) {
+    /// A list of digests was given: find the one for the first of these names that it knows.
+    func lookUpChecksum(for names: [String]) async throws(DownloadError) {
         guard let list = request.checksumList, state.withLock({ $0.checksum }) == nil else { return }
         var request = TransferRequest(url: list)
         request.headLimit = settings.stallTimeout
@@ -193,8 +213,9 @@ extension DownloadDriver {
             }
             bytes = try await collect(response.body, most: 4 << 20)
         } catch { throw DownloadError(error) }
-        guard let checksum = ChecksumList(String(decoding: bytes, as: UTF8.self)).checksum(for: name) else {
-            throw DownloadError(.checksum, "\(list) has no digest for \(name)")
+        let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
+        guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
+            throw DownloadError(.checksum, "\(list) has no digest for \(names.first ?? "")")
         }
         state.withLock { $0.checksum = checksum }
     }

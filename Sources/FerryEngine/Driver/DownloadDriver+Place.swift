@@ -10,12 +10,30 @@ extension DownloadDriver {
     /// A small file that is not there after this moves to the disk.
     static let smallFilePatience: Duration = .seconds(2)
 
-    /// Takes the name and makes room. False when the file that is there already is the server's.
-    func makePlace(for entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
+    /// Puts what is held aside, when there is a reason to, and makes a place for this file.
+    ///
+    /// False when there is nothing to read: the file that is there already is the server's.
+    func replace(_ reason: String?, _ entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
+        await turn.take()
+        defer { turn.give() }
+        if let reason {
+            try setAside(reason)
+        } else {
+            // An answer before this one made a place, and broke before its first byte.
+            forgetPair()
+        }
+        let isMade = try await makePlace(for: entity, url: url)
+        state.withLock { $0.isReplacing = false }
+        return isMade
+    }
+
+    private func makePlace(for entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
         let total = entity.identity.totalBytes
         state.withLock { $0.contentType = entity.identity.contentType }
-        if case .stream = storage.current {
-            report(.event(.started(name: state.withLock { $0.name }, totalBytes: total)))
+        if case .stream(let stream) = storage.current {
+            try await lookUpChecksum(for: names(of: entity, url: url))
+            stream.follow(state.withLock { $0.digestToCheck }?.algorithm)
+            begun(state.withLock { $0.name }, total)
             return true
         }
         let (directory, name) = try destination(for: entity, url: url)
@@ -24,11 +42,12 @@ extension DownloadDriver {
             bell.ring()
             return false
         }
+        if try isDecided(by: directory.appending(name)) { return false }
         state.withLock { $0.name = name }
-        try await lookUpChecksum(for: name)
+        try await lookUpChecksum(for: names(of: entity, url: url))
         try checkSpace(in: directory, for: total)
         report(.named(name: name, path: directory.appending(name).string))
-        report(.event(.started(name: name, totalBytes: total)))
+        begun(name, total)
         if let total, total < Self.smallFileBytes, !entity.endsByClose, request.onConflict != .overwrite {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(Int(total))
@@ -40,7 +59,49 @@ extension DownloadDriver {
         return true
     }
 
+    /// Says that it has started, once for each file.
+    private func begun(_ name: String, _ total: ByteCount?) {
+        let isNews = state.withLock { state in
+            defer { state.started = (name, total) }
+            return state.started.map { $0 != (name, total) } ?? true
+        }
+        if isNews { report(.event(.started(name: name, totalBytes: total))) }
+    }
+
+    /// The names under which a list of digests may know it.
+    private func names(of entity: Entity, url: DownloadURL) -> [String] {
+        [SafeName.make(entity.suggestedName, url: sources[0], finalURL: url)] + namesBeforehand
+    }
+
+    /// Under the rules `fail` and `skip` a file that has the name decides before a byte of the body is read.
+    private func isDecided(by path: FilePath) throws(DownloadError) -> Bool {
+        guard request.onConflict == .fail || request.onConflict == .skip else { return false }
+        let status: FileStatus?
+        do throws(FileError) { status = try environment.fileSystem.statusIfPresent(path) } catch {
+            throw DownloadError(error)
+        }
+        guard let status else { return false }
+        guard request.onConflict == .skip else {
+            throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
+        }
+        skip(path, length: status.length)
+        return true
+    }
+
+    /// The file that is there stays, as asked.
+    func skip(_ path: FilePath, length: ByteCount) {
+        report(.event(.note("\(path) is there; skipped")))
+        state.withLock {
+            $0.existing = FinishedDownload(
+                path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
+                finalURL: $0.finalURL?.redacted ?? "")
+        }
+        bell.ring()
+    }
+
     private func destination(for entity: Entity, url: DownloadURL) throws(DownloadError) -> (FilePath, String) {
+        // What was begun under a name begins again under it.
+        if let own = state.withLock({ $0.ownPaths }) { return (own.directory, own.name) }
         switch request.destination {
         case .stream: throw DownloadError(.internal, "a stream has no name")
         case .file(let path):
@@ -75,7 +136,7 @@ extension DownloadDriver {
         return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil
     }
 
-    private func checkSpace(in directory: FilePath, for total: ByteCount?) throws(DownloadError) {
+    func checkSpace(in directory: FilePath, for total: ByteCount?) throws(DownloadError) {
         let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: environment.fileSystem)
         do {
             if case .short(let free, let missing) = try space.check(needed: total ?? 0) {
@@ -127,8 +188,8 @@ extension DownloadDriver {
                 do {
                     _ = try part.preallocate(total: total)
                 } catch {
-                    try? journal.remove()
                     try? part.remove()
+                    try? journal.remove()
                     throw DownloadError(error)
                 }
             }
@@ -136,11 +197,7 @@ extension DownloadDriver {
             return Storage.Pair(paths: paths, part: part, journal: journal)
         case .exists(let path):
             if request.onConflict == .skip {
-                state.withLock {
-                    $0.existing = FinishedDownload(
-                        path: path.string, totalBytes: 0, proof: .none, wasAlreadyComplete: true)
-                }
-                bell.ring()
+                skip(path, length: (try? environment.fileSystem.statusIfPresent(path))?.length ?? 0)
                 return nil
             }
             throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
@@ -167,29 +224,39 @@ extension DownloadDriver {
     // MARK: Small files
 
     /// A small file that takes long moves to the disk, where a kill cannot reach it.
-    func spillIfSlow(at now: Duration) throws(DownloadError) {
-        guard case .small = storage.current,
-            let start = state.withLock({ $0.startedAt }), now - start >= Self.smallFilePatience
-        else { return }
-        try spill()
+    func spillIfSlow(at now: Duration) async {
+        guard let start = state.withLock({ $0.startedAt }), now - start >= Self.smallFilePatience else { return }
+        await spillNow()
+    }
+
+    /// Moves a small file to the disk, unless just now the place changes anyway.
+    func spillNow() async {
+        // Who has the turn may wait for a server, and whoever calls this must not.
+        guard case .small = storage.current, turn.tryTake() else { return }
+        defer { turn.give() }
+        do throws(DownloadError) { try spillInTurn() } catch { fail(error) }
     }
 
     /// Moves a small file from memory to a part file and journal.
-    func spill() throws(DownloadError) {
-        try storage.spill { small throws(DownloadError) in
-            guard let pair = try makePair(name: small.name, in: small.directory, total: nil) else {
-                throw DownloadError(.conflict, "\(small.name) is there already", recovery: .needsUser)
-            }
-            do throws(FileError) {
-                try pair.part.write(small.bytes, at: 0)
-            } catch { throw DownloadError(error) }
-            return pair
+    func spill() async throws(DownloadError) {
+        await turn.take()
+        defer { turn.give() }
+        try spillInTurn()
+    }
+
+    private func spillInTurn() throws(DownloadError) {
+        guard case .small(let small) = storage.current, !state.withLock({ $0.isReplacing }) else { return }
+        guard let pair = try makePair(name: small.name, in: small.directory, total: nil) else { return }
+        do throws(FileError) { try storage.spill(to: pair) } catch {
+            try? pair.part.remove()
+            try? pair.journal.remove()
+            throw DownloadError(error)
         }
     }
 
     // MARK: Letting go
 
-    /// What is held cannot be used: it stays beside, until the new one is published.
+    /// What is held cannot be used: it stays beside, until the new one is published. Called in turn.
     func setAside(_ reason: String) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
         state.withLock { $0.record?.append(.restarted(reason: reason), at: environment.clock.date()) }
@@ -213,16 +280,22 @@ extension DownloadDriver {
     func forgetPair() {
         guard let pair = storage.pair else { return }
         environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
-        try? pair.journal.remove()
+        // A part file without its journal would be in the way of its name for ever.
         try? pair.part.remove()
+        try? pair.journal.remove()
         storage.close()
     }
 
     /// The machine asked for a restart before any answer.
-    func restart(_ reason: String) -> Bool {
+    func restart(_ reason: String) async -> Bool {
+        await turn.take()
+        defer { turn.give() }
         do throws(DownloadError) {
             try setAside(reason)
-            state.withLock { $0.machine.restarted() }
+            state.withLock { state in
+                state.machine.restarted()
+                state.offered = nil
+            }
             return true
         } catch {
             fail(error)
@@ -234,5 +307,12 @@ extension DownloadDriver {
     func discard() {
         forgetPair()
         storage.close()
+        removeAside()
+    }
+
+    /// What was put aside in favour of this file goes.
+    func removeAside() {
+        guard let own = state.withLock({ $0.ownPaths }) else { return }
+        try? SetAside(own, fileSystem: environment.fileSystem, syncs: false).remove()
     }
 }

@@ -8,7 +8,7 @@ extension DownloadDriver {
     func prepare() async throws(DownloadError) -> FinishedDownload? {
         switch request.destination {
         case .stream(let descriptor):
-            storage.set(.stream(descriptor))
+            storage.set(.stream(OutputStream(descriptor)))
             begin(with: nil)
             return nil
         case .part(let path):
@@ -68,6 +68,15 @@ extension DownloadDriver {
             (journal, record) = try Journal.open(
                 at: paths.journal, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
         } catch {
+            if case .missing = error, !isNamed {
+                // It was there when the directory was read; another process has ended it.
+                environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+                return try await lookForFinished(paths.final)
+            }
+            if case .locked = error, !isNamed, isOfAnotherRequest(paths) {
+                begin(with: nil)
+                return nil
+            }
             if case .locked = error { throw DownloadError(error) }
             if isNamed { throw DownloadError(error) }
             report(.event(.note("\(error.message): it is left as it is, and the download begins under another name")))
@@ -95,8 +104,27 @@ extension DownloadDriver {
             throw DownloadError(error)
         }
         storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))
-        try adopt(record, part: part, paths: paths)
+        try await adopt(record, part: part, paths: paths)
         return nil
+    }
+
+    /// Whether the download that is under way there is not the one asked for: then it takes the next name.
+    private func isOfAnotherRequest(_ paths: DownloadPaths) -> Bool {
+        guard request.onConflict == .rename, let source = request.sources.first,
+            let other = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+        else { return false }
+        return !other.urls.contains(source.text)
+    }
+
+    /// The names under which a list of digests may know the file, before the server was asked.
+    var namesBeforehand: [String] {
+        var names = sources.prefix(1).map { SafeName.make(nil, url: $0, finalURL: nil) }
+        switch request.destination {
+        case .file(let path), .part(let path):
+            if let name = DownloadPaths(of: absolute(path))?.name { names.append(name) }
+        case .directory, .stream: break
+        }
+        return names
     }
 
     /// Publishing was cut: finish it, or do it again.
@@ -132,8 +160,9 @@ extension DownloadDriver {
     }
 
     /// What the journal says becomes what the machine believes.
-    private func adopt(_ record: JournalRecord, part: PartFile, paths: DownloadPaths) throws(DownloadError) {
+    private func adopt(_ record: JournalRecord, part: PartFile, paths: DownloadPaths) async throws(DownloadError) {
         var record = record
+        record.id = id.rawValue
         var claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
         var isDoubtful = false
         let checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
@@ -159,33 +188,53 @@ extension DownloadDriver {
         let given = request.sources.isEmpty ? known : request.sources
         guard !given.isEmpty else { throw DownloadError(.invalidRequest, "the journal \(paths.journal) names no URL") }
         let isNew = !record.urls.contains(given[0].text)
-        let sources = isNew ? given : given + known.filter { url in !given.contains { $0.text == url.text } }
-        record.urls = sources.map(\.text) + (isNew ? record.urls : [])
+        let sources = isNew ? given : Self.merge(given, known)
+        let offered = record.offered.flatMap { try? Checksum(parsing: $0) }
         let name = record.name
         let final = record
         state.withLock { state in
             state.sources = sources
             state.name = name
             state.checksum = checksum
+            state.offered = offered
             state.record = final
         }
         report(.named(name: name, path: paths.final.string))
-        if let mismatch = record.mismatch, let checksum, mismatch.expected == checksum.description {
-            // Asked again with the digest that it does not have: what is there is of no use.
+        try await lookUpChecksum(for: [name] + namesBeforehand)
+        if let mismatch = record.mismatch, state.withLock({ $0.checksum ?? $0.offered })?.description ?? mismatch.expected == mismatch.expected {
+            // Asked again for the digest that it does not have: what is there is of no use.
             try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)")
+            state.withLock { $0.offered = nil }
             begin(with: nil)
             return
         }
         if claims.isEmpty {
+            state.withLock { $0.offered = nil }
             if record.claimed.isEmpty { forgetPair() } else { try setAside("nothing of it can be believed") }
             begin(with: nil)
             return
+        }
+        if claims.pairs != record.claimed, let journal = storage.pair?.journal {
+            // Taken back before a byte changes (TRUST C2): the next write would make the file long enough again.
+            record.claimed = claims.pairs
+            let retracted = record
+            state.withLock { $0.record = retracted }
+            do throws(JournalError) { try journal.retract(retracted) } catch { throw DownloadError(error) }
         }
         let identity = isNew ? FileIdentity(totalBytes: record.totalBytes) : record.identity
         let held = Held(identity: identity, ranges: claims)
         begin(
             with: held, total: record.totalBytes, weakestJoin: record.weakestJoin,
             isNewSource: isNew, isDoubtful: isDoubtful)
+    }
+
+    /// The source that the validators come from, then the others, as given where they are.
+    private static func merge(_ given: [DownloadURL], _ known: [DownloadURL]) -> [DownloadURL] {
+        var all: [DownloadURL] = []
+        for url in known.prefix(1) + given + known where !all.contains(where: { $0.text == url.text }) {
+            all.append(given.first { $0.text == url.text } ?? url)
+        }
+        return all
     }
 
     // MARK: A finished file
@@ -196,10 +245,14 @@ extension DownloadDriver {
             return nil
         }
         let url = request.sources[0]
-        if let checksum = request.checksum {
+        // The server may give it another name, and the list know that one.
+        try? await lookUpChecksum(for: namesBeforehand)
+        if let checksum = state.withLock({ $0.checksum }) {
             report(.state(.verifying))
-            let actual = await environment.pool.run { [environment] in
-                Self.digest(of: path, length: status.length, checksum.algorithm, environment.fileSystem)
+            let actual = await digest(of: path, length: status.length, checksum.algorithm)
+            if stopWanted != nil {
+                begin(with: nil)
+                return nil
             }
             if actual == checksum.bytes {
                 return FinishedDownload(
@@ -215,7 +268,7 @@ extension DownloadDriver {
                 finalURL: url.redacted)
         }
         var finished: FileIdentity?
-        if request.checksum == nil, let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
+        if state.withLock({ $0.checksum }) == nil, let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
             attribute.matches(url: url.text, status), attribute.etag != nil || attribute.lastModified != nil
         {
             finished = FileIdentity(
@@ -225,12 +278,10 @@ extension DownloadDriver {
         return nil
     }
 
-    private static func digest(
-        of path: FilePath, length: ByteCount, _ algorithm: DigestAlgorithm, _ fileSystem: any FileSystem
-    ) -> [UInt8]? {
-        guard let file = try? fileSystem.open(path, .readOnly) else { return nil }
+    private func digest(of path: FilePath, length: ByteCount, _ algorithm: DigestAlgorithm) async -> [UInt8]? {
+        guard let file = try? environment.fileSystem.open(path, .readOnly) else { return nil }
         defer { file.close() }
-        return try? ByteDigest.of(file, length: length, algorithm)
+        return try? await read(PrefixDigest(algorithm, of: file), to: length)
     }
 
     /// The server said that the finished file is unchanged.
@@ -272,6 +323,8 @@ extension DownloadDriver {
             state.machine = TransferMachine(
                 settings: rules, held: held, total: total, weakestJoin: weakestJoin, finished: finished)
             state.startedAt = environment.clock.now()
+            state.isPrepared = true
         }
+        report(.state(.downloading))
     }
 }

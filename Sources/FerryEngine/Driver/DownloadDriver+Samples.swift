@@ -7,6 +7,7 @@ import Synchronization
 extension DownloadDriver {
     private enum Comparison {
         case outcome(SamplePlan.Outcome, FileIdentity?)
+        case deadLink(Int)
         case failure(String)
     }
 
@@ -17,6 +18,9 @@ extension DownloadDriver {
         state.withLock { state in
             switch comparison {
             case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
+            case .deadLink(let status): state.machine.samplingDeadLink(status, source: source)
+            // We left; the server did nothing wrong.
+            case .failure where Task.isCancelled: break
             case .failure(let reason):
                 state.machine.samplingFailed(
                     reason, source: source, on: id, at: environment.clock.now(), random: environment.random())
@@ -48,10 +52,11 @@ extension DownloadDriver {
                     offered = entity.identity
                     guard range == block, let mine = storage.read(block) else { return .outcome(.inconclusive, nil) }
                     let theirs = try await collect(response.body, most: mine.count)
+                    guard theirs.count == mine.count else { return .outcome(.inconclusive, nil) }
                     compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
                     if mine != theirs { return .outcome(.different, entity.identity) }
                 case .busy(let status, _): return .failure("the server answered \(status)")
-                case .deadLink(let status): return .failure("the server answered \(status)")
+                case .deadLink(let status): return .deadLink(status)
                 default: return .outcome(.inconclusive, nil)
                 }
             } catch {

@@ -1,4 +1,5 @@
 package import FerryCore
+import Foundation
 import Synchronization
 import SystemPackage
 
@@ -10,7 +11,9 @@ import SystemPackage
 /// ```
 ///
 /// Invariants: every decision is made by ``TransferMachine`` under one lock; every connection task is in `tasks` and is
-/// awaited before `run()` returns; a range enters the journal only after a sync that began after its write returned.
+/// awaited before `run()` returns; a range enters the journal only after a sync that began after its write returned;
+/// checkpoints, spilling and changing the part file take turns. Locks: `state` may be held when the storage's is taken,
+/// never the other way round, and neither when something is reported.
 /// A crash at any moment leaves a part file with a journal that claims only what is there, or a published file.
 package final class DownloadDriver: Sendable {
     /// How a run ended.
@@ -58,6 +61,23 @@ package final class DownloadDriver: Sendable {
         var checksum: Checksum?
         /// The name that this download had taken before what it held was put aside.
         var ownPaths: DownloadPaths?
+        /// Where the validators of `record` come from; an index into `sources`.
+        var primary = 0
+        /// The digest that the server had offered with what an earlier run left.
+        var offered: Checksum?
+        var isPrepared = false
+        /// The machine knows of another file than the one that the storage has a place for.
+        var isReplacing = false
+        /// What ``DownloadEvent/Kind/started(name:totalBytes:)`` said last.
+        var started: (name: String, totalBytes: ByteCount?)?
+        var isBackingOff = false
+        var checkpoint: Task<Void, Never>?
+        /// A write or sync failed with EIO: reopen, and fetch again what is not claimed.
+        var damage: DownloadError?
+        var hasReopened = false
+        /// A sync failed: nothing that is not claimed may be believed.
+        var distrustsUnclaimed = false
+        var lastSpaceCheck: Duration?
     }
 
     let id: DownloadID
@@ -68,6 +88,7 @@ package final class DownloadDriver: Sendable {
     let storage = Storage()
     let bell = Signal()
     let checkpointDone = Signal()
+    let turn = Turn()
     let throttle: Throttle
     let state: Mutex<State>
 
@@ -91,10 +112,11 @@ package final class DownloadDriver: Sendable {
 
     var sources: [DownloadURL] { state.withLock { $0.sources } }
 
-    /// How far it is; cheap, may be asked at any time.
-    package func progress() -> DownloadProgress {
+    /// How far it is; cheap, may be asked at any time. `nil` before it is known what is there already.
+    package func progress() -> DownloadProgress? {
         let now = environment.clock.now()
         return state.withLock { state in
+            guard state.isPrepared else { return nil }
             let machine = state.machine
             let done = machine.planner.writtenBytes
             let total = machine.planner.total
@@ -118,114 +140,143 @@ package final class DownloadDriver: Sendable {
 
     /// Runs to the end, or until it is stopped. Called once.
     package func run() async -> Outcome {
+        let outcome: Outcome
         do throws(DownloadError) {
-            if let finished = try await prepare() { return .completed(finished) }
-            return try await transfer()
+            if let finished = try await prepare() {
+                outcome = .completed(finished)
+            } else {
+                outcome = try await transfer()
+            }
         } catch {
-            storage.close()
-            return stopped() ?? .failed(error)
+            switch stopWanted {
+            case .pause: outcome = .stopped
+            case .cancel: outcome = .cancelled
+            case nil: outcome = .failed(error)
+            }
         }
+        if case .cancelled = outcome { discard() }
+        storage.close()
+        return outcome
     }
 
-    private func stopped() -> Outcome? {
-        switch state.withLock({ $0.stop }) {
-        case .pause: .stopped
-        case .cancel: .cancelled
-        case nil: nil
-        }
-    }
+    var stopWanted: Stop? { state.withLock { $0.stop } }
 
-    /// The loop that owns every task of this download.
     private func transfer() async throws(DownloadError) -> Outcome {
-        // owner: this function, which cancels it.
+        // owner: this function, which cancels and awaits it.
         let ticker = Task(executorPreference: environment.executor) { [clock = environment.clock, bell] in
             while !Task.isCancelled {
                 try? await clock.sleep(for: TransferMachine.tickInterval)
                 bell.ring()
             }
         }
-        defer { ticker.cancel() }
-        var checkpoint: Task<Void, Never>?
         let digest = DigestFollower(self)
+        let result: Result<Outcome, DownloadError>
+        do throws(DownloadError) { result = .success(try await loop(digest)) } catch { result = .failure(error) }
+        await drain()
+        await digest.stop()
+        ticker.cancel()
+        await ticker.value
+        return try result.get()
+    }
+
+    /// The loop that owns every task of this download.
+    private func loop(_ digest: DigestFollower) async throws(DownloadError) -> Outcome {
         while true {
+            let heard = bell.rings
             let now = environment.clock.now()
-            let (commands, stop, fatal, existing) = state.withLock { state in
+            let (commands, stop, fatal, existing, damage) = state.withLock { state in
                 if let fatal = state.fatal { state.machine.end(fatal) }
-                return (state.machine.tick(at: now), state.stop, state.fatal, state.existing)
+                let damage = state.damage
+                // What the machine commands before the damage is mended would be lost.
+                let commands = damage == nil ? state.machine.tick(at: now) : []
+                return (commands, state.stop, state.fatal, state.existing, damage)
             }
-            announce()
-            if let existing {
-                await drain(checkpoint, digest)
-                storage.close()
-                return .completed(existing)
-            }
-            if stop != nil || Task.isCancelled {
-                await drain(checkpoint, digest)
-                return try await leave(stop ?? .pause)
+            await announce(at: now)
+            if let existing { return .completed(existing) }
+            if stop != nil || Task.isCancelled { return await leave(stop ?? .pause) }
+            if let damage {
+                await mend(damage)
+                continue
             }
             for command in commands {
                 switch command {
                 case .open(let connection): open(connection)
                 case .cut(let connection): state.withLock { $0.tasks[connection] }?.cancel()
                 case .checkpoint:
-                    await checkpoint?.value
-                    // owner: this function, which awaits it in drain.
-                    checkpoint = Task { await self.checkpoint() }
+                    // owner: state.checkpoint, awaited in drain.
+                    let task = Task { _ = await self.checkpoint() }
+                    state.withLock { $0.checkpoint = task }
                 case .fail(let error):
-                    await drain(checkpoint, digest)
+                    await drain()
                     await keep()
-                    storage.close()
                     throw fatal ?? error
                 case .finish:
-                    await drain(checkpoint, nil)
-                    return .completed(try await finish(digest))
+                    await drain()
+                    if let finished = try await finish(digest) { return .completed(finished) }
+                    return await leave(stopWanted ?? .pause)
                 }
             }
             digest.follow()
-            try spillIfSlow(at: now)
-            await bell.wait()
+            await spillIfSlow(at: now)
+            checkFloor(at: now)
+            await bell.wait(after: heard)
         }
     }
 
-    private func drain(_ checkpoint: Task<Void, Never>?, _ digest: DigestFollower?) async {
+    /// Ends every connection and waits for what is under way.
+    func drain() async {
         let tasks = state.withLock { Array($0.tasks.values) }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
-        await checkpoint?.value
-        await digest?.stop()
+        await state.withLock { $0.checkpoint }?.value
+        let now = environment.clock.now()
+        state.withLock { state in
+            guard state.distrustsUnclaimed else { return }
+            state.distrustsUnclaimed = false
+            let snapshot = state.machine.beginCheckpoint(at: now)
+            state.machine.checkpointEnded(snapshot, succeeded: false, at: now)
+        }
     }
 
     /// Keeps what is there for another run: a small file moves to the disk, everything written is claimed.
     private func keep() async {
         do throws(DownloadError) {
-            try spill()
+            try await spill()
         } catch {
             report(.event(.note("what was in memory is lost: \(error.message)")))
         }
-        await self.checkpoint()
+        if let error = await checkpoint() {
+            report(.event(.note("what came since the last checkpoint will be fetched again: \(error.message)")))
+        }
     }
 
-    private func leave(_ stop: Stop) async throws(DownloadError) -> Outcome {
+    private func leave(_ stop: Stop) async -> Outcome {
+        await drain()
         switch stop {
         case .pause:
             await keep()
-            storage.close()
-            announce()
+            await announce(at: environment.clock.now())
             return .stopped
-        case .cancel:
-            discard()
-            return .cancelled
+        case .cancel: return .cancelled
         }
     }
 
     /// Hands the machine's events on.
-    func announce() {
+    private func announce(at now: Duration) async {
+        let date = environment.clock.date()
         let events = state.withLock { state in
             let events = state.machine.drainEvents()
-            for event in events { state.record?.append(event, at: environment.clock.date()) }
+            for event in events { state.record?.append(event, at: date) }
             return events
         }
-        for event in events { report(.event(event)) }
+        for event in events {
+            report(.event(event))
+            guard case .retrying(_, let delay, _) = event else { continue }
+            state.withLock { $0.isBackingOff = true }
+            report(.state(.waiting(.retry(at: date.addingTimeInterval(delay.seconds)))))
+            // Its connection broke: a small file moves to the disk, where a kill cannot reach it.
+            await spillNow()
+        }
     }
 
     /// Stops everything with an error that is not the machine's.

@@ -1,9 +1,15 @@
 import Synchronization
 
-/// A bell: tasks wait, anyone rings, all who wait go on. A ring that nobody waits for is kept for the next who does.
+/// A bell that counts: who waits names the last ring it knows of, so that no ring is missed, however many wait.
+///
+/// ```swift
+/// let heard = bell.rings      // before looking at what the ring is about
+/// if isReady() { return }
+/// await bell.wait(after: heard)
+/// ```
 package final class Signal: Sendable {
     private struct State {
-        var isRung = false
+        var rings: UInt64 = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var last = 0
     }
@@ -11,18 +17,21 @@ package final class Signal: Sendable {
 
     package init() {}
 
+    /// How often it rang so far.
+    package var rings: UInt64 { state.withLock { $0.rings } }
+
     /// Lets everybody who waits go on.
     package func ring() {
         let waiting = state.withLock { state in
+            state.rings += 1
             defer { state.waiting.removeAll() }
-            if state.waiting.isEmpty { state.isRung = true }
             return state.waiting.values.map { $0 }
         }
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns at the next ring, at once when one was kept, or when the task is cancelled.
-    package func wait() async {
+    /// Returns once it has rung more than `heard` times, or when the task is cancelled.
+    package func wait(after heard: UInt64) async {
         let id = state.withLock { state in
             state.last += 1
             return state.last
@@ -30,10 +39,7 @@ package final class Signal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
-                    if state.isRung || Task.isCancelled {
-                        state.isRung = false
-                        return true
-                    }
+                    if state.rings > heard || Task.isCancelled { return true }
                     state.waiting[id] = continuation
                     return false
                 }

@@ -2,10 +2,10 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-
 /// Where the bytes of one download go: nowhere yet, memory (small files), a part file with its journal, or a stream.
 ///
-/// Writes of different connections go to different ranges and may run at the same time.
+/// Writes of different connections go to different ranges and may run at the same time. Its lock is the innermost:
+/// nothing else is taken under it.
 final class Storage: Sendable {
     /// A part file and its journal, both locked by us.
     struct Pair: Sendable {
@@ -25,7 +25,7 @@ final class Storage: Sendable {
         case none
         case small(Small)
         case pair(Pair)
-        case stream(Int32)
+        case stream(OutputStream)
     }
 
     private let place = Mutex(Place.none)
@@ -39,7 +39,7 @@ final class Storage: Sendable {
     func set(_ new: Place) { place.withLock { $0 = new } }
 
     /// Writes all of the bytes at their offset.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount) throws(DownloadError) {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount) throws(FileError) {
         let target: Place? = place.withLock { place in
             guard case .small(var small) = place else { return place }
             // Taken out while it is changed, so that the array is not copied.
@@ -54,30 +54,19 @@ final class Storage: Sendable {
         }
         switch target {
         case nil: return
-        case .pair(let pair)?:
-            do { try pair.part.write(bytes, at: offset) } catch { throw DownloadError(error) }
-        case .stream(let descriptor)?: try Self.stream(bytes, to: descriptor)
-        case .small?, .none?: throw DownloadError(.internal, "bytes came before there was a place for them")
+        case .pair(let pair)?: try pair.part.write(bytes, at: offset)
+        case .stream(let stream)?: try stream.write(bytes)
+        case .small?, .none?: throw FileError(.write, "a file that has no place yet", kind: .closed)
         }
     }
 
-    private static func stream(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(DownloadError) {
-        let target = SystemPackage.FileDescriptor(rawValue: descriptor)
-        do {
-            try target.writeAll(bytes)
-        } catch {
-            throw DownloadError(.disk, "cannot write to the output", underlying: "\(error)")
-        }
-    }
-
-    /// Moves a small file to a part file and journal that `make` creates; other places stay as they are.
-    ///
-    /// Writers wait while it happens.
-    func spill(_ make: (Small) throws(DownloadError) -> Pair) throws(DownloadError) {
-        let result: Result<Void, DownloadError> = place.withLock { place in
+    /// Lets a pair take the place of the small file, with what has come of it by now. Writers wait meanwhile.
+    func spill(to pair: Pair) throws(FileError) {
+        let result: Result<Void, FileError> = place.withLock { place in
             guard case .small(let small) = place else { return .success(()) }
-            do throws(DownloadError) {
-                place = .pair(try make(small))
+            do throws(FileError) {
+                try pair.part.write(small.bytes, at: 0)
+                place = .pair(pair)
                 return .success(())
             } catch {
                 return .failure(error)

@@ -1,0 +1,73 @@
+import Synchronization
+import Testing
+
+@testable import FerryEngine
+
+@Suite("A signal", .timeLimit(.minutes(5)))
+struct SignalTests {
+    @Test("that rang before anybody waited lets everybody go on who had not heard it")
+    func kept() async {
+        let signal = Signal()
+        let heard = signal.rings
+        signal.ring()
+        // With one kept ring for the first who waits, the second would wait for ever.
+        await signal.wait(after: heard)
+        await signal.wait(after: heard)
+        #expect(signal.rings == heard + 1)
+    }
+
+    @Test("wakes all who wait")
+    func wakes() async {
+        let signal = Signal()
+        let heard = signal.rings
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { await signal.wait(after: heard) } }
+            group.addTask { signal.ring() }
+        }
+    }
+
+    @Test("lets a cancelled task go on")
+    func cancelled() async {
+        let signal = Signal()
+        let task = Task { await signal.wait(after: signal.rings) }
+        task.cancel()
+        await task.value
+    }
+}
+
+@Suite("A turn", .timeLimit(.minutes(5)))
+struct TurnTests {
+    @Test("is had by one at a time")
+    func exclusive() async {
+        let turn = Turn()
+        let gauge = Gauge()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    await turn.take()
+                    gauge.enter()
+                    await Task.yield()
+                    gauge.leave()
+                    turn.give()
+                }
+            }
+        }
+        #expect(gauge.most == 1)
+        #expect(turn.tryTake())
+        #expect(!turn.tryTake())
+    }
+}
+
+/// Counts who is inside.
+private final class Gauge: Sendable {
+    private let counts = Mutex((inside: 0, most: 0))
+
+    var most: Int { counts.withLock { $0.most } }
+    func enter() {
+        counts.withLock { counts in
+            counts.inside += 1
+            counts.most = max(counts.most, counts.inside)
+        }
+    }
+    func leave() { counts.withLock { $0.inside -= 1 } }
+}

@@ -1,0 +1,150 @@
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("A disk that fails", .timeLimit(.minutes(2)))
+struct DiskTests {
+    private func isPart(_ path: String) -> Bool { path.hasSuffix(".part") }
+
+    @Test("once with EIO is opened anew, and what was not safe is fetched again (B4)", arguments: [FileError.Operation.sync, .write])
+    func once(operation: FileError.Operation) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 80_000_000)
+            shop.server.serve("/a", resource)
+            let failures = Atomic(0)
+            let disk = TroubledFileSystem { what, path in
+                guard what == operation, path.string.hasSuffix("/a.part") else { return nil }
+                return failures.add(1, ordering: .relaxed).oldValue == 0 ? .io : nil
+            }
+            let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(shop.names == ["a"])
+            #expect(outcome.events.contains { if case .note(let text) = $0 { text.contains("opened anew") } else { false } })
+        }
+    }
+
+    @Test("again and again ends the download; nothing unsafe is claimed (C1)")
+    func always() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 80_000_000)
+            shop.server.serve("/a", resource)
+            let disk = TroubledFileSystem { what, path in
+                what == .sync && path.string.hasSuffix("/a.part") ? .io : nil
+            }
+            let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
+            #expect(outcome.error?.code == .disk)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+            // Nothing was ever synced, so nothing may be believed.
+            let next = try await shop.get("/a")
+            try shop.expect(next.file.path, is: resource)
+            #expect(next.resumedAt == nil)
+        }
+    }
+
+    @Test("because it is full ends the download as such, with its bytes kept (B3)")
+    func full() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 40_000_000)
+            shop.server.serve("/a", resource)
+            let writes = Atomic(0)
+            let disk = TroubledFileSystem { what, path in
+                guard what == .write, path.string.hasSuffix("/a.part") else { return nil }
+                return writes.add(1, ordering: .relaxed).oldValue > 20 ? .noSpace : nil
+            }
+            let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
+            #expect(outcome.error?.code == .diskFull)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+            let next = try await shop.get("/a")
+            try shop.expect(next.file.path, is: resource)
+            #expect((next.resumedAt ?? 0) > 0)
+        }
+    }
+
+    @Test("because it is full is said before a byte when the size is known (B3)")
+    func fullBefore() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 40_000_000))
+            let disk = TroubledFileSystem { what, _ in what == .allocate ? .noSpace : nil }
+            let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
+            #expect(outcome.error?.code == .diskFull)
+            #expect(shop.names == [])
+        }
+    }
+
+    @Test("an endless body stops at the floor of free space (A29)")
+    func floor() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 1000))
+            shop.server.always("/a", .endlessBody(chunked: true).and(.rate(2_000_000)))
+            let checks = Atomic(0)
+            let disk = TroubledFileSystem { what, _ in
+                // The first look is before the start.
+                what == .measureSpace && checks.add(1, ordering: .relaxed).oldValue > 0 ? .noSpace : nil
+            }
+            let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk), { $0.minFreeBytes = 1 })
+            #expect(outcome.error?.code == .diskFull)
+            #expect(!shop.names.contains("a"))
+        }
+    }
+
+    @Test("an endless body stops at --max-size (A29)")
+    func maxSize() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 1000))
+            shop.server.always("/a", .endlessBody())
+            let outcome = try await shop.get("/a", { _ in }, { $0.maxBytes = 5_000_000 })
+            #expect(outcome.error?.code == .tooLarge)
+            #expect(!shop.names.contains("a"))
+        }
+    }
+
+    @Test("a part file that is deleted meanwhile is noticed and never published (B6)")
+    func deleted() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            shop.server.serve("/a", Resource(size: 20_000_000))
+            shop.server.script("/a", [.hold(after: 5_000_000, gate)])
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(5_000_000, download)
+            try FileManager.default.removeItem(atPath: shop.path("a.part"))
+            gate.open()
+            await #expect(throws: DownloadError.self) { _ = try await download.finished() }
+            await manager.shutdown()
+            #expect(!shop.names.contains("a"))
+        }
+    }
+
+    @Test("a part file that was shortened is believed as far as it goes, also after it grew again (B6, C2)")
+    func shortened() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 40_000_000)
+            shop.server.serve("/a", resource)
+            try await shop.interrupt("/a", after: 20_000_000)
+            let handle = try FileHandle(forUpdating: URL(filePath: shop.path("a.part")))
+            try handle.truncate(atOffset: 8_000_000)
+            try handle.close()
+            // Another run that is cut before it fetched anything, then somebody makes it long again.
+            let gate = Gate()
+            shop.server.script("/a", [], then: .hold(gate))
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a"))
+            await gate.arrived()
+            _ = download
+            await manager.shutdown()
+            gate.open()
+            shop.server.always("/a", .honest)
+            let again = try FileHandle(forUpdating: URL(filePath: shop.path("a.part")))
+            try again.truncate(atOffset: 40_000_000)
+            try again.close()
+            let outcome = try await shop.get("/a")
+            try shop.expect(outcome.file.path, is: resource)
+            #expect((outcome.resumedAt ?? .max) <= 8_000_000)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Ferry
+
+@Suite("Mirrors", .timeLimit(.minutes(2)))
+struct MirrorTests {
+    private func mirror(_ shop: Workshop, _ path: String, host: String? = nil) throws -> DownloadURL {
+        try DownloadURL(shop.server.url(path, host: host))
+    }
+
+    @Test("take over when the first source is gone in the middle, after samples matched")
+    func takesOver() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.serve("/m", Resource(size: 20_000_000, etag: "\"other\""))
+            shop.server.script("/a", [.cut(after: 5_000_000)], then: .status(404))
+            let mirror = try mirror(shop, "/m")
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) { $0.sources.append(mirror) }
+            let file = try outcome.file
+            shop.expect(file.path, is: resource)
+            #expect(file.proof == .sampled)
+            #expect(outcome.restartReason == nil)
+        }
+    }
+
+    @Test("that have another file are dropped, and never begin anything again")
+    func disagrees() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 20_000_000))
+            shop.server.serve("/m", Resource(size: 20_000_000, seed: 6))
+            shop.server.script("/a", [.cut(after: 5_000_000)], then: .status(404))
+            let mirror = try mirror(shop, "/m")
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) { $0.sources.append(mirror) }
+            #expect(outcome.error?.code == .freshLink)
+            #expect(outcome.restartReason == nil)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+        }
+    }
+
+    @Test("of another origin see neither credentials nor headers of the user")
+    func secrets() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.serve("/m", resource)
+            shop.server.script("/a", [.cut(after: 5_000_000)], then: .status(404))
+            let mirror = try mirror(shop, "/m", host: "localhost")
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
+                $0.sources.append(mirror)
+                $0.credentials = Credentials(user: "me", password: "secret")
+                if let name = HTTPField.Name("X-Token") { $0.headers[name] = "abc" }
+            }
+            try shop.expect(outcome.file.path, is: resource)
+            let first = shop.server.traffic.requests(for: "/a")
+            #expect(first.allSatisfy { $0.head["Authorization"] != nil && $0.head["X-Token"] == "abc" })
+            let others = shop.server.traffic.requests(for: "/m")
+            #expect(!others.isEmpty)
+            #expect(others.allSatisfy { $0.head["Authorization"] == nil && $0.head["X-Token"] == nil })
+        }
+    }
+
+    @Test("whose file it became are asked first in the next run, under their own validator")
+    func becamePrimary() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000, etag: "\"of the mirror\"")
+            shop.server.serve("/m", resource)
+            let mirror = try mirror(shop, "/m")
+            // The first source is gone from the start.
+            shop.server.script("/m", [.stall(after: 5_000_000)])
+            let manager = shop.manager()
+            let download = try await manager.download(
+                try shop.request("/a") {
+                    $0.sources.append(mirror)
+                    $0.maxConnections = 1
+                })
+            await shop.reach(5_000_000, download)
+            await manager.shutdown()
+            // Now it is there, with another file: that is none of our business.
+            shop.server.always("/m", .honest)
+            shop.server.serve("/a", Resource(size: 20_000_000, seed: 5))
+            let outcome = try await shop.get("/a", { _ in }) { $0.sources.append(mirror) }
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.restartReason == nil)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import FerryTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+@Suite("A download that fails for a while", .timeLimit(.minutes(2)))
+struct RetryTests {
+    @Test("shows that it waits, and until when, then that it goes on (A38)")
+    func states() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 3_000_000))
+            let gate = Gate()
+            shop.server.script("/a", [.status(503, retryAfter: "1"), .hold(gate)])
+            let manager = shop.manager(engine: shop.engine()) { $0.stallTimeout = .seconds(600) }
+            let download = try await manager.download(try shop.request("/a"))
+            await shop.reach(download) { if case .waiting(.retry) = $0 { true } else { false } }
+            guard case .waiting(.retry(let date)) = download.status.state else {
+                Issue.record("\(download.status.state)")
+                return
+            }
+            #expect(date > Date(timeIntervalSinceNow: -1))
+            await gate.arrived()
+            #expect(download.status.state == .downloading)
+            gate.open()
+            _ = try await download.finished()
+            await manager.shutdown()
+        }
+    }
+
+    @Test("gives up after so many attempts without progress, and keeps what it has")
+    func givesUp() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 20_000_000))
+            shop.server.script("/a", [.cut(after: 5_000_000)], then: .status(503))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 2 })
+            #expect(outcome.error?.code == .refused)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+            let attempts = outcome.events.compactMap { if case .retrying(let attempt, _, _) = $0 { attempt } else { nil } }
+            #expect(attempts == [1, 2])
+        }
+    }
+
+    @Test("whose first answer broke before its first byte begins again under the same name, and leaves nothing else")
+    func emptyAnswer() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.cut(after: 0), .cut(after: 0, .reset)])
+            let outcome = try await shop.get("/a", engine: shop.engine())
+            let file = try outcome.file
+            #expect(file.path == shop.path("a"))
+            shop.expect(file.path, is: resource)
+            #expect(shop.names == ["a"])
+            #expect(outcome.events.count { if case .started = $0 { true } else { false } } == 1)
+        }
+    }
+
+    @Test("moves a small file to the disk while it waits, and goes on with it in the next run")
+    func small() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 500_000)
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.cut(after: 200_000)], then: .status(503, retryAfter: "3600"))
+            let manager = shop.manager(engine: shop.engine())
+            let download = try await manager.download(try shop.request("/a"))
+            let requests = try await shop.server.waitFor { $0.requests.count >= 2 }
+            #expect(requests.requests.last?.range?.hasPrefix("bytes=") == true)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+            _ = download
+            await manager.shutdown()
+            shop.server.always("/a", .honest)
+            let outcome = try await shop.get("/a")
+            try shop.expect(outcome.file.path, is: resource)
+            #expect((outcome.resumedAt ?? 0) > 0)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("and brings a small file slowly has it on the disk after two seconds, whatever else is due then")
+    func slowSmall() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 500_000)
+            let gate = Gate()
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.hold(after: 100_000, gate)])
+            let clock = JumpingClock(isFrozen: true)
+            let manager = shop.manager(engine: shop.engine(clock: clock))
+            let download = try await manager.download(try shop.request("/a"))
+            await shop.reach(100_000, download)
+            #expect(shop.names == [])
+            // A checkpoint is due as well.
+            clock.jump(.seconds(11))
+            while shop.names != ["a.part", "a.part.ferry"] { await shop.reach(download) { _ in true } }
+            gate.open()
+            let file = try await download.finished()
+            shop.expect(file.path, is: resource)
+            #expect(file.proof == .single)
+            #expect(shop.names == ["a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("because the framing cannot be read is refused at once (A27)")
+    func badChunks() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 3_000_000))
+            shop.server.always("/a", .badChunkSize("zz", after: 100_000))
+            let outcome = try await shop.get("/a", engine: shop.engine())
+            #expect(outcome.error?.code == .refused)
+            #expect(shop.server.requests.count == 1)
+            #expect(!shop.names.contains("a"))
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Stopping a download", .timeLimit(.minutes(2)))
+struct StopTests {
+    @Test("before the first answer leaves nothing, and it can go on")
+    func beforeHead() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            let gate = Gate()
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.hold(gate)])
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a"))
+            await gate.arrived()
+            await download.pause()
+            #expect(download.status.state == .paused)
+            #expect(shop.names == [])
+            await download.resume()
+            try shop.expect(await download.finished().path, is: resource)
+            await manager.shutdown()
+            gate.open()
+        }
+    }
+
+    @Test("in the middle of verifying is heard, and the file is verified again later")
+    func verifying() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/a", resource)
+            let handle = Mutex<Download?>(nil)
+            let disk = TroubledFileSystem { operation, path in
+                if operation == .read, path.string.hasSuffix("/a.part") {
+                    handle.withLock { $0?.driver?.stop(.pause) }
+                }
+                return nil
+            }
+            let manager = shop.manager(engine: shop.engine(fileSystem: disk))
+            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let download = try await manager.download(
+                try shop.request("/a") {
+                    $0.checksum = checksum
+                    $0.maxConnections = 1
+                })
+            handle.withLock { $0 = download }
+            await shop.reach(download) { $0 == .paused }
+            #expect(download.status.state == .paused)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+            handle.withLock { $0 = nil }
+            let sent = shop.server.bodyBytes()
+            await download.resume()
+            let file = try await download.finished()
+            #expect(file.proof == .digest)
+            #expect(shop.server.bodyBytes() - sent < 12_000_000)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("for good while a failure is under way still deletes what is there")
+    func cancelWhileFailing() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 20_000_000))
+            let handle = Mutex<Download?>(nil)
+            let disk = TroubledFileSystem { operation, path in
+                guard operation == .write, path.string.hasSuffix("/a.part") else { return nil }
+                handle.withLock { $0?.driver?.stop(.cancel) }
+                return .noSpace
+            }
+            let manager = shop.manager(engine: shop.engine(fileSystem: disk)) { $0.maxConcurrentDownloads = 1 }
+            let gate = Gate()
+            shop.server.script("/a", [.hold(gate)])
+            let download = try await manager.download(try shop.request("/a"))
+            handle.withLock { $0 = download }
+            gate.open()
+            await shop.reach(download) { _ in false }
+            #expect(download.status.state == .cancelled)
+            #expect(shop.names == [])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("by shutdown ends the wait for a paused download")
+    func waitForPaused() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 40_000_000))
+            shop.server.script("/a", [.stall(after: 5_000_000)])
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(5_000_000, download)
+            await download.pause()
+            async let end: Result<FinishedDownload, DownloadError> = {
+                () async -> Result<FinishedDownload, DownloadError> in
+                do throws(DownloadError) { return .success(try await download.finished()) } catch { return .failure(error) }
+            }()
+            await manager.shutdown()
+            guard case .failure(let error) = await end else { Issue.record("it did not finish"); return }
+            #expect(error.code == .shutDown)
+        }
+    }
+
+    @Test("and going on again and again runs it once at a time and loses nothing")
+    func again() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 30_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.setConnectionRate(20_000_000)
+            let manager = shop.manager()
+            let events = manager.events()
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            for _ in 0..<5 {
+                await shop.reach(download.status.progress.completedBytes + 1, download)
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { await download.pause() } }
+                    for _ in 0..<4 { group.addTask { await download.resume() } }
+                }
+                await download.resume()
+            }
+            try shop.expect(await download.finished().path, is: resource)
+            await manager.shutdown()
+            var completed = 0
+            for await event in events { if case .completed = event.kind { completed += 1 } }
+            #expect(completed == 1)
+            #expect(shop.server.traffic.peakRequests <= 2)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("for good of one that an earlier run began deletes that run's bytes too")
+    func cancelResumed() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 40_000_000))
+            try await shop.interrupt("/a", after: 5_000_000)
+            let gate = Gate()
+            shop.server.script("/a", [.hold(gate)])
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a"))
+            await gate.arrived()
+            await download.pause()
+            #expect(download.status.progress.completedBytes == 5_000_000)
+            await download.cancel()
+            #expect(download.status.state == .cancelled)
+            #expect(shop.names == [])
+            await manager.shutdown()
+            gate.open()
+        }
+    }
+
+    @Test("that has no slot yet says so once, and keeps its hands off the others")
+    func waiting() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 3_000_000))
+            shop.server.serve("/b", Resource(size: 3_000_000))
+            let gate = Gate()
+            shop.server.script("/a", [.hold(gate)])
+            let manager = shop.manager { $0.maxConcurrentDownloads = 1 }
+            let events = manager.events()
+            let first = try await manager.download(try shop.request("/a"))
+            let second = try await manager.download(try shop.request("/b"))
+            await gate.arrived()
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { await second.cancel() } }
+            }
+            await second.resume()
+            #expect(second.status.state == .cancelled)
+            gate.open()
+            _ = try await first.finished()
+            await manager.shutdown()
+            var cancelled = 0
+            for await event in events where event.id == second.id { if case .cancelled = event.kind { cancelled += 1 } }
+            #expect(cancelled == 1)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("never shows fewer bytes than are held when it goes on")
+    func progress() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 40_000_000))
+            try await shop.interrupt("/a", after: 5_000_000)
+            let gate = Gate()
+            shop.server.script("/a", [.hold(gate)])
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            await gate.arrived()
+            #expect(download.status.state == .downloading)
+            #expect(download.status.progress.completedBytes == 5_000_000)
+            await download.pause()
+            let seen = Mutex<[Int64]>([])
+            async let watch: Void = {
+                for await status in download.updates { seen.withLock { $0.append(status.progress.completedBytes) } }
+            }()
+            gate.open()
+            await download.resume()
+            _ = try await download.finished()
+            await watch
+            #expect(seen.withLock { $0.allSatisfy { $0 >= 5_000_000 } })
+            #expect(seen.withLock { $0.last } == 40_000_000)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("the last status of a file that was there already has its size")
+    func existing() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 3_000_000))
+            _ = try await shop.get("/a")
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a"))
+            var last: DownloadStatus?
+            for await status in download.updates { last = status }
+            #expect(last?.progress.completedBytes == 3_000_000)
+            #expect(last?.state.isFinal == true)
+            await manager.shutdown()
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import FerryTesting
+import Foundation
+import Synchronization
+
+@testable import Ferry
+@testable import FerryEngine
+
+/// The machine's clock, which a test can put forward; or one that goes only then.
+final class JumpingClock: EngineClock {
+    private let offset = Mutex(Duration.zero)
+    private let system = SystemClock()
+    private let isFrozen: Bool
+
+    init(isFrozen: Bool = false) { self.isFrozen = isFrozen }
+
+    func jump(_ duration: Duration) { offset.withLock { $0 += duration } }
+    func now() -> Duration { offset.withLock { $0 } + (isFrozen ? .zero : system.now()) }
+    func date() -> Date { system.date() }
+    func sleep(for duration: Duration) async throws { try await system.sleep(for: duration) }
+}
+
+extension Workshop {
+    /// An engine whose chance is the kindest: back-off takes a tenth of its most.
+    func engine(
+        fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock()
+    ) -> EngineProvider {
+        EngineProvider { configuration in
+            EngineEnvironment(
+                transport: HTTPTransport(configuration.transfer), fileSystem: fileSystem, clock: clock,
+                pool: BlockingPool(), executor: TransferExecutor.shared, random: { 0 })
+        }
+    }
+
+    func manager(
+        engine: EngineProvider, _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
+    ) -> DownloadManager {
+        var configuration = DownloadManager.Configuration.ephemeral
+        configuration.minFreeBytes = 0
+        change(&configuration)
+        return DownloadManager(configuration, engine: engine)
+    }
+
+    /// As `get`, in an engine of the test's.
+    func get(
+        _ path: String, engine: EngineProvider,
+        _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
+        _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) async throws -> Outcome {
+        try await outcome(of: manager(engine: engine, configure), try request(path, change))
+    }
+
+    /// Waits until the state is such.
+    func reach(_ download: Download, _ isSuch: @Sendable (DownloadState) -> Bool) async {
+        for await status in download.updates where isSuch(status.state) || status.state.isFinal { break }
+    }
+
+    /// The SHA-256 of a resource, quicker than the origin's own.
+    func sha256(_ resource: Resource) -> String {
+        Checksum(algorithm: .sha256, bytes: ByteDigest.of(resource.bytes(0..<resource.size), .sha256))?.hex ?? ""
+    }
+
+    func path(_ name: String) -> String { directory + "/" + name }
+
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path(name)))
+    }
+
+    func text(_ name: String) -> String? {
+        FileManager.default.contents(atPath: path(name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
