@@ -129,7 +129,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FerryCLITests",
-            dependencies: ["FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryCore"],
+            dependencies: [
+                "FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryCore", "FerryEngine",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

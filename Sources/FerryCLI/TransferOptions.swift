@@ -27,7 +27,7 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Give up after so many attempts in a row that bring nothing (default: 10).", valueName: "n|inf"))
+            "Try again so many times in a row when nothing comes, then give up (default: 10).", valueName: "n|inf"))
     var retries: String?
 
     @Option(help: ArgumentHelp("Leave so much space on the disk free (default: 256MB).", valueName: "size"))

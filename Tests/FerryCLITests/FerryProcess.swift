@@ -10,6 +10,8 @@ final class FerryProcess: Sendable {
         case terminal(columns: Int, lines: Int)
         /// A pipe that nobody reads any more.
         case closedPipe
+        /// One end of a pipe or a file of the test's own; closed here once the process has it.
+        case handle(FileHandle)
     }
 
     /// How it ended, and what it wrote.
@@ -47,7 +49,7 @@ final class FerryProcess: Sendable {
     ///   - limit: Seconds after which it is killed, so that no test hangs on it.
     init(
         _ arguments: [String], in place: Workplace, environment: [String: String] = [:], input: String? = nil,
-        output: Stream = .captured, error: Stream = .captured, shell: String? = nil, limit: Double = 60
+        output: Stream = .captured, error: Stream = .captured, shell: String? = nil, limit: Double = 100
     ) throws {
         self.place = place
         files = FileManager.default.temporaryDirectory.appending(path: "ferry-cli-\(UUID().uuidString)")
@@ -80,6 +82,7 @@ final class FerryProcess: Sendable {
         }
         try process.run()
         pty?.closeChildSide()
+        if case .handle(let handle) = output { try handle.close() }
         pty?.read { [weak self] bytes in self?.received(bytes) }
         let id = process.processIdentifier
         DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in
@@ -98,6 +101,8 @@ final class FerryProcess: Sendable {
             arguments, in: place, environment: environment, input: input, output: output, error: error, shell: shell
         ).outcome()
     }
+
+    var hasEnded: Bool { state.withLock { $0.code != nil } }
 
     func signal(_ number: Int32) { kill(id, number) }
 
@@ -178,6 +183,7 @@ final class FerryProcess: Sendable {
             let pipe = Pipe()
             try pipe.fileHandleForReading.close()
             return pipe.fileHandleForWriting
+        case .handle(let handle): return handle
         }
     }
 

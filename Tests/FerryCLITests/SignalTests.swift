@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: signals", .timeLimit(.minutes(3))) struct SignalTests {
+@Suite("The binary: signals", .serialized, .timeLimit(.minutes(3))) struct SignalTests {
     private static let resource = Resource(size: 4_000_000, seed: 11)
     private static let endings: [(Int32, Int32)] = [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 143)]
 
@@ -73,15 +73,83 @@ import Testing
         }
     }
 
+    @Test("SIGTSTP (Ctrl-Z) takes the bars off the screen before it stops, and draws them anew afterwards")
+    func suspended() async throws {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .hold(after: 3_000_000, gate))
+            let place = try Workplace()
+            let process = try FerryProcess(
+                ["get", "-x", "1", server.url("/f.bin")], in: place, environment: ["NO_COLOR": "1"],
+                error: .terminal(columns: 100, lines: 24))
+            await process.waitForTerminal("75.0%")
+            process.signal(SIGTSTP)
+            // Taking the bars away is the only write that ends with this.
+            await process.waitForTerminal("\r\u{1B}[J")
+            gate.open()
+            // It may stop only after this has been sent; so it is sent until the end.
+            while !process.hasEnded {
+                process.signal(SIGCONT)
+                await Task.yield()
+            }
+            let outcome = try await process.outcome()
+            #expect(outcome.code == 0, "\(outcome.terminal)")
+            // A frame that was drawn between the end of the stop and the word of it once climbed into what the shell had written.
+            let after = outcome.terminal.split(separator: "\r\u{1B}[J", maxSplits: 1).last ?? ""
+            #expect(!after.prefix { $0 != "%" }.contains("\u{1B}["), "\(after)")
+            #expect(try place.data("f.bin") == Self.bytes())
+        }
+    }
+
+    @Test("B14: a signal during a back-off of an hour is obeyed at once", arguments: endings)
+    func backOff(signal: Int32, code: Int32) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 3_000_000)], then: .status(503, retryAfter: "3600"))
+            let place = try Workplace()
+            let process = try FerryProcess(
+                ["get", "-x", "1", "--no-progress", server.url("/f.bin")], in: place,
+                error: .terminal(columns: 120, lines: 24))
+            await process.waitForTerminal("trying again in")
+            process.signal(signal)
+            let outcome = try await process.outcome()
+            #expect(outcome.code == code, "\(outcome.terminal)")
+            #expect(place.names == ["f.bin.part", "f.bin.part.ferry"])
+            // Of what arrived together with the end of the connection, a buffer's worth may be lost.
+            #expect(HeldState("f.bin", of: Self.resource, in: place, context: "stopped").bytes >= 1_000_000)
+        }
+    }
+
+    @Test("B14: a signal before the server has answered leaves with its code and nothing behind")
+    func beforeTheAnswer() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let gate = Gate()
+            server.always("/f.bin", .hold(gate))
+            let place = try Workplace()
+            let process = try FerryProcess(["get", "--no-progress", server.url("/f.bin")], in: place)
+            await gate.arrived()
+            process.signal(SIGINT)
+            let outcome = try await process.outcome()
+            gate.open()
+            #expect(outcome.code == 130, "\(outcome.error)")
+            #expect(place.names.isEmpty)
+        }
+    }
+
     @Test("ferry get DIR goes on with every part file in it")
     func directory() async throws {
         try await OriginServer.with { server in
             let place = try Workplace()
-            _ = try await Self.stopped(
+            let stopped = try await Self.stopped(
                 server, place, paths: ["/a", "/b"], after: 3_000_000, at: "6.0 MB / 8.0 MB", with: [SIGINT])
+            // A summary once spoke of 0 B in 4 s, where 6 MB had come.
+            #expect(!stopped.terminal.contains("0 of 2 files, "))
             let outcome = try await FerryProcess.run(["get", "."], in: place)
             #expect(outcome.code == 0, "\(outcome.error)")
             #expect(outcome.lines.sorted() == [place.path("a"), place.path("b")])
+            #expect(outcome.error.contains("2 of 2 files"))
             #expect(place.names == ["a", "b"])
         }
     }

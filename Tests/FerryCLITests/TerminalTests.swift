@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: on a terminal", .timeLimit(.minutes(3))) struct TerminalTests {
+@Suite("The binary: on a terminal", .serialized, .timeLimit(.minutes(3))) struct TerminalTests {
     private static let resource = Resource(size: 4_000_000, seed: 12)
 
     /// Fetches a file through a stop in its middle, with bars on a terminal of this size.
@@ -72,6 +72,37 @@ import Testing
         }
         #expect(outcome.code == 0)
         #expect(outcome.terminal.contains("%\u{1B}[K"))
+    }
+
+    @Test("resized again and again while it is drawn, with wide names, it leaves no piece of a bar behind")
+    func resizes() async throws {
+        let widths = [120, 33, 80, 21, 200, 47, 100]
+        let outcome = try await Self.shown(columns: 100, paths: ["/中文文件名.bin", "/e\u{301}日本語の長い名前.iso"]) { process in
+            // Frames of two files and the whole: the title of the last line tells that one is through.
+            for width in widths {
+                process.resize(columns: width, lines: 10)
+                await process.waitForTerminal("%")
+            }
+        }
+        #expect(outcome.code == 0)
+        var screen = Screen(width: 200, height: 60)
+        screen.write(outcome.terminal)
+        let text = screen.lines.joined(separator: "\n").replacing(String(Screen.filler), with: "")
+        #expect(text.contains("中文文件名.bin: done, 4.0 MB"))
+        #expect(!text.contains("[="))
+    }
+
+    @Test("no line of a bar is wider than its terminal, in cells", arguments: [24, 37, 52, 79, 81, 133])
+    func fits(columns: Int) async throws {
+        let outcome = try await Self.shown(columns: columns, paths: ["/中文文件名很长很长很长很长.bin", "/b.bin"])
+        #expect(outcome.code == 0)
+        for line in outcome.terminal.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" })
+        where line.contains("%") {
+            var screen = Screen(width: 1000, height: 2)
+            screen.write(String(line))
+            let cells = screen.lines.map { $0.count }.max() ?? 0
+            #expect(cells <= columns, "\(line)")
+        }
     }
 
     @Test("--user without a password asks on the terminal, and does not show what is typed")

@@ -118,7 +118,7 @@ package struct NameTaker: Sendable {
     /// A part file that a crash left before its journal was written: ours by its mode, empty, locked by nobody.
     private func takeAbandoned(_ paths: DownloadPaths) throws(PartFileError) -> PartFile? {
         let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(paths.part) }
-        guard let status, isAbandoned(status) else { return nil }
+        guard let status, Self.isAbandoned(status) else { return nil }
         let part: PartFile
         do throws(PartFileError) {
             part = try PartFile.open(paths.part, fileSystem: fileSystem)
@@ -128,14 +128,15 @@ package struct NameTaker: Sendable {
         }
         // Without locks nobody can tell whether it is in use.
         let now = part.isLocked ? try? part.file.status() : nil
-        guard let now, isAbandoned(now) else {
+        guard let now, Self.isAbandoned(now) else {
             part.close()
             return nil
         }
         return part
     }
 
-    private func isAbandoned(_ status: FileStatus) -> Bool {
+    /// Whether this is what a crash between the part file and its first journal leaves, or looks so.
+    static func isAbandoned(_ status: FileStatus) -> Bool {
         status.kind == .regular && status.length == 0 && status.mode == PartFile.mode && status.linkCount == 1
     }
 

@@ -76,7 +76,9 @@ package struct SmallFilePublisher: Sendable {
             do throws(FileError) {
                 if number == 0 {
                     // The rest of what makes a name free is looked at only when it is not the first choice.
-                    if try fileSystem.exists(paths.part) {
+                    if let part = try fileSystem.statusIfPresent(paths.part) {
+                        // Left by a crash, it goes when its name is taken over; that is the part file's way.
+                        if NameTaker.isAbandoned(part) { return .needsPartFile("\(paths.part) is abandoned") }
                         if order.rule == .rename { continue }
                         return try fileSystem.exists(paths.final) && order.rule != .overwrite
                             ? .exists(paths.final) : .blocked(paths.part)

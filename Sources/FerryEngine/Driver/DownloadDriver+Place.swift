@@ -117,8 +117,8 @@ extension DownloadDriver {
         }
     }
 
-    /// A plain GET on a file that is there: equal length and equal date mean that it is complete. So does the strong
-    /// ETag that the file itself carries.
+    /// A plain GET on a file that is there: equal length and equal date mean that it is complete. Where the file itself
+    /// carries the strong ETag that it had, that alone decides.
     private func existing(at path: FilePath, entity: Entity) -> FinishedDownload? {
         guard state.withLock({ $0.checksum }) == nil, request.checksumList == nil,
             let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular,
@@ -128,9 +128,10 @@ extension DownloadDriver {
             path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true,
             finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: entity.identity.contentType)
         if let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
-            attribute.matches(url: sources[0].text, status), let tag = entity.identity.strongTag, attribute.etag == tag
+            attribute.matches(url: sources[0].text, status), let tag = entity.identity.strongTag,
+            let own = attribute.etag
         {
-            return found
+            return own == tag ? found : nil
         }
         guard let text = entity.identity.lastModified, let date = HTTPDate.parse(text) else { return nil }
         return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil

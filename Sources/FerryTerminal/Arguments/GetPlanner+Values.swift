@@ -115,7 +115,7 @@ extension GetPlanner {
         guard let number = Int(text), number >= 0 else {
             throw UsageError("--retries needs a number or inf, not \(TextError.quote(text))")
         }
-        return max(1, number)
+        return number
     }
 
     private func field(_ name: String, _ text: String, option: String) throws(UsageError) -> HTTPField {

@@ -13,10 +13,25 @@ package enum ErrorText {
         if !name.isEmpty, !text.contains(name) { text = "\(name): \(text)" }
         if let command {
             text += "; go on with: \(command)"
-        } else if let suggestion = error.suggestion, !suggestion.isEmpty {
-            text += "; \(suggestion)"
+        } else if let suggestion = error.suggestion ?? suggestion(for: error), !suggestion.isEmpty {
+            text += "; \(clause(suggestion))"
         }
         return PrintableText.escape(text)
+    }
+
+    /// What a command line can do where the library has no words for it.
+    private static func suggestion(for error: DownloadError) -> String? {
+        error.code == .conflict ? "choose another name with -o, or another rule with --on-conflict" : nil
+    }
+
+    /// A URL as it can be typed; `nil` when its query is not shown, so that it would lead elsewhere.
+    private static func typeable(_ url: String) -> String? { url.hasSuffix("?…") ? nil : ShellWord.quote(url) }
+
+    /// A sentence as a part of another: no capital at its start, no full stop at its end.
+    private static func clause(_ sentence: String) -> String {
+        var text = Substring(sentence)
+        if text.hasSuffix(".") { text.removeLast() }
+        return text.prefix(1).lowercased() + text.dropFirst()
     }
 
     /// What to type after a failure that needs a fresh link or credentials; `nil` after every other.
@@ -29,7 +44,7 @@ package enum ErrorText {
         case (.freshLink, let part?): "ferry get \(ShellWord.quote(part)) NEWURL"
         case (.freshLink, nil): "ferry get NEWURL"
         case (.credentials, let part?): "ferry get --user USER \(ShellWord.quote(part))"
-        case (.credentials, nil): "ferry get --user USER \(url.map(ShellWord.quote) ?? "URL")"
+        case (.credentials, nil): "ferry get --user USER \(url.flatMap(typeable) ?? "URL")"
         default: nil
         }
     }

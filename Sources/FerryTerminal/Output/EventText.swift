@@ -46,6 +46,10 @@ package enum EventText {
     /// - Parameter elapsed: The time of this run.
     package static func finished(_ file: FinishedDownload, elapsed: Duration) -> String {
         let size = ByteText.size(file.totalBytes)
+        // Nothing proves it: it was only found under the name that was wanted.
+        if file.wasAlreadyComplete, file.proof == .none {
+            return "is there already; left as it is (--on-conflict skip)"
+        }
         if file.wasAlreadyComplete { return "already complete, \(size)" }
         var text = "done, \(size) in \(ByteText.duration(elapsed))"
         let seconds = Timestamp.seconds(elapsed)

@@ -3,12 +3,15 @@ import Foundation
 
 /// The signals that ask the program to leave: the first is told to the program, the second ends it at once.
 package final class SignalWatch: Sendable {
-    /// Every signal that was caught, in order: SIGINT, SIGTERM or SIGHUP the first time, and each SIGCONT.
+    package static let suspending = SIGTSTP
+    package static let continuing = SIGCONT
+
+    /// Every signal that was caught, in order: SIGINT, SIGTERM or SIGHUP the first time, each SIGTSTP and SIGCONT.
     package let signals: AsyncStream<Int32>
     // SAFETY: set once in init, only kept alive afterwards; dispatch sources are thread-safe.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
-    /// Starts to catch SIGINT, SIGTERM, SIGCONT, and SIGHUP unless that is ignored (`nohup`).
+    /// Starts to catch SIGINT, SIGTERM, SIGCONT, and SIGHUP and SIGTSTP unless they are ignored (`nohup`).
     ///
     /// One watch in a process: the handlers are the process's own.
     package init?() {
@@ -30,7 +33,7 @@ package final class SignalWatch: Sendable {
         self.source = source
         source.activate()
         for number in [SIGINT, SIGTERM, SIGCONT] { Self.install(number) }
-        if !Self.isIgnored(SIGHUP) { Self.install(SIGHUP) }
+        for number in [SIGHUP, SIGTSTP] where !Self.isIgnored(number) { Self.install(number) }
     }
 
     /// The exit code after a signal: 130 for SIGINT, 143 for SIGTERM and SIGHUP.
@@ -39,6 +42,14 @@ package final class SignalWatch: Sendable {
     /// Leaves the process after this time, however busy its threads are, and however long the disk takes.
     package static func leave(_ code: ExitCode, after seconds: Double) {
         DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + seconds) { _exit(code.rawValue) }
+    }
+
+    /// Stops the process as SIGTSTP does by itself; returns when it is continued.
+    package static func suspend() {
+        _ = signal(SIGTSTP, SIG_DFL)
+        // Sent to this thread: it is taken before the call returns, and stops all threads.
+        _ = pthread_kill(pthread_self(), SIGTSTP)
+        install(SIGTSTP)
     }
 
     private static func install(_ number: Int32) {
@@ -72,7 +83,7 @@ nonisolated(unsafe) private var stopsSeen: Int32 = 0
 /// Runs inside a signal: only `write` and `_exit`, which POSIX allows there.
 private func handleSignal(_ number: Int32) {
     let error = errno
-    if number != SIGCONT {
+    if number != SIGCONT, number != SIGTSTP {
         stopsSeen += 1
         if stopsSeen > 1 { _exit(number == SIGINT ? 130 : 143) }
     }

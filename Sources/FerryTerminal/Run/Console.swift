@@ -13,11 +13,13 @@ package final class Console: Sendable {
         var lines: [String] = []
         var isOutputOpen = true
         var isErrorOpen = true
+        var isSuspended = false
     }
 
     private let output: Sink
     private let error: Sink
     private let width: @Sendable () -> Int
+    private let writer: StandardWriter?
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -26,13 +28,23 @@ package final class Console: Sendable {
         self.output = output
         self.error = error
         self.width = width
+        writer = nil
     }
 
-    /// The standard streams of the process.
-    package static func standard() -> Console {
-        Console(
-            output: { StandardStreams.write($0, to: 1) }, error: { StandardStreams.write($0, to: 2) },
-            width: { TerminalSize.current(2).columns })
+    /// The standard streams of the process; they are written to on threads of their own, see ``drained()``.
+    package init(_ writer: StandardWriter) {
+        output = { writer.write($0, to: 1) }
+        error = { writer.write($0, to: 2) }
+        width = { TerminalSize.current(2).columns }
+        self.writer = writer
+    }
+
+    /// Returns when everything has been written that can be; a reader that does not read makes that take for ever.
+    package func drained() async { await writer?.drained() }
+
+    /// Writes on standard output what is only for the moment: left out while the reader is far behind.
+    package func passing(_ text: String) {
+        if writer?.isBehind(1) != true { result(text) }
     }
 
     /// Whether standard output still takes what is written to it.
@@ -54,12 +66,22 @@ package final class Console: Sendable {
 
     /// Replaces what is drawn; an empty list takes it away.
     package func draw(_ lines: [String]) {
+        if !lines.isEmpty, writer?.isBehind(2) == true { return }
         write { state in
-            guard state.isErrorOpen, !(lines.isEmpty && state.lines.isEmpty) else { return }
+            guard state.isErrorOpen, !(state.isSuspended && !lines.isEmpty), !(lines.isEmpty && state.lines.isEmpty)
+            else { return }
             let width = width()
             put(lines.isEmpty ? state.area.clear(width: width) : state.area.redraw(lines, width: width), &state)
             state.lines = lines
         }
+    }
+
+    /// Takes away what is drawn, and draws nothing until ``forget()``.
+    package func suspend() {
+        draw([])
+        write { $0.isSuspended = true }
+        // A frame may have come between the two.
+        draw([])
     }
 
     /// What was drawn is no longer where it was: the next frame begins on a new place.
@@ -67,6 +89,7 @@ package final class Console: Sendable {
         write { state in
             state.area.forget()
             state.lines = []
+            state.isSuspended = false
         }
     }
 

@@ -46,10 +46,10 @@ package final class GetRun: Sendable {
     /// Runs until all files have ended or a signal asks to stop.
     ///
     /// - Parameters:
-    ///   - signals: SIGINT, SIGTERM, SIGHUP and SIGCONT as they come.
+    ///   - signals: SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT as they come.
     ///   - willLeave: Called at the first of the stopping signals; it may set a limit to the time that stopping takes.
     package func run(
-        signals: AsyncStream<Int32>, continuing: Int32, willLeave: @escaping @Sendable (ExitCode) -> Void
+        signals: AsyncStream<Int32>, willLeave: @escaping @Sendable (ExitCode) -> Void
     ) async -> ExitCode {
         for line in plan.badLines {
             reporter.error(line)
@@ -64,19 +64,37 @@ package final class GetRun: Sendable {
             group.addTask { await self.submit(requests) }
             group.addTask { await self.report() }
             group.addTask {
+                // The word of a stop of our own making comes after it is over, when the bars are there again.
+                var isOwn = false
                 for await signal in signals {
-                    if signal == continuing { self.reporter.continued() } else { await self.stop(signal, willLeave) }
+                    switch signal {
+                    case SignalWatch.suspending:
+                        await self.suspend()
+                        isOwn = true
+                    case SignalWatch.continuing:
+                        if !isOwn { self.reporter.continued() }
+                        isOwn = false
+                    default: await self.stop(signal, willLeave)
+                    }
                 }
             }
             for await _ in end {}
+            // A signal has done that already.
+            if !isStopping { await manager.shutdown() }
+            summarize()
+            // Signals are still obeyed: who reads standard output may take his time.
+            await reporter.drained()
             group.cancelAll()
         }
-        // A signal has done that already.
-        if !isStopping { await manager.shutdown() }
+        return ledger.withLock { $0.exitCode }
+    }
+
+    private func summarize() {
         reporter.clear()
+        // Stopped, most of what came belongs to files that have not ended: a sum would mislead.
+        guard !isStopping else { return }
         let ledger = ledger.withLock { $0 }
         reporter.summary(ledger.whole([]), receivedBytes: ledger.receivedBytes, elapsed: elapsed)
-        return ledger.exitCode
     }
 
     /// Every file of the plan; directories are looked into here.
@@ -163,6 +181,14 @@ package final class GetRun: Sendable {
     }
 
     var isStopping: Bool { ledger.withLock { $0.interruption != nil } }
+
+    /// Stops as a job of a shell does, with a clean screen; returns when it is continued.
+    private func suspend() async {
+        reporter.suspend()
+        await reporter.drained()
+        SignalWatch.suspend()
+        reporter.continued()
+    }
 
     private func stop(_ signal: Int32, _ willLeave: (ExitCode) -> Void) async {
         let code = SignalWatch.exitCode(signal)

@@ -20,12 +20,12 @@ package enum Program {
         } catch {
             return usage(error.message, command: "get")
         }
-        let console = Console.standard()
+        let console = Console(StandardWriter())
         let reporter = reporter(plan, console, world)
         // Without a pipe for signals (no descriptors left) they end the program at once: safe, only less polite.
         let watch = SignalWatch()
         let run = GetRun(plan, manager: DownloadManager(plan.configuration), reporter: reporter)
-        return await run.run(signals: watch?.signals ?? AsyncStream { _ in }, continuing: SIGCONT) { code in
+        return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
             SignalWatch.leave(code, after: 1.8)
         }
     }
@@ -41,11 +41,13 @@ package enum Program {
         } catch {
             return usage(error.message, command: "plan")
         }
-        let console = Console.standard()
+        let console = Console(StandardWriter())
         let run = PlanRun(
             plan, manager: DownloadManager(plan.configuration), reporter: reporter(plan, console, world),
             console: console)
-        return await run.run()
+        let code = await run.run()
+        await console.drained()
+        return code
     }
 
     /// One line about what is wrong with the command, and where to read more.

@@ -113,7 +113,7 @@ package final class Reporter: Sendable {
                     guard let last = state.live[status.id], !status.state.isFinal else { continue }
                     if let last, elapsed - last < Self.progressInterval { continue }
                     state.live[status.id] = .some(elapsed)
-                    console.result(EventRecord.progress(status, date: date).text + "\n")
+                    console.passing(EventRecord.progress(status, date: date).text + "\n")
                 }
             }
         }
@@ -121,6 +121,12 @@ package final class Reporter: Sendable {
 
     /// Takes the bars off the screen.
     package func clear() { console.draw([]) }
+
+    /// Returns when everything that was told has been written.
+    package func drained() async { await console.drained() }
+
+    /// The terminal is left to somebody else: nothing is drawn until ``continued()``.
+    package func suspend() { console.suspend() }
 
     /// The terminal was used by somebody else meanwhile.
     package func continued() { console.forget() }

@@ -1,0 +1,128 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: who asks, and by which way", .serialized, .timeLimit(.minutes(3))) struct AccessTests {
+    private static let resource = Resource(size: 2_000_000, seed: 31)
+
+    /// Serves `/f.bin` with this behaviour and fetches it with these arguments.
+    private static func get(
+        _ behaviour: Behaviour, _ arguments: [String], environment: [String: String] = [:],
+        files: [String: String] = [:]
+    ) async throws -> FerryProcess.Outcome {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", resource)
+            server.always("/f.bin", behaviour)
+            let place = try Workplace()
+            for (name, text) in files { try place.write(text, to: name) }
+            return try await FerryProcess.run(
+                ["get", "--no-progress"] + arguments + [server.url("/f.bin")], in: place, environment: environment)
+        }
+    }
+
+    @Test(
+        "--user answers Basic and Digest; a wrong password is exit code 5",
+        arguments: [
+            Behaviour.basicAuth("me", "sesame"), .digestAuth("me", "sesame"),
+            .digestAuth("me", "sesame", algorithm: .sha256),
+        ])
+    func user(behaviour: Behaviour) async throws {
+        #expect(try await Self.get(behaviour, ["--user", "me:sesame"]).code == 0)
+        let wrong = try await Self.get(behaviour, ["--user", "me:wrong"])
+        #expect(wrong.code == 5, "\(wrong.error)")
+        #expect(!wrong.error.contains("wrong"))
+    }
+
+    @Test("--netrc takes user and password by host, from ~/.netrc and from $NETRC")
+    func netrc() async throws {
+        let text = "machine 127.0.0.1\n  login me\n  password sesame\n"
+        let home = try await Self.get(.basicAuth("me", "sesame"), ["--netrc"], files: [".netrc": text])
+        #expect(home.code == 0, "\(home.error)")
+        let other = try await Self.get(
+            .basicAuth("me", "sesame"), ["--netrc"], environment: ["NETRC": "secrets"], files: ["secrets": text])
+        #expect(other.code == 0, "\(other.error)")
+        #expect(try await Self.get(.honest, ["--netrc"]).code == 2)
+    }
+
+    @Test("--load-cookies, --header, --header @FILE, --user-agent and --referer are sent")
+    func fields() async throws {
+        let cookie = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n"
+        let cookies = try await Self.get(
+            .requireCookie("session", "abc"), ["--load-cookies", "jar"],
+            files: ["jar": "# Netscape HTTP Cookie File\n" + cookie])
+        #expect(cookies.code == 0, "\(cookies.error)")
+        let header = try await Self.get(.require("X-Key") { $0 == "k" }, ["--header", "X-Key: k"])
+        #expect(header.code == 0, "\(header.error)")
+        let file = try await Self.get(
+            Behaviour.require("X-Key") { $0 == "k" }.and(.require("X-Two") { $0 == "2" }), ["--header", "@fields"],
+            files: ["fields": "X-Key: k\nX-Two: 2\n"])
+        #expect(file.code == 0, "\(file.error)")
+        let names = try await Self.get(
+            Behaviour.require("User-Agent") { $0 == "tester/1" }.and(.require("Referer") { $0 == "http://a/b" }),
+            ["--user-agent", "tester/1", "--referer", "http://a/b"])
+        #expect(names.code == 0, "\(names.error)")
+        #expect(try await Self.get(.require("X-Key") { $0 == "k" }, []).code == 4)
+    }
+
+    @Test("--proxy and http_proxy are used, with user and password; no_proxy and --proxy none go direct")
+    func proxy() async throws {
+        let proxy = try await ProxyServer.start(credentials: ("u", "p/w"))
+        let url = proxy.url.replacing("http://", with: "http://u:p%2Fw@")
+        let option = try await Self.get(.honest, ["--proxy", url])
+        #expect(option.code == 0, "\(option.error)")
+        let afterOption = proxy.requests.count
+        #expect(afterOption > 0)
+        let variable = try await Self.get(.honest, [], environment: ["http_proxy": url])
+        #expect(variable.code == 0, "\(variable.error)")
+        let afterVariable = proxy.requests.count
+        #expect(afterVariable > afterOption)
+        #expect(try await Self.get(.honest, [], environment: ["http_proxy": url, "no_proxy": "127.0.0.1"]).code == 0)
+        #expect(try await Self.get(.honest, ["--proxy", "none"], environment: ["http_proxy": url]).code == 0)
+        #expect(proxy.requests.count == afterVariable)
+        let refused = try await Self.get(.honest, ["--proxy", proxy.url, "--retries", "0"])
+        #expect(refused.code != 0)
+        #expect(!refused.error.contains("p/w"))
+        await proxy.shutdown()
+    }
+
+    @Test("-4 and -6 use that family alone")
+    func families() async throws {
+        #expect(try await Self.get(.honest, ["-4"]).code == 0)
+        let other = try await Self.get(.honest, ["-6", "--retries", "0"])
+        #expect(other.code == 3, "\(other.error)")
+    }
+
+    @Test("https through a proxy is a tunnel, and the certificate is still checked")
+    func tunnel() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = .good
+        let proxy = try await ProxyServer.start(hosts: ["localhost": "127.0.0.1"])
+        try await OriginServer.with(configuration) { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try place.write(OriginServer.caPEM, to: "ca.pem")
+            let arguments = ["get", "--no-progress", "--proxy", proxy.url, server.url("/f.bin")]
+            let trusted = try await FerryProcess.run(arguments + ["--ca-file", "ca.pem"], in: place)
+            #expect(trusted.code == 0, "\(trusted.error)")
+            #expect(proxy.requests.first?.method == "CONNECT")
+            #expect(try await FerryProcess.run(arguments + ["-o", "g"], in: place).code == 10)
+        }
+        await proxy.shutdown()
+    }
+
+    @Test("10: a bad certificate fails without another try", arguments: [Certificate.wrongHost, .expired, .selfSigned])
+    func certificates(certificate: Certificate) async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = certificate
+        try await OriginServer.with(configuration) { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try place.write(OriginServer.caPEM, to: "ca.pem")
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", "--ca-file", "ca.pem", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 10, "\(outcome.error)")
+            #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+            #expect(place.names == ["ca.pem"])
+        }
+    }
+}

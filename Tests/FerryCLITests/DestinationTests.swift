@@ -1,0 +1,248 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: names, lists, and files that are there", .serialized, .timeLimit(.minutes(3)))
+struct DestinationTests {
+    private static let resource = Resource(size: 2_000_000, seed: 41)
+    private static func bytes(_ resource: Resource = resource) -> Data { Data(resource.bytes(0..<resource.size)) }
+
+    @Test("B8: while one process has a name, another request takes the next")
+    func nextName() async throws {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            server.serve("/a/f.bin", Self.resource)
+            server.always("/a/f.bin", .hold(after: 1_500_000, gate))
+            let other = Resource(size: 1_200_000, seed: 42)
+            server.serve("/b/f.bin", other)
+            let place = try Workplace()
+            let first = try FerryProcess(
+                ["get", "-v", "-x", "1", server.url("/a/f.bin")], in: place, error: .terminal(columns: 100, lines: 24))
+            await gate.arrived()
+            await first.waitForTerminal("the server answered")
+            let second = try await FerryProcess.run(["get", server.url("/b/f.bin")], in: place)
+            gate.open()
+            #expect(second.code == 0, "\(second.error)")
+            #expect(second.lines == [place.path("f (1).bin")])
+            #expect(try await first.outcome().code == 0)
+            #expect(try place.data("f.bin") == Self.bytes())
+            #expect(try place.data("f (1).bin") == Self.bytes(other))
+            #expect(place.names == ["f (1).bin", "f.bin"])
+        }
+    }
+
+    @Test("B8: a second process with the same URL says who has it and what to do, and leaves with 9")
+    func sameURL() async throws {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .hold(after: 1_500_000, gate))
+            let place = try Workplace()
+            let first = try FerryProcess(
+                ["get", "-v", "-x", "1", server.url("/f.bin")], in: place, error: .terminal(columns: 100, lines: 24))
+            await gate.arrived()
+            await first.waitForTerminal("the server answered")
+            let second = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
+            gate.open()
+            #expect(second.code == 9, "\(second.error)")
+            #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")
+            #expect(try await first.outcome().code == 0)
+            #expect(place.names == ["f.bin"])
+        }
+    }
+
+    @Test(
+        "--on-conflict decides about a file that is there, also with -o",
+        arguments: [("rename", 0), ("overwrite", 0), ("fail", 9), ("skip", 0)], [false, true])
+    func conflict(_ rule: (name: String, code: Int32), isNamed: Bool) async throws {
+        try await OriginServer.with { server in
+            for size in [1000, 2_000_000] as [Int64] {
+                let resource = Resource(size: size, seed: 43)
+                server.serve("/f.bin", resource)
+                let place = try Workplace()
+                try place.write("mine", to: "f.bin")
+                let name = isNamed ? ["-o", "f.bin"] : []
+                let outcome = try await FerryProcess.run(
+                    ["get", "--no-progress", "--on-conflict", rule.name, server.url("/f.bin")] + name, in: place)
+                #expect(outcome.code == rule.code, "\(outcome.error)")
+                let isKept = rule.name != "overwrite"
+                #expect(try place.data("f.bin") == (isKept ? Data("mine".utf8) : Self.bytes(resource)))
+                #expect(place.names == (rule.name == "rename" ? ["f (1).bin", "f.bin"] : ["f.bin"]))
+                switch rule.name {
+                case "rename": #expect(outcome.lines == [place.path("f (1).bin")])
+                case "fail":
+                    #expect(outcome.lines.isEmpty)
+                    #expect(outcome.error.contains("--on-conflict"), "\(outcome.error)")
+                case "skip":
+                    // It was once called complete, whatever it was.
+                    #expect(outcome.error.contains("left as it is"), "\(outcome.error)")
+                    #expect(!outcome.error.contains("complete"))
+                default: #expect(outcome.lines == [place.path("f.bin")])
+                }
+            }
+        }
+    }
+
+    @Test("run again, the request is conditional and a 304 is enough; a changed file is fetched under the next name")
+    func conditional() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            _ = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            let again = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(again.code == 0, "\(again.error)")
+            #expect(again.lines == [place.path("f.bin")])
+            let request = server.requests.last
+            #expect(request?.head["If-None-Match"] == Self.resource.etag)
+            #expect(request?.status == 304)
+            // Equal in length and date, and yet another file by its ETag: it was once called complete.
+            let other = Resource(size: 2_000_000, seed: 44)
+            server.serve("/f.bin", other)
+            let changed = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(changed.code == 0, "\(changed.error)")
+            #expect(try place.data("f.bin") == Self.bytes())
+            #expect(try place.data("f (1).bin") == Self.bytes(other))
+        }
+    }
+
+    @Test("B1: the empty part file of a crash is taken over by a small file too")
+    func abandoned() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Resource(size: 1000, seed: 48))
+            let place = try Workplace()
+            // What a kill leaves between the making of a part file and its first journal: empty, with our mode.
+            // A small file once went to `f (1).bin`, and this stayed for ever.
+            try place.write("", to: "f.bin.part")
+            #expect(chmod(place.path("f.bin.part"), 0o1600) == 0)
+            let outcome = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(place.names == ["f.bin"])
+        }
+    }
+
+    @Test("a file that ferry did not publish is asked for plainly; equal length and time are enough")
+    func foreign() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try Self.bytes().write(to: place.url.appending(path: "f.bin"))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Resource.defaultDate], ofItemAtPath: place.path("f.bin"))
+            let outcome = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(place.names == ["f.bin"])
+            #expect(server.requests.last?.head["If-None-Match"] == nil)
+            #expect(server.requests.last?.status == 200)
+            try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: place.path("f.bin"))
+            let newer = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(newer.lines == [place.path("f (1).bin")])
+        }
+    }
+
+    @Test("--checksum: right, wrong, of the file that is there, and from a list")
+    func checksum() async throws {
+        try await OriginServer.with { server in
+            let right = Self.resource.sha256
+            server.serve("/f.bin", Self.resource)
+            server.serve(
+                "/SHA256SUMS", Resource(text: "\(right)  f.bin\n\(String(repeating: "1", count: 64)) *g.bin\n"))
+            server.serve("/g.bin", Self.resource)
+            let place = try Workplace()
+            let url = server.url("/f.bin")
+            #expect(try await FerryProcess.run(["get", "--checksum", "sha256:\(right)", url], in: place).code == 0)
+            let requests = server.requests.count
+            let there = try await FerryProcess.run(["get", "--checksum", "sha-256=\(right)", url], in: place)
+            #expect(there.code == 0, "\(there.error)")
+            #expect(there.error.contains("already complete"))
+            #expect(server.requests.count == requests)
+            let other = try Workplace()
+            let list = ["--checksum", "@" + server.url("/SHA256SUMS")]
+            let both = try await FerryProcess.run(["get", url, server.url("/g.bin")] + list, in: other)
+            #expect(both.code == 7, "\(both.error)")
+            #expect(both.lines == [other.path("f.bin")])
+            #expect(other.names == ["f.bin", "g.bin.part", "g.bin.part.ferry"])
+        }
+    }
+
+    @Test("--mirror takes over where the first server dies in the middle")
+    func mirror() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 1_200_000)], then: .status(404))
+            try await OriginServer.with { second in
+                second.serve("/m.bin", Self.resource)
+                let place = try Workplace()
+                let outcome = try await FerryProcess.run(
+                    [
+                        "get", "--checksum", "sha256:\(Self.resource.sha256)", "--mirror", second.url("/m.bin"),
+                        server.url("/f.bin"),
+                    ], in: place)
+                #expect(outcome.code == 0, "\(outcome.error)")
+                #expect(outcome.lines == [place.path("f.bin")])
+                #expect(try place.data("f.bin") == Self.bytes())
+            }
+        }
+    }
+
+    @Test("-i -, several lists, mirrors, options and comments; --print0 ends each path with NUL")
+    func lists() async throws {
+        try await OriginServer.with { server in
+            for name in ["a", "b", "c"] { server.serve("/\(name)", Resource(size: 1000, seed: 45)) }
+            let place = try Workplace()
+            try place.write("# more\n\n\(server.url("/gone"))\t\(server.url("/c"))\n  out=c.bin\n", to: "more.txt")
+            let input = "\(server.url("/a"))\r\n\(server.url("/b"))\n  out=sub/b.bin\n"
+            let outcome = try await FerryProcess.run(
+                ["get", "--print0", "-q", "-i", "-", "-i", "more.txt"], in: place, input: input)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(outcome.error.isEmpty)
+            let paths = outcome.text.split(separator: "\0").map(String.init).sorted()
+            #expect(paths == [place.path("a"), place.path("c.bin"), place.path("sub/b.bin")])
+        }
+    }
+
+    @Test("NAME.part NEWURL goes on from a new link and fetches only what is missing")
+    func newURL() async throws {
+        try await OriginServer.with { server in
+            let large = Resource(size: 12_000_000, seed: 46)
+            server.serve("/f.bin", large)
+            server.script("/f.bin", [.cut(after: 10_000_000)], then: .status(404))
+            server.serve("/fresh", large)
+            let place = try Workplace()
+            let dead = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin") + "?token=old"], in: place)
+            #expect(dead.code == 5, "\(dead.error)")
+            #expect(!dead.error.contains("token"))
+            let outcome = try await FerryProcess.run(
+                ["get", "f.bin.part", server.url("/fresh?token=new")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(outcome.lines == [place.path("f.bin")])
+            #expect(try place.data("f.bin") == Self.bytes(large))
+            #expect(server.bodyBytes("/fresh") < 8_000_000)
+        }
+    }
+
+    @Test("of several files the first present code of the documented order counts")
+    func precedence() async throws {
+        let closed = try await OriginServer.start()
+        let nobody = closed.url("/x")
+        await closed.shutdown()
+        try await OriginServer.with { server in
+            for name in ["ok", "taken", "wrong", "secret"] { server.serve("/\(name)", Resource(size: 1000, seed: 47)) }
+            server.always("/secret", .basicAuth("a", "b"))
+            // From the least to the gravest: each list adds one, and its code is the answer.
+            let lines: [(Int32, String)] = [
+                (0, server.url("/ok")), (2, "nonsense"), (9, server.url("/taken")), (3, nobody),
+                (4, server.url("/gone")), (5, server.url("/secret")),
+                (7, server.url("/wrong") + "\n  checksum=md5=" + String(repeating: "0", count: 32)),
+            ]
+            for count in 1...lines.count {
+                let place = try Workplace()
+                try place.write("mine", to: "taken")
+                let outcome = try await FerryProcess.run(
+                    ["get", "-i", "-", "--retries", "0", "--on-conflict", "fail"], in: place,
+                    input: lines.prefix(count).map(\.1).joined(separator: "\n"))
+                #expect(outcome.code == lines[count - 1].0, "\(outcome.error)")
+                #expect(outcome.lines == [place.path("ok")])
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: disks and directories", .serialized, .timeLimit(.minutes(3))) struct DiskTests {
+    private static let resource = Resource(size: 6_000_000, seed: 51)
+
+    @Test("B3: less room than --min-free asks for is said before a byte of the file is written, exit code 8")
+    func minFree() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", "--min-free", "1000000TB", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 8, "\(outcome.error)")
+            #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+            #expect(outcome.error.contains("--min-free"))
+            #expect(place.names.isEmpty)
+        }
+    }
+
+    @Test("B5: a directory that cannot be written to is said before any request", arguments: [["-d"], ["-o"], []])
+    func unwritable(option: [String]) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try FileManager.default.createDirectory(
+                at: place.url.appending(path: "locked"), withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.url.path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: place.path("locked"))
+            let words = option == ["-d"] ? ["-d", "locked"] : option == ["-o"] ? ["-o", "locked/g.bin"] : []
+            let directory = option.isEmpty ? "cd locked && " : ""
+            // Root may write anywhere: it becomes nobody, by number, with no right left.
+            let become = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all " : ""
+            let outcome = try await FerryProcess.run(
+                ["get"] + words + [server.url("/f.bin")], in: place, shell: "\(directory)exec \(become)\"$@\"")
+            #expect(outcome.code == 2, "\(outcome.error)")
+            #expect(outcome.error.contains("cannot write to directory"), "\(outcome.error)")
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test(
+        "B3: a disk that fills up keeps what came; with room it goes on and fetches only the rest",
+        .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))
+    func full() async throws {
+        try await OriginServer.with { server in
+            // No length is known before: the lack of room shows only while it is written.
+            var resource = Self.resource
+            resource.framing = .chunked(65_536)
+            server.serve("/f.bin", resource)
+            let place = try Workplace()
+            try FileManager.default.createDirectory(
+                at: place.url.appending(path: "disk"), withIntermediateDirectories: false)
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", "--min-free", "0", "-x", "1", server.url("/f.bin"), "-d", "disk"], in: place,
+                shell: """
+                    exec unshare -m sh -c 'mount -t tmpfs -o size=4m ferry-test disk || exit 99; "$@"; code=$?; ls disk >names; \
+                    echo $code >code; mount -o remount,size=64m disk; "$@"; echo $? >code2; cp disk/f.bin result; exit $code' sh "$@"
+                    """)
+            #expect(outcome.code == 8, "\(outcome.error)")
+            #expect(try String(decoding: place.data("names"), as: UTF8.self).contains("f.bin.part"))
+            #expect(try String(decoding: place.data("code2"), as: UTF8.self) == "0\n", "\(outcome.error)")
+            #expect(Self.resource.source.compare(file: place.path("result"), size: Self.resource.size) == .equal)
+        }
+    }
+
+    @Test(
+        "B3: too little room for a known size is said before the start",
+        .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))
+    func tooSmall() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try FileManager.default.createDirectory(
+                at: place.url.appending(path: "disk"), withIntermediateDirectories: false)
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", "--min-free", "0", server.url("/f.bin"), "-d", "disk"], in: place,
+                shell: """
+                    exec unshare -m sh -c 'mount -t tmpfs -o size=4m ferry-test disk || exit 99; "$@"; code=$?; \
+                    ls disk >names; exit $code' sh "$@"
+                    """)
+            #expect(outcome.code == 8, "\(outcome.error)")
+            #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+            #expect(try place.data("names").isEmpty)
+        }
+    }
+}
+
+/// Whether this process may mount a small disk for a process of its own.
+enum SmallDisk {
+    static let canMount: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "unshare -m sh -c 'mount -t tmpfs -o size=1m ferry-test /mnt' 2>/dev/null"]
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+}

@@ -1,0 +1,147 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: --json", .serialized, .timeLimit(.minutes(3))) struct JSONProcessTests {
+    private static let resource = Resource(size: 3_000_000, seed: 61)
+
+    /// The events of docs/cli.md with their fields, those of every event first.
+    private static func documented() throws -> [String: [String]] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
+        let rows = text.split(separator: "\n").drop { !$0.hasPrefix("| event | field |") }.dropFirst(2)
+            .prefix { $0.hasPrefix("|") }
+        var events: [String: [String]] = [:]
+        for row in rows {
+            let cells = row.split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
+            events[cells[1], default: []] += cells[2].isEmpty ? [] : [cells[2]]
+        }
+        return events
+    }
+
+    @Test("every line is one object with exactly the documented fields, whatever happens")
+    func fields() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 1_500_000), .drop(), .drop()])
+            server.serve("/wrong", Self.resource)
+            server.serve("/secret", Self.resource)
+            server.always("/secret", .basicAuth("a", "b"))
+            let place = try Workplace()
+            let list = """
+                \(server.url("/f.bin"))
+                \(server.url("/gone"))?token=hidden
+                \(server.url("/secret"))
+                \(server.url("/wrong"))
+                  checksum=md5=00000000000000000000000000000000
+                """
+            let outcome = try await FerryProcess.run(
+                ["get", "--json", "-x", "1", "--limit-rate", "4M", "-i", "-"], in: place, input: list)
+            #expect(outcome.code == 7, "\(outcome.error)")
+            #expect(!outcome.text.contains("hidden"))
+            let documented = try Self.documented()
+            let every = try #require(documented["every"])
+            let lines = try objects(outcome.text)
+            for line in lines {
+                let event = try #require(line["event"] as? String)
+                let fields = try #require(documented[event], "\(event) is not documented")
+                #expect(Set(line.keys) == Set(every + fields), "\(event)")
+            }
+            let events = Set(lines.compactMap { $0["event"] as? String })
+            #expect(
+                events.isSuperset(of: ["added", "started", "progress", "retry", "completed", "failed"]), "\(events)")
+            let codes = lines.filter { $0["event"] as? String == "failed" }.compactMap { $0["exitCode"] as? Int }
+            #expect(codes.sorted() == [4, 5, 7])
+            // Each file ends once, and nothing is said of it afterwards.
+            for id in Set(lines.compactMap { $0["id"] as? String }) {
+                let own = lines.filter { $0["id"] as? String == id }.compactMap { $0["event"] as? String }
+                #expect(own.count { ["completed", "failed", "cancelled"].contains($0) } == 1, "\(own)")
+                #expect(["completed", "failed", "cancelled"].contains(own.last ?? ""), "\(own)")
+            }
+        }
+    }
+
+    @Test("going on is told with the offset and the reason; a changed file with the reason")
+    func resumed() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            func stop() async throws {
+                server.script("/f.bin", [.cut(after: 2_000_000)], then: .status(403))
+                _ = try await FerryProcess.run(["get", "-q", "-x", "1", server.url("/f.bin")], in: place)
+                server.always("/f.bin", .honest)
+            }
+            try await stop()
+            let again = try await FerryProcess.run(["get", "--json", server.url("/f.bin")], in: place)
+            let resumed = try #require(try objects(again.text).first { $0["event"] as? String == "resumed" })
+            let offset = try #require(resumed["offset"] as? Int)
+            #expect(offset > 0 && offset <= 2_000_000)
+            #expect((resumed["reason"] as? String)?.isEmpty == false)
+            let completed = try #require(try objects(again.text).last)
+            #expect(completed["receivedBytes"] as? Int == 3_000_000 - offset)
+            #expect(completed["proof"] as? String == "strong")
+            try FileManager.default.removeItem(atPath: place.path("f.bin"))
+            try await stop()
+            server.update("/f.bin") {
+                $0.seed = 62
+                $0.etag = "\"other\""
+                $0.lastModified = Date(timeIntervalSince1970: 1_720_000_000)
+            }
+            let changed = try await FerryProcess.run(["get", "--json", server.url("/f.bin")], in: place)
+            #expect(changed.code == 0, "\(changed.error)")
+            let restarted = try #require(try objects(changed.text).first { $0["event"] as? String == "restarted" })
+            #expect((restarted["reason"] as? String)?.contains("other") == true, "\(restarted)")
+            #expect(place.names == ["f.bin"])
+        }
+    }
+
+    @Test("--limit-rate holds for the whole process, by the origin's own counters")
+    func limit() async throws {
+        try await OriginServer.with { server in
+            for name in ["a", "b", "c"] { server.serve("/\(name)", Resource(size: 8_000_000, seed: 63)) }
+            let place = try Workplace()
+            let process = try FerryProcess(
+                ["get", "--json", "--limit-rate", "1M", server.url("/a"), server.url("/b"), server.url("/c")], in: place
+            )
+            let start = ContinuousClock.now
+            try await server.waitFor { $0.bodyBytes >= 3_000_000 }
+            process.signal(SIGINT)
+            let outcome = try await process.outcome()
+            let seconds = Double((ContinuousClock.now - start).components.seconds + 1)
+            #expect(outcome.code == 130)
+            // What sockets hold is not yet read: a few megabytes a connection, over at most 16 a file.
+            #expect(Double(server.bodyBytes()) <= 1_000_000 * seconds + 20_000_000)
+            let received = try objects(outcome.text).filter { $0["event"] as? String == "progress" }
+                .compactMap { $0["bytesPerSecond"] as? Int }
+            #expect(received.allSatisfy { $0 <= 2_000_000 }, "\(received)")
+        }
+    }
+
+    @Test("D7: neither the process list nor any output shows a secret that came by a file")
+    func secrets() async throws {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .hold(after: 1_500_000, gate))
+            let place = try Workplace()
+            try place.write("X-Key: filesecret\n", to: "fields")
+            let url = server.url("/f.bin").replacing("http://", with: "http://u:urlsecret@") + "?sig=querysecret"
+            let process = try FerryProcess(
+                ["get", "--json", "-v", "-x", "1", "--header", "@fields", "--proxy", "none", url], in: place)
+            await gate.arrived()
+            let shown = try String(
+                decoding: Data(contentsOf: URL(filePath: "/proc/\(process.id)/cmdline")), as: UTF8.self)
+            process.signal(SIGINT)
+            let outcome = try await process.outcome()
+            gate.open()
+            let journal = place.names.filter { $0.hasSuffix(".ferry") }
+            let text = try journal.map { String(decoding: try place.data($0), as: UTF8.self) }.joined()
+            for secret in ["urlsecret", "filesecret"] {
+                #expect(!(shown + outcome.text + outcome.error + text).contains(secret), "\(secret)")
+            }
+            #expect(!(outcome.text + outcome.error).contains("querysecret"))
+        }
+    }
+}

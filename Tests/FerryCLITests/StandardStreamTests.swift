@@ -1,0 +1,111 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: readers that are slow, full or gone", .serialized, .timeLimit(.minutes(3)))
+struct StandardStreamTests {
+    private static let resource = Resource(size: 3_000_000, seed: 13)
+    private static func bytes(_ range: Range<Int64>) -> Data { Data(resource.bytes(range)) }
+
+    @Test("B15: a full pipe holds back what is printed, never the download; all of it comes when there is room")
+    func fullPipe() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let pipe = try FullPipe()
+            let process = try FerryProcess(
+                ["get", "--json", "-v", server.url("/f.bin")], in: place, output: .handle(pipe.writing),
+                error: .terminal(columns: 100, lines: 24))
+            // The published file carries the server's time: the last step before it is told.
+            await process.waitForTerminal("the server answered")
+            try await server.waitFor { $0.requests.first?.isFinished == true }
+            let text = await pipe.rest()
+            let outcome = try await process.outcome()
+            #expect(outcome.code == 0, "\(outcome.terminal)")
+            #expect(try objects(text).last?["event"] as? String == "completed")
+            #expect(try place.data("f.bin") == Self.bytes(0..<Self.resource.size))
+        }
+    }
+
+    @Test("B14, B15: with a full pipe for standard output the bars go on, and a signal still writes the checkpoint")
+    func signalWithFullPipe() async throws {
+        try await OriginServer.with { server in
+            let gate = Gate()
+            server.serve("/small", Resource(size: 1000, seed: 15))
+            server.serve("/f.bin", Resource(size: 4_000_000, seed: 13))
+            server.always("/f.bin", .hold(after: 3_000_000, gate))
+            let place = try Workplace()
+            let pipe = try FullPipe()
+            // The path of the first file has no room. Writing it once held the threads that draw and that write the checkpoint.
+            let process = try FerryProcess(
+                ["get", "-j", "1", "-x", "1", server.url("/small"), server.url("/f.bin")], in: place,
+                output: .handle(pipe.writing), error: .terminal(columns: 120, lines: 24))
+            await process.waitForTerminal("75.0%")
+            process.signal(SIGTERM)
+            let outcome = try await process.outcome()
+            gate.open()
+            pipe.close()
+            #expect(outcome.code == 143)
+            #expect(outcome.terminal.contains("run the same command again to go on"))
+            #expect(place.names == ["f.bin.part", "f.bin.part.ferry", "small"])
+            try FileManager.default.removeItem(atPath: place.path("small"))
+            let resource = Resource(size: 4_000_000, seed: 13)
+            #expect(HeldState("f.bin", of: resource, in: place, context: "stopped").bytes == 3_000_000)
+        }
+    }
+
+    @Test("-o -: a slow reader gets every byte once and in order, through a break in the middle")
+    func slowReader() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 1_500_000, .reset)])
+            let place = try Workplace()
+            let pipe = try FullPipe()
+            let process = try FerryProcess(
+                ["get", "-q", "-o", "-", server.url("/f.bin")], in: place, output: .handle(pipe.writing))
+            // The reader begins when the origin cannot send any more, or has broken off.
+            try await server.waitFor { $0.requestCount > 0 }
+            let text = await pipe.data()
+            #expect(try await process.outcome().code == 0)
+            #expect(text == Self.bytes(0..<Self.resource.size))
+            #expect(server.requests.count >= 2)
+            #expect(server.requests.last?.ifRange == Self.resource.etag)
+        }
+    }
+
+    @Test("-o -: when the file changes in the middle nothing of the new one is mixed in")
+    func changedStream() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let gate = Gate()
+            server.script("/f.bin", [Behaviour.hold(after: 1_500_000, gate).and(.cut(after: 1_500_000, .reset))])
+            let place = try Workplace()
+            let process = try FerryProcess(["get", "-q", "-o", "-", server.url("/f.bin")], in: place)
+            await gate.arrived()
+            server.update("/f.bin") {
+                $0.seed = 14
+                $0.etag = "\"other\""
+                $0.lastModified = Date(timeIntervalSince1970: 1_720_000_000)
+            }
+            gate.open()
+            let outcome = try await process.outcome()
+            #expect(outcome.code == 6, "\(outcome.error)")
+            #expect(outcome.output == Self.bytes(0..<Int64(outcome.output.count)))
+            #expect(outcome.output.count <= 1_500_000)
+        }
+    }
+
+    @Test("-o -: a reader that leaves ends it with one line and exit code 8")
+    func readerLeaves() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "-o", "-", "--no-progress", server.url("/f.bin")], in: place, output: .closedPipe)
+            #expect(outcome.code == 8)
+            #expect(outcome.error.split(separator: "\n").count == 1)
+            #expect(outcome.error.contains("Broken pipe"))
+            #expect(place.names.isEmpty)
+        }
+    }
+}

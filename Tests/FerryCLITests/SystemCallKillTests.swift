@@ -1,0 +1,96 @@
+import FerryTesting
+import Foundation
+import Testing
+
+/// Killed by `strace` as it enters its n-th system call of a kind.
+@Suite(
+    "The binary: killed at a system call", .serialized, .timeLimit(.minutes(3)),
+    .enabled(if: Strace.canInject, "no strace here"))
+struct SystemCallKillTests {
+    /// A call of a kind, and the size of the file: the small one is published from memory.
+    struct Moment: Sendable, CustomTestStringConvertible {
+        var call: String
+        var count: Int
+        var size: Int64
+        var testDescription: String { "\(call) \(count), \(size) bytes" }
+    }
+
+    /// Of each kind the first ones; where there are fewer, the run ends by itself.
+    private static let moments: [Moment] = {
+        let large = [
+            ("pwrite64", [1, 2, 4, 7]), ("fdatasync", [1, 2, 3]), ("fsync", [1, 2]), ("renameat2", [1]),
+            ("ftruncate", [1]),
+            ("fchmod", [1]), ("fsetxattr", [1]), ("unlink", [1]),
+        ]
+        let small = [("fsync", [1, 2]), ("linkat", [1])]
+        return large.flatMap { call, counts in counts.map { Moment(call: call, count: $0, size: 3_000_000) } }
+            + small.flatMap { call, counts in counts.map { Moment(call: call, count: $0, size: 100_000) } }
+    }()
+
+    @Test(
+        "B1: killed at this call, what is there is right, and the next run finishes under the same name",
+        arguments: moments)
+    func killed(at moment: Moment) async throws {
+        let size = moment.size
+        try await OriginServer.with { server in
+            let resource = Resource(size: size, seed: 21)
+            server.serve("/f.bin", resource)
+            let place = try Workplace()
+            // Half of it is there from a run that was cut, so that going on is a part of what is killed.
+            if size > 1 << 20 {
+                server.script("/f.bin", [.cut(after: 2_000_000)], then: .status(403))
+                _ = try await FerryProcess.run(["get", "-q", "-x", "1", server.url("/f.bin")], in: place)
+                server.always("/f.bin", .honest)
+            }
+            let killed = try await FerryProcess.run(
+                ["get", "-q", "-x", "1", server.url("/f.bin")], in: place,
+                shell: """
+                    exec strace -f -qq --seccomp-bpf -o /dev/null -e trace=\(moment.call) \
+                    -e inject=\(moment.call):signal=KILL:when=\(moment.count) "$@"
+                    """)
+            #expect(killed.code == 128 + SIGKILL || killed.code == 0, "\(killed.error)")
+            let context = "\(moment.call) \(moment.count)"
+            _ = HeldState("f.bin", of: resource, in: place, context: context)
+            let outcome = try await FerryProcess.run(["get", "-q", "-x", "1", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(context): \(outcome.error)")
+            #expect(place.names == ["f.bin"], "\(context)")
+            #expect(resource.source.compare(file: place.path("f.bin"), size: size) == .equal, "\(context)")
+        }
+    }
+
+    @Test("B1: killed at the first calls of a fresh download, the next run takes the same name", arguments: 1...6)
+    func fresh(count: Int) async throws {
+        try await OriginServer.with { server in
+            let resource = Resource(size: 3_000_000, seed: 22)
+            server.serve("/f.bin", resource)
+            let place = try Workplace()
+            // Calls that make and fill the part file and its journal, in the order in which they come.
+            let calls = "pwrite64,fdatasync,fsync,fallocate,flock,linkat,renameat2"
+            _ = try await FerryProcess.run(
+                ["get", "-q", "-x", "1", server.url("/f.bin")], in: place,
+                shell: """
+                    exec strace -f -qq --seccomp-bpf -o /dev/null -e trace=\(calls) \
+                    -e inject=\(calls):signal=KILL:when=\(count) "$@"
+                    """)
+            _ = HeldState("f.bin", of: resource, in: place, context: "call \(count)")
+            let outcome = try await FerryProcess.run(["get", "-q", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "call \(count): \(outcome.error)")
+            #expect(place.names == ["f.bin"], "call \(count)")
+            #expect(resource.source.compare(file: place.path("f.bin"), size: resource.size) == .equal)
+        }
+    }
+}
+
+/// Whether `strace` is installed and may trace here (a container may forbid it).
+enum Strace {
+    static let canInject: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = [
+            "-c", "strace -f -qq --seccomp-bpf -o /dev/null -e inject=fsync:signal=KILL:when=9 true 2>/dev/null",
+        ]
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+}
