@@ -69,7 +69,8 @@ class Section:
         self.gates = [vars(gate) for gate in outcome.gates]
 
     def text(self):
-        return "\n\n".join(part for part in (self.figures(), self.gate_table(), self.commands()) if part)
+        parts = (self.figures(), self.outcome.remark, self.gate_table(), self.commands())
+        return "\n\n".join(part for part in parts if part)
 
     def figures(self):
         results = self.outcome.results
@@ -83,7 +84,7 @@ class Section:
         for result in results:
             name = result.contender.name
             if result.failure is not None:
-                rows.append([f"{name}: {result.failure}".replace("|", "/")] + ["–"] * (len(head) - 1))
+                rows.append([f"{name}: {result.failure[:60]}".replace("|", "/")] + ["–"] * (len(head) - 1))
                 continue
             if not result.costs:
                 continue

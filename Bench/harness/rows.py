@@ -50,7 +50,7 @@ class Gate:
 class Outcome:
     results: list
     gates: list
-    remark: str = ""
+    remark: str = ""  # What the reader has to know of who takes part.
 
 
 def ratio(numerator, denominator):
@@ -212,6 +212,11 @@ class TLS(Row):
 
     def gates(self, by_name):
         return [Gate("wall / best peer", ratio(wall(by_name, "ferry --no-fsync"), best_peer(by_name)), 0.9, 0.75)]
+
+    def remark(self, by_name):
+        return (
+            "URLSession does not take part: on Linux it cannot be given a certificate authority. axel encrypts but\n"
+            "does not verify: it cannot be given one either.")
 
 
 class Limited(Row):

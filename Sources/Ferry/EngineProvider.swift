@@ -19,7 +19,8 @@ final class EngineProvider: Sendable {
             let clock = SystemClock()
             return EngineEnvironment(
                 transport: HTTPTransport(configuration.transfer), clock: clock, pool: BlockingPool(),
-                executor: TransferExecutor.shared, throttle: Throttle(rate: configuration.rateLimit, clock: clock))
+                executor: TransferExecutor.shared, loops: HTTPTransport.executors,
+                throttle: Throttle(rate: configuration.rateLimit, clock: clock))
         }
     }
 

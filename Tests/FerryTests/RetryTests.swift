@@ -37,7 +37,9 @@ struct RetryTests {
             let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 2 })
             #expect(outcome.error?.code == .refused)
             #expect(shop.names == ["a.part", "a.part.ferry"])
-            let attempts = outcome.events.compactMap { if case .retrying(let attempt, _, _) = $0 { attempt } else { nil } }
+            let attempts = outcome.events.compactMap {
+                if case .retrying(let attempt, _, _) = $0 { attempt } else { nil }
+            }
             #expect(attempts == [1, 2])
         }
     }

@@ -2,7 +2,6 @@
 // is then moved into place.
 //
 // Usage: peer-urlsession URL FILE
-// A CA of one's own is named by Foundation's variable URLSessionCertificateAuthorityInfoFile.
 import Foundation
 
 #if canImport(FoundationNetworking)

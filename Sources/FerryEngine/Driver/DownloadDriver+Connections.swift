@@ -12,7 +12,7 @@ extension DownloadDriver {
         if wasBackingOff { report(.state(.downloading)) }
         state.withLock { state in
             // owner: state.tasks, awaited in drain.
-            state.tasks[id] = Task(executorPreference: environment.executor) { await self.connection(id) }
+            state.tasks[id] = Task(executorPreference: light) { await self.connection(id) }
         }
     }
 
@@ -52,7 +52,8 @@ extension DownloadDriver {
             case .begin, .restartWith: (state.primary, state.isReplacing, state.offered) = (fetch.source, true, nil)
             default: break
             }
-            if case .drop = action {} else {
+            if case .drop = action {
+            } else {
                 state.resolved[fetch.source] = response.redirects.isEmpty ? nil : response.url
                 state.finalURL = response.url
             }
@@ -69,13 +70,21 @@ extension DownloadDriver {
             case .unchanged:
                 finishUnchanged()
                 return false
-            case .begin(let entity):
+            case .begin(let entity) where isSmall(entity):
                 guard try await replace(nil, entity, url: response.url) else { return false }
-            case .restartWith(let reason, let entity):
-                guard try await replace(reason, entity, url: response.url) else { return false }
-            case .read: break
+                return try await read(response.body, on: id)
+            case .begin, .restartWith, .read:
+                return try await heavily { () async throws(DownloadError) -> Bool in
+                    switch action {
+                    case .begin(let entity):
+                        guard try await replace(nil, entity, url: response.url) else { return false }
+                    case .restartWith(let reason, let entity):
+                        guard try await replace(reason, entity, url: response.url) else { return false }
+                    default: break
+                    }
+                    return try await read(response.body, on: id)
+                }
             }
-            return try await read(response.body, on: id)
         } catch {
             ended(id, .stopped)
             fail(error)

@@ -10,6 +10,12 @@ extension DownloadDriver {
     /// A small file that is not there after this moves to the disk.
     static let smallFilePatience: Duration = .seconds(2)
 
+    /// A file that starts in memory and is published whole.
+    func isSmall(_ entity: Entity) -> Bool {
+        guard let total = entity.identity.totalBytes, total < Self.smallFileBytes else { return false }
+        return !entity.endsByClose && request.onConflict != .overwrite
+    }
+
     /// Puts what is held aside, when there is a reason to, and makes a place for this file.
     ///
     /// False when there is nothing to read: the file that is there already is the server's.
@@ -48,7 +54,7 @@ extension DownloadDriver {
         try checkSpace(in: directory, for: total)
         report(.named(name: name, path: directory.appending(name).string))
         begun(name, total)
-        if let total, total < Self.smallFileBytes, !entity.endsByClose, request.onConflict != .overwrite {
+        if let total, isSmall(entity) {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(Int(total))
             storage.set(.small(Storage.Small(bytes: bytes, name: name, directory: directory)))

@@ -15,7 +15,7 @@ extension DownloadDriver {
             guard let paths = DownloadPaths(of: absolute(path)) else {
                 throw DownloadError(.invalidRequest, "\(path) is not a part file")
             }
-            return try await goOn(with: paths, isNamed: true)
+            return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: true) }
         case .file(let path):
             let target = absolute(path)
             guard let name = target.lastComponent?.string,
@@ -23,16 +23,22 @@ extension DownloadDriver {
             else { throw DownloadError(.invalidRequest, "\(path) is not the name of a file") }
             try ready(paths.directory)
             if (try? environment.fileSystem.exists(paths.journal)) == true {
-                return try await goOn(with: paths, isNamed: false)
+                return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
+                }
             }
             return try await lookForFinished(paths.final)
         case .directory(let path):
             let directory = absolute(path)
             try ready(directory)
+            if environment.knownJournals(in: directory) == nil {
+                // Read once per process; a directory may hold many.
+                try await heavily { () async throws(DownloadError) in _ = try journal(for: "", in: directory) }
+            }
             if let journal = try journal(for: request.sources[0].text, in: directory),
                 let paths = DownloadPaths(of: journal)
             {
-                return try await goOn(with: paths, isNamed: false)
+                return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
+                }
             }
             return try await lookForFinished(directory.appending(state.withLock { $0.name }))
         }
@@ -84,7 +90,9 @@ extension DownloadDriver {
             return nil
         }
         if let publishing = record.publishing {
-            if let finished = try recover(publishing, paths: paths, journal: journal, record: &record) { return finished }
+            if let finished = try recover(publishing, paths: paths, journal: journal, record: &record) {
+                return finished
+            }
         }
         let part: PartFile
         do throws(PartFileError) {
@@ -201,7 +209,9 @@ extension DownloadDriver {
         }
         report(.named(name: name, path: paths.final.string))
         try await lookUpChecksum(for: [name] + namesBeforehand)
-        if let mismatch = record.mismatch, state.withLock({ $0.checksum ?? $0.offered })?.description ?? mismatch.expected == mismatch.expected {
+        if let mismatch = record.mismatch,
+            state.withLock({ $0.checksum ?? $0.offered })?.description ?? mismatch.expected == mismatch.expected
+        {
             // Asked again for the digest that it does not have: what is there is of no use.
             try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)")
             state.withLock { $0.offered = nil }
@@ -268,7 +278,8 @@ extension DownloadDriver {
                 finalURL: url.redacted)
         }
         var finished: FileIdentity?
-        if state.withLock({ $0.checksum }) == nil, let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
+        if state.withLock({ $0.checksum }) == nil,
+            let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
             attribute.matches(url: url.text, status), attribute.etag != nil || attribute.lastModified != nil
         {
             finished = FileIdentity(

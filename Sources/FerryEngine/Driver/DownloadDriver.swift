@@ -91,6 +91,8 @@ package final class DownloadDriver: Sendable {
     let turn = Turn()
     let throttle: Throttle
     let state: Mutex<State>
+    /// Where ``run()`` belongs.
+    package let light: (any TaskExecutor)?
 
     /// Prepares a run; nothing is done before ``run()``. `report` is called from any thread and must not block.
     package init(
@@ -102,6 +104,7 @@ package final class DownloadDriver: Sendable {
         self.environment = environment
         self.settings = settings
         self.report = report
+        light = environment.light()
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
         let name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
         state = Mutex(
@@ -159,23 +162,23 @@ package final class DownloadDriver: Sendable {
         return outcome
     }
 
+    /// Runs what calls the disk much, or moves much data, off the event loops.
+    func heavily<T: Sendable>(_ body: () async throws(DownloadError) -> T) async throws(DownloadError) -> T {
+        try await withTaskExecutorPreference(environment.executor) { () async throws(DownloadError) -> T in
+            try await body()
+        }
+    }
+
     var stopWanted: Stop? { state.withLock { $0.stop } }
 
     private func transfer() async throws(DownloadError) -> Outcome {
-        // owner: this function, which cancels and awaits it.
-        let ticker = Task(executorPreference: environment.executor) { [clock = environment.clock, bell] in
-            while !Task.isCancelled {
-                try? await clock.sleep(for: TransferMachine.tickInterval)
-                bell.ring()
-            }
-        }
+        environment.metronome.add(bell)
+        defer { environment.metronome.remove(bell) }
         let digest = DigestFollower(self)
         let result: Result<Outcome, DownloadError>
         do throws(DownloadError) { result = .success(try await loop(digest)) } catch { result = .failure(error) }
         await drain()
         await digest.stop()
-        ticker.cancel()
-        await ticker.value
         return try result.get()
     }
 

@@ -10,8 +10,11 @@ package final class EngineEnvironment: Sendable {
     /// Numbers in 0..<1.
     package let random: @Sendable () -> Double
     package let pool: BlockingPool
-    /// Where connection tasks run; `nil` for Swift's own threads.
+    /// Where blocking file calls and large bodies run; `nil` for Swift's own threads.
     package let executor: TransferExecutor?
+    let metronome: Metronome
+    private let loops: [any TaskExecutor]
+    private let nextLoop = Atomic(0)
     /// The limit over all downloads.
     package let throttle: Throttle
     private let directories = Mutex<[FilePath: JournalIndex]>([:])
@@ -19,7 +22,8 @@ package final class EngineEnvironment: Sendable {
     package init(
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
         clock: any EngineClock = SystemClock(), pool: BlockingPool, executor: TransferExecutor?,
-        throttle: Throttle? = nil, random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+        loops: [any TaskExecutor] = [], throttle: Throttle? = nil,
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.transport = transport
         self.fileSystem = fileSystem
@@ -27,7 +31,16 @@ package final class EngineEnvironment: Sendable {
         self.random = random
         self.pool = pool
         self.executor = executor
+        self.loops = loops
+        metronome = Metronome(clock: clock, interval: TransferMachine.tickInterval)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
+    }
+
+    /// Where a download's own decisions and small bodies run: on an event loop, beside its connections, so that a small
+    /// file is fetched without a change of thread.
+    package func light() -> (any TaskExecutor)? {
+        if loops.isEmpty { return executor }
+        return loops[nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count]
     }
 
     /// The journals of a directory: read once per process, kept up to date by our own downloads.

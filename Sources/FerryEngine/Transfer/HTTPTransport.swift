@@ -22,6 +22,9 @@ package final class HTTPTransport: Transport {
     package static let eventLoops: any EventLoopGroup =
         MultiThreadedEventLoopGroup(numberOfThreads: max(1, min(4, System.coreCount)))
 
+    /// Executors over ``eventLoops``, one each.
+    package static let executors: [any TaskExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }
+
     let settings: TransferSettings
     let challenges = ChallengeMemory()
     let hops = HopRegistry()
