@@ -47,8 +47,14 @@ package final class SignalWatch: Sendable {
     /// Stops the process as SIGTSTP does by itself; returns when it is continued.
     package static func suspend() {
         _ = signal(SIGTSTP, SIG_DFL)
-        // Sent to this thread: it is taken before the call returns, and stops all threads.
+        // Sent to this thread it is taken before the call returns, and stops all threads; pool threads block it.
+        var own = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&own)
+        sigaddset(&own, SIGTSTP)
+        _ = pthread_sigmask(SIG_UNBLOCK, &own, &before)
         _ = pthread_kill(pthread_self(), SIGTSTP)
+        _ = pthread_sigmask(SIG_SETMASK, &before, nil)
         install(SIGTSTP)
     }
 

@@ -99,7 +99,9 @@ package final class Reporter: Sendable {
             guard mayDraw() else { return }
             let size = size()
             let running = open.filter { !$0.state.isFinal && $0.state != .waiting(.slot) }
-            let renderer = BarRenderer(width: size.columns, height: size.lines, usesColor: color)
+            // Room for the ^C or ^Z that the terminal echoes: wrapped, it would move the cursor off the last line.
+            let columns = size.columns > 24 ? size.columns - 3 : size.columns
+            let renderer = BarRenderer(width: columns, height: size.lines, usesColor: color)
             console.draw(renderer.lines(BarBoard(running: running, whole: whole, now: date)))
         case .lines:
             // Under the lock, so that nothing is said about a file after its end.
