@@ -130,7 +130,8 @@ public final class Download: Sendable, Identifiable {
             state.status.state = new
             if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }
-            if case .downloading = new {} else {
+            if case .downloading = new {
+            } else {
                 state.status.progress.bytesPerSecond = 0
                 state.status.progress.timeRemaining = nil
                 state.status.progress.connections = 0

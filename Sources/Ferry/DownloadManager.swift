@@ -94,7 +94,9 @@ public final class DownloadManager: Sendable {
     }
 
     private static func lastName(_ request: DownloadRequest) -> String {
-        if case .part(let path) = request.destination { return path.split(separator: "/").last.map(String.init) ?? path }
+        if case .part(let path) = request.destination {
+            return path.split(separator: "/").last.map(String.init) ?? path
+        }
         return "download"
     }
 

@@ -166,10 +166,12 @@ struct NameTests {
         }
     }
 
-    @Test("from the server are made safe", arguments: [
-        ("attachment; filename=\"../../etc/x\"", "x"), ("attachment; filename=\"a\\\\..\\\\b\"", "b"),
-        ("attachment; filename=\"..\"", "path"), ("attachment; filename*=UTF-8''%2e%2e%2Fz", "z"),
-    ])
+    @Test(
+        "from the server are made safe",
+        arguments: [
+            ("attachment; filename=\"../../etc/x\"", "x"), ("attachment; filename=\"a\\\\..\\\\b\"", "b"),
+            ("attachment; filename=\"..\"", "path"), ("attachment; filename*=UTF-8''%2e%2e%2Fz", "z"),
+        ])
     func safe(disposition: String, name: String) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/path", Resource(size: 10_000, contentDisposition: disposition))

@@ -94,7 +94,9 @@ struct DigestTests {
         }
     }
 
-    @Test("that the server offers and the file has not keeps it from being published, in the next run too", arguments: [10_000, 3_000_000] as [Int64])
+    @Test(
+        "that the server offers and the file has not keeps it from being published, in the next run too",
+        arguments: [10_000, 3_000_000] as [Int64])
     func offeredWrong(size: Int64) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: size))

@@ -11,7 +11,9 @@ import Testing
 struct DiskTests {
     private func isPart(_ path: String) -> Bool { path.hasSuffix(".part") }
 
-    @Test("once with EIO is opened anew, and what was not safe is fetched again (B4)", arguments: [FileError.Operation.sync, .write])
+    @Test(
+        "once with EIO is opened anew, and what was not safe is fetched again (B4)",
+        arguments: [FileError.Operation.sync, .write])
     func once(operation: FileError.Operation) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 80_000_000)
@@ -24,7 +26,9 @@ struct DiskTests {
             let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
             try shop.expect(outcome.file.path, is: resource)
             #expect(shop.names == ["a"])
-            #expect(outcome.events.contains { if case .note(let text) = $0 { text.contains("opened anew") } else { false } })
+            #expect(
+                outcome.events.contains { if case .note(let text) = $0 { text.contains("opened anew") } else { false } }
+            )
         }
     }
 

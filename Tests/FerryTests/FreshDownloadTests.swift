@@ -5,7 +5,9 @@ import Testing
 
 @Suite("A fresh download", .timeLimit(.minutes(2)))
 struct FreshDownloadTests {
-    @Test("brings every byte, under the URL's name, and leaves nothing beside it", arguments: [0, 1, 10_240, 1_048_575, 1_048_576, 30_000_000] as [Int64])
+    @Test(
+        "brings every byte, under the URL's name, and leaves nothing beside it",
+        arguments: [0, 1, 10_240, 1_048_575, 1_048_576, 30_000_000] as [Int64])
     func whole(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size, seed: 3)
@@ -97,7 +99,9 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("with the right digest is proven by it; with the wrong one it is never published", arguments: [500_000, 3_000_000] as [Int64])
+    @Test(
+        "with the right digest is proven by it; with the wrong one it is never published",
+        arguments: [500_000, 3_000_000] as [Int64])
     func digest(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)

@@ -17,12 +17,14 @@ struct ResumeTests {
             shop.expect(file.path, is: resource)
             #expect(file.proof == .strong)
             #expect(outcome.resumedAt == 10_000_000)
-            #expect(shop.server.requests.contains { $0.ifRange == resource.etag && $0.range == "bytes=10000000-39999999" })
+            #expect(
+                shop.server.requests.contains { $0.ifRange == resource.etag && $0.range == "bytes=10000000-39999999" })
             #expect(shop.names == ["a"])
         }
     }
 
-    @Test("begins again, and says why, when the file changed (A13); the old bytes stay until the new ones are published")
+    @Test(
+        "begins again, and says why, when the file changed (A13); the old bytes stay until the new ones are published")
     func changed() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))

@@ -96,7 +96,9 @@ struct StopTests {
             await download.pause()
             async let end: Result<FinishedDownload, DownloadError> = {
                 () async -> Result<FinishedDownload, DownloadError> in
-                do throws(DownloadError) { return .success(try await download.finished()) } catch { return .failure(error) }
+                do throws(DownloadError) { return .success(try await download.finished()) } catch {
+                    return .failure(error)
+                }
             }()
             await manager.shutdown()
             guard case .failure(let error) = await end else { Issue.record("it did not finish"); return }

@@ -21,7 +21,9 @@ struct StreamTests {
         return (outcome, output)
     }
 
-    @Test("gets the file in order over one connection, and nothing else is written", arguments: [0, 1, 500_000, 20_000_000] as [Int64])
+    @Test(
+        "gets the file in order over one connection, and nothing else is written",
+        arguments: [0, 1, 500_000, 20_000_000] as [Int64])
     func whole(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)
@@ -64,7 +66,8 @@ struct StreamTests {
         try await Workshop.run { shop in
             let old = Resource(size: 10_000_000)
             shop.server.serve("/a", old)
-            shop.server.script("/a", [.cut(after: 5_000_000)], then: .version { $0 = Resource(size: 10_000_000, seed: 9) })
+            shop.server.script(
+                "/a", [.cut(after: 5_000_000)], then: .version { $0 = Resource(size: 10_000_000, seed: 9) })
             let (outcome, output) = try await get("/a", shop)
             #expect(outcome.error?.code == .remoteChanged)
             let size = try #require(try FileManager.default.attributesOfItem(atPath: output)[.size] as? Int64)

@@ -39,9 +39,11 @@ struct TrustRowTests {
         Row("A21: reset in the middle", [.cut(after: 6_000_000, .reset)]),
         Row("A31: many 1xx", [.informational(20)]),
         Row("A33: twenty redirects", [], then: .redirectChain(19)),
-        Row("A38: 408, then 425, then 429", [
-            .status(408), .status(425), .status(429, retryAfter: "0"),
-        ]),
+        Row(
+            "A38: 408, then 425, then 429",
+            [
+                .status(408), .status(425), .status(429, retryAfter: "0"),
+            ]),
         Row("A38: a Retry-After that is no time", [.status(503, retryAfter: "soon")]),
         Row("A44: a connection that is closed at once", [.drop(), .drop(.reset)]),
         Row("A16: an ETag without quotes", [], then: .etag("abc")),
@@ -94,13 +96,17 @@ struct TrustRowTests {
         Change(name: "A1: ignores Range", then: .ignoreRange, goesOn: true),
         Change(name: "A1: dislikes If-Range", then: .dislikeIfRange, goesOn: true),
         Change(name: "A5: ends early, each time", then: .whenRanged(.endsEarly(after: 5_000_000)), goesOn: true),
-        Change(name: "A13: another ETag in each answer, with length and date as they were", then: .etag("\"node2\""), goesOn: true),
+        Change(
+            name: "A13: another ETag in each answer, with length and date as they were", then: .etag("\"node2\""),
+            goesOn: true),
         Change(name: "A8: no Content-Range", then: .whenRanged(.contentRange(nil)), goesOn: true),
         Change(name: "A8: several ranges in one body", then: .multipart, goesOn: true),
         Change(name: "A9: an impossible Content-Range", then: .contentRange("bytes 9-1/10"), goesOn: true),
         Change(name: "A3: starts elsewhere", then: .shiftedRange(by: 100), goesOn: true),
         Change(name: "A17: encoded ranges", then: .whenRanged(.contentEncoding("gzip")), goesOn: true),
-        Change(name: "A23: lengths that disagree", then: .whenRanged(.contentRange("bytes 5000000-5000009/20000000")), goesOn: true),
+        Change(
+            name: "A23: lengths that disagree", then: .whenRanged(.contentRange("bytes 5000000-5000009/20000000")),
+            goesOn: true),
         Change(name: "A4: another total", then: .version { $0 = Resource(size: 21_000_000, seed: 3) }, goesOn: false),
         Change(name: "A14: the same ETag, another length", then: .version { $0.size = 19_000_000 }, goesOn: false),
         Change(name: "A7: a total of *", then: .total("*"), goesOn: true),

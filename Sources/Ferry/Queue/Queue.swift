@@ -80,7 +80,9 @@ final class Queue: Sendable {
 
     func resume(_ download: Download) {
         let joins = state.withLock { state in
-            guard !state.isShutDown, !state.leaving.contains(download.id), !state.isWaiting(download) else { return false }
+            guard !state.isShutDown, !state.leaving.contains(download.id), !state.isWaiting(download) else {
+                return false
+            }
             switch download.status.state {
             case .paused, .failed: break
             case .waiting, .downloading, .verifying, .completed, .cancelled: return false

@@ -52,7 +52,8 @@ final class DigestFollower: Sendable {
     {
         await stop()
         let begun = state.withLock { $0.part === pair.part ? $0.digest : nil }
-        let digest = begun.flatMap { $0.algorithm == algorithm ? $0 : nil } ?? PrefixDigest(algorithm, of: pair.part.file)
+        let digest =
+            begun.flatMap { $0.algorithm == algorithm ? $0 : nil } ?? PrefixDigest(algorithm, of: pair.part.file)
         return try await driver.read(digest, to: total)
     }
 }

@@ -151,7 +151,8 @@ extension DownloadDriver.State {
     func nextRecord(claiming snapshot: RangeSet<ByteCount>) -> JournalRecord? {
         guard var record else { return nil }
         // The source of the validators comes first.
-        let texts = (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
+        let texts =
+            (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
         var seen: Set<String> = []
         record.urls = texts.filter { seen.insert($0).inserted }
         record.totalBytes = machine.planner.total

@@ -52,7 +52,8 @@ extension DownloadDriver {
             case .begin, .restartWith: (state.primary, state.isReplacing, state.offered) = (fetch.source, true, nil)
             default: break
             }
-            if case .drop = action {} else {
+            if case .drop = action {
+            } else {
                 state.resolved[fetch.source] = response.redirects.isEmpty ? nil : response.url
                 state.finalURL = response.url
             }

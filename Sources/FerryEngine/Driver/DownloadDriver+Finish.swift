@@ -44,7 +44,9 @@ extension DownloadDriver {
         case .pair(let pair):
             if let expected {
                 report(.state(.verifying))
-                guard let actual = try await digest.finish(expected.algorithm, of: pair, total: total) else { return nil }
+                guard let actual = try await digest.finish(expected.algorithm, of: pair, total: total) else {
+                    return nil
+                }
                 guard actual == expected.bytes else { throw await mismatch(expected, actual: actual) }
                 finalProof = .digest
             }
@@ -209,7 +211,8 @@ extension DownloadDriver {
         do throws(TransferFailure) {
             let response = try await environment.transport.fetch(request)
             guard response.head.status == 200 else {
-                throw TransferFailure(.other, "the list of digests \(list) cannot be had: status \(response.head.status)")
+                throw TransferFailure(
+                    .other, "the list of digests \(list) cannot be had: status \(response.head.status)")
             }
             bytes = try await collect(response.body, most: 4 << 20)
         } catch { throw DownloadError(error) }

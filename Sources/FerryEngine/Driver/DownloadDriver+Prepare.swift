@@ -84,7 +84,9 @@ extension DownloadDriver {
             return nil
         }
         if let publishing = record.publishing {
-            if let finished = try recover(publishing, paths: paths, journal: journal, record: &record) { return finished }
+            if let finished = try recover(publishing, paths: paths, journal: journal, record: &record) {
+                return finished
+            }
         }
         let part: PartFile
         do throws(PartFileError) {
@@ -201,7 +203,9 @@ extension DownloadDriver {
         }
         report(.named(name: name, path: paths.final.string))
         try await lookUpChecksum(for: [name] + namesBeforehand)
-        if let mismatch = record.mismatch, state.withLock({ $0.checksum ?? $0.offered })?.description ?? mismatch.expected == mismatch.expected {
+        if let mismatch = record.mismatch,
+            state.withLock({ $0.checksum ?? $0.offered })?.description ?? mismatch.expected == mismatch.expected
+        {
             // Asked again for the digest that it does not have: what is there is of no use.
             try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)")
             state.withLock { $0.offered = nil }
@@ -268,7 +272,8 @@ extension DownloadDriver {
                 finalURL: url.redacted)
         }
         var finished: FileIdentity?
-        if state.withLock({ $0.checksum }) == nil, let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
+        if state.withLock({ $0.checksum }) == nil,
+            let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
             attribute.matches(url: url.text, status), attribute.etag != nil || attribute.lastModified != nil
         {
             finished = FileIdentity(

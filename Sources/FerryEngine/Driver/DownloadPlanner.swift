@@ -35,7 +35,9 @@ package struct DownloadPlanner {
         return describe(entity, source: source, url: url, hasRanges: hasRanges)
     }
 
-    private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (ResponseVerdict, DownloadURL) {
+    private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (
+        ResponseVerdict, DownloadURL
+    ) {
         var outgoing = TransferRequest(url: source)
         if let field = ask.field { outgoing.fields[.range] = field }
         outgoing.userFields = request.headers
@@ -54,7 +56,8 @@ package struct DownloadPlanner {
         let identity = entity.identity
         var plan = DownloadPlan(
             name: SafeName.make(entity.suggestedName, url: source, finalURL: url), url: url.redacted,
-            totalBytes: identity.totalBytes, acceptsRanges: hasRanges, validator: identity.etag ?? identity.lastModified,
+            totalBytes: identity.totalBytes, acceptsRanges: hasRanges,
+            validator: identity.etag ?? identity.lastModified,
             digests: entity.digests, contentType: identity.contentType)
         plan.validatorStrength = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
         let hasDigest = request.checksum != nil || request.checksumList != nil || !entity.digests.isEmpty
