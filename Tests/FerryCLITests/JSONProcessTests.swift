@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: --json", .serialized, .timeLimit(.minutes(3))) struct JSONProcessTests {
+@Suite("The binary: --json", .serialized, .timeLimit(.minutes(10))) struct JSONProcessTests {
     private static let resource = Resource(size: 3_000_000, seed: 61)
 
     /// The events of docs/cli.md with their fields, those of every event first.

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: signals", .serialized, .timeLimit(.minutes(3))) struct SignalTests {
+@Suite("The binary: signals", .serialized, .timeLimit(.minutes(10))) struct SignalTests {
     private static let resource = Resource(size: 4_000_000, seed: 11)
     private static let endings: [(Int32, Int32)] = [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 143)]
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Killed by `strace` as it enters its n-th system call of a kind.
 @Suite(
-    "The binary: killed at a system call", .serialized, .timeLimit(.minutes(3)),
+    "The binary: killed at a system call", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: Strace.canInject, "no strace here"))
 struct SystemCallKillTests {
     /// A call of a kind, and the size of the file: the small one is published from memory.

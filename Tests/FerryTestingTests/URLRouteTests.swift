@@ -1,7 +1,7 @@
 import FerryTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct URLRouteTests {
     @Test("A URL alone says size, seed, validators and name")
     func file() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Mirrors", .timeLimit(.minutes(2)))
+@Suite("Mirrors", .timeLimit(.minutes(10)))
 struct MirrorTests {
     private func mirror(_ shop: Workshop, _ path: String, host: String? = nil) throws -> DownloadURL {
         try DownloadURL(shop.server.url(path, host: host))
@@ -98,10 +98,7 @@ struct MirrorTests {
             let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 2 }) {
                 $0.sources.append(mirror)
             }
-            // The machine asks the first source until it gives up, and never the mirror.
-            withKnownIssue(isIntermittent: true) {
-                try shop.expect(outcome.file.path, is: resource)
-            }
+            try shop.expect(outcome.file.path, is: resource)
         }
     }
 }

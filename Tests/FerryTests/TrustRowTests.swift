@@ -27,7 +27,7 @@ struct Change: Sendable, CustomTestStringConvertible {
 }
 
 /// What a whole download does about servers that misbehave (TRUST A).
-@Suite("A server that misbehaves", .timeLimit(.minutes(3)))
+@Suite("A server that misbehaves", .timeLimit(.minutes(10)))
 struct TrustRowTests {
     static let survivable: [Row] = [
         Row("A2: ignores Range on some connections", [.honest, .ignoreRange, .honest, .ignoreRange]),

@@ -17,6 +17,7 @@ extension TransferMachine {
         connections[id]?.tickBytes += count
         connections[id]?.lastByte = now
         connections[id]?.isAsking = false
+        if let source = connections[id]?.source { sources[source].failures = 0 }
     }
 
     /// The write that ``place(_:on:)`` gave has returned. Whether reading must stop until a checkpoint is done.
@@ -79,6 +80,7 @@ extension TransferMachine {
             }
         case .failedBeforeHead(let reason, let isTransient):
             if isTransient, !connection.isCut || connection.isStalled {
+                sources[connection.source].failures += 1
                 failed(reason, id, at: now, random: random)
             }
         case .broken(let reason): broke(reason, id, connection, at: now, random: random)
@@ -211,6 +213,14 @@ extension TransferMachine {
         phase = .ended
         failure = error
         for id in connections.keys { connections[id]?.isCut = true }
+    }
+
+    /// Asking this connection's source again would give the same: it is not asked any more. False when there is no other.
+    package mutating func failedForGood(_ id: ConnectionID, _ reason: String) -> Bool {
+        guard let source = connections[id]?.source, hasSource(beside: source) else { return false }
+        drop(source, reason)
+        planner.release(id)
+        return true
     }
 
     // MARK: Waiting

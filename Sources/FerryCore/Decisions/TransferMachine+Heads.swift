@@ -77,6 +77,7 @@ extension TransferMachine {
             return .leave
         case .deadLink(let reason, let status): return deadLink(reason, status, fetch)
         case .busy(let status, let wish):
+            sources[fetch.source].failures += 1
             wait("the server answered \(status)", wish: wish, code: .refused, at: now, random: random)
             return .leave
         case .misfit(let reason): return misfit(reason, fetch, id)

@@ -157,9 +157,15 @@ extension TransferMachine {
             || entity != nil && quiet.allSatisfy { !$0.hasHead } && quiet.count == 1
     }
 
-    /// The first source that is not dropped, proven ones first.
+    /// The source that failed least, proven ones first; `nil` when all are dropped.
     func usableSource() -> Int? {
-        sources.firstIndex { $0.trust == .proven } ?? sources.firstIndex { $0.trust == .unproven }
+        let usable = sources.indices.filter { sources[$0].trust != .dropped }
+        return usable.min { left, right in
+            let (one, other) = (sources[left], sources[right])
+            if one.failures != other.failures { return one.failures < other.failures }
+            if one.trust != other.trust { return one.trust == .proven }
+            return left < right
+        }
     }
 
     private func leastUsedSource(_ used: [Int]) -> Int? {

@@ -138,6 +138,8 @@ package struct TransferMachine: Sendable {
         var fromOriginal = true
         /// Where the redirects led stopped working once: go through the original from now on.
         var alwaysOriginal = false
+        /// Requests that brought no usable head, one after the other: another source is asked first.
+        var failures = 0
     }
 
     package internal(set) var settings: Settings

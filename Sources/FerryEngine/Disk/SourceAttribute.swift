@@ -67,8 +67,12 @@ package struct SourceAttribute: Sendable, Hashable {
 
     /// Whether it speaks of this URL, and the file has had the same length and time since.
     package func matches(url: String, _ status: FileStatus) -> Bool {
-        status.kind == .regular && urlDigest == Self.digest(ofURL: url) && length == status.length
-            && modified == status.modified
+        isOf(status) && urlDigest == Self.digest(ofURL: url)
+    }
+
+    /// Whether the file has had the same length and time since.
+    package func isOf(_ status: FileStatus) -> Bool {
+        status.kind == .regular && length == status.length && modified == status.modified
     }
 
     private static func digest(ofURL url: String) -> String {

@@ -212,7 +212,7 @@ extension DownloadDriver {
                     id, .failedBeforeHead(failure.message, isTransient: true), at: environment.clock.now(),
                     random: environment.random())
             }
-            return !passes
+            return !passes && !state.machine.failedForGood(id, failure.message)
         }
         if isLast { fail(DownloadError(failure)) }
         bell.ring()

@@ -134,10 +134,11 @@ extension DownloadDriver {
             path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true,
             finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: entity.identity.contentType)
         if let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
-            attribute.matches(url: sources[0].text, status), let tag = entity.identity.strongTag,
-            let own = attribute.etag
+            attribute.isOf(status)
         {
-            return own == tag ? found : nil
+            // It came from another URL: two files may well have one length and one date.
+            guard attribute.matches(url: sources[0].text, status) else { return nil }
+            if let tag = entity.identity.strongTag, let own = attribute.etag { return own == tag ? found : nil }
         }
         guard let text = entity.identity.lastModified, let date = HTTPDate.parse(text) else { return nil }
         return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil

@@ -5,15 +5,10 @@ package enum OpenFileLimit {
     /// Raises the soft limit towards the hard one, to at most 65,536; what cannot be raised stays.
     package static func raise() {
         var limit = rlimit()
-        #if canImport(Darwin)
-            let resource = RLIMIT_NOFILE
-        #else
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #endif
-        guard getrlimit(resource, &limit) == 0 else { return }
+        guard getrlimit(Platform.openFiles, &limit) == 0 else { return }
         let wanted = min(limit.rlim_max, 65_536)
         guard wanted > limit.rlim_cur else { return }
         limit.rlim_cur = wanted
-        _ = setrlimit(resource, &limit)
+        _ = setrlimit(Platform.openFiles, &limit)
     }
 }

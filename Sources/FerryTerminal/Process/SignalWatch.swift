@@ -60,11 +60,7 @@ package final class SignalWatch: Sendable {
 
     private static func install(_ number: Int32) {
         var action = sigaction()
-        #if canImport(Darwin)
-            action.__sigaction_u.__sa_handler = handleSignal
-        #else
-            action.__sigaction_handler.sa_handler = handleSignal
-        #endif
+        Platform.setHandler(handleSignal, in: &action)
         action.sa_flags = Int32(SA_RESTART)
         _ = sigaction(number, &action, nil)
     }
@@ -72,11 +68,7 @@ package final class SignalWatch: Sendable {
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
-        #if canImport(Darwin)
-            let handler = action.__sigaction_u.__sa_handler
-        #else
-            let handler = action.__sigaction_handler.sa_handler
-        #endif
+        let handler = Platform.handler(in: action)
         return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

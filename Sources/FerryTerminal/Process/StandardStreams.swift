@@ -28,11 +28,7 @@ package enum StandardStreams {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            #if canImport(Darwin)
-                let count = Darwin.write(descriptor, part.baseAddress, part.count)
-            #else
-                let count = Glibc.write(descriptor, part.baseAddress, part.count)
-            #endif
+            let count = writeBytes(descriptor, part)
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if count < 0, errno == EINTR {
@@ -47,4 +43,9 @@ package enum StandardStreams {
         }
         return true
     }
+}
+
+/// Outside the type, whose own `write` would hide the system's.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -80,7 +80,7 @@ extension DeterministicBytes {
             fill(UnsafeMutableRawBufferPointer(rebasing: piece[..<count]), at: offset)
             var done = 0
             while done < count {
-                let written = Self.write(descriptor, UnsafeRawBufferPointer(rebasing: piece[done..<count]))
+                let written = writeBytes(descriptor, UnsafeRawBufferPointer(rebasing: piece[done..<count]))
                 if written < 0 {
                     if errno == EINTR { continue }
                     return false
@@ -91,12 +91,9 @@ extension DeterministicBytes {
         }
         return true
     }
+}
 
-    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #else
-            Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
-    }
+/// Outside the type, whose own `write` would hide the system's.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("The transfer machine in known situations", .timeLimit(.minutes(2)))
+@Suite("The transfer machine in known situations", .timeLimit(.minutes(10)))
 struct TransferMachineScenarioTests {
     private func run(
         _ origins: ModelOrigin..., settings change: (inout TransferMachine.Settings) -> Void = { _ in },

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Taking a name", .timeLimit(.minutes(1)))
+@Suite("Taking a name", .timeLimit(.minutes(10)))
 struct NameTakerTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

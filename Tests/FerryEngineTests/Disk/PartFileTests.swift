@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A part file", .timeLimit(.minutes(1)))
+@Suite("A part file", .timeLimit(.minutes(10)))
 struct PartFileTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Publishing a part file", .timeLimit(.minutes(2)))
+@Suite("Publishing a part file", .timeLimit(.minutes(10)))
 struct PublisherTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Publishing a small file", .timeLimit(.minutes(1)))
+@Suite("Publishing a small file", .timeLimit(.minutes(10)))
 struct SmallFilePublisherTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

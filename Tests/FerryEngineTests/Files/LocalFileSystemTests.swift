@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The local file system", .timeLimit(.minutes(1)))
+@Suite("The local file system", .timeLimit(.minutes(10)))
 struct LocalFileSystemTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

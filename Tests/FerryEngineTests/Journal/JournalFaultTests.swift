@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A journal on a failing disk", .timeLimit(.minutes(2)))
+@Suite("A journal on a failing disk", .timeLimit(.minutes(10)))
 struct JournalFaultTests {
     let disk = LocalFileSystem()
 

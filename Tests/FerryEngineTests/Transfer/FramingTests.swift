@@ -3,7 +3,7 @@ import FerryEngine
 import FerryTesting
 import Testing
 
-@Suite("Bodies and framing", .timeLimit(.minutes(1)))
+@Suite("Bodies and framing", .timeLimit(.minutes(10)))
 struct FramingTests {
     private func failure(_ behaviour: Behaviour, size: Int64 = 100_000) async throws -> TransferFailure? {
         try await withOrigin { server, transport in

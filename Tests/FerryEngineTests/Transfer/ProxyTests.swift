@@ -3,7 +3,7 @@ import FerryEngine
 import FerryTesting
 import Testing
 
-@Suite("Proxies", .timeLimit(.minutes(1)))
+@Suite("Proxies", .timeLimit(.minutes(10)))
 struct ProxyTests {
     private func withProxy(
         credentials: (user: String, password: String)? = nil, userInfo: String = "",

@@ -3,7 +3,7 @@ import FerryEngine
 import FerryTesting
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(1)))
+@Suite("TLS", .timeLimit(.minutes(10)))
 struct TLSTests {
     private func configuration(_ certificate: Certificate) -> OriginServer.Configuration {
         var configuration = OriginServer.Configuration()
