@@ -17,10 +17,13 @@ final class EngineProvider: Sendable {
     convenience init() {
         self.init { configuration in
             let clock = SystemClock()
+            let transport = HTTPTransport(configuration.transfer)
+            let throttle = Throttle(rate: configuration.rateLimit, clock: clock)
+            // Under a limit small pieces are taken, so that it stays even.
+            if let piece = throttle.preferredPiece { transport.receiveBufferCap = piece }
             return EngineEnvironment(
-                transport: HTTPTransport(configuration.transfer), clock: clock, pool: BlockingPool(),
-                executor: TransferExecutor.shared, loops: HTTPTransport.executors,
-                throttle: Throttle(rate: configuration.rateLimit, clock: clock))
+                transport: transport, clock: clock, pool: BlockingPool(), executor: TransferExecutor.shared,
+                loops: HTTPTransport.executors, throttle: throttle)
         }
     }
 

@@ -234,7 +234,7 @@ extension TransferMachine {
         case .giveUp:
             end(
                 DownloadError(
-                    code, "gave up after \(retry.attempts) attempts: \(reason)",
+                    code, "gave up after \(retry.attempts) attempt\(retry.attempts == 1 ? "" : "s"): \(reason)",
                     suggestion: "Run it again to go on from here.", recovery: .transient(retryAfter: wish)))
         }
     }

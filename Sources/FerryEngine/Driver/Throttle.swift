@@ -20,6 +20,9 @@ package final class Throttle: Sendable {
 
     package var rate: ByteCount? { bucket.withLock { $0.bytesPerSecond } }
 
+    /// The most bytes to take in at once under this limit; `nil` without one.
+    package var preferredPiece: Int? { bucket.withLock { $0.preferredPiece } }
+
     /// Accounts for bytes that came in and waits until the next may.
     package func passed(_ count: ByteCount) async {
         let delay = bucket.withLock { bucket in

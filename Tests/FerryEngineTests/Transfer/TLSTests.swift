@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import FerryTesting
+import NIOCore
 import Testing
 
 @Suite("TLS", .timeLimit(.minutes(10)))
@@ -51,6 +52,28 @@ struct TLSTests {
             #expect(failure?.kind == .certificate)
             #expect(failure?.isTransient == false)
         }
+    }
+
+    /// It went on reading for five seconds, until the server said goodbye: a file of 2 GB was fetched twice.
+    @Test("A body that is dropped in the middle ends its connection, and with it what the server sends")
+    func dropped() async throws {
+        var settings = TransferSettings()
+        settings.insecure = true
+        try await withOrigin(configuration(.good), settings: settings) { server, transport in
+            let size: Int64 = 2_000_000_000
+            server.serve("/f", Resource(size: size, seed: 1))
+            let url = try server.downloadURL("/f")
+            let first = try await firstPiece(of: url, transport)
+            #expect(first > 0)
+            try await server.waitFor { $0.requestCount == 1 && $0.openConnections == 0 }
+            #expect(server.bodyBytes() < size / 4)
+        }
+    }
+
+    /// Reads one piece of a body and drops it.
+    private func firstPiece(of url: DownloadURL, _ transport: HTTPTransport) async throws -> Int {
+        let response = try await transport.fetch(TransferRequest(url: url))
+        return try await response.body.next()?.readableBytes ?? 0
     }
 
     @Test("A43: an unknown authority is refused; --insecure takes anything")
