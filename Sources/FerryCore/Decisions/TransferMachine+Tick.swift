@@ -1,12 +1,6 @@
 extension TransferMachine {
     /// The time between two ticks.
     package static let tickInterval: Duration = .milliseconds(100)
-    /// Unsynced bytes that start a checkpoint.
-    static let checkpointBytes: ByteCount = 32 << 20
-    /// Unsynced bytes that stop reading.
-    static let mostUnsynced: ByteCount = 64 << 20
-    /// Below this many bytes a second, checkpoints are rarer.
-    static let slowRate = 1_000_000.0
 
     /// Time has passed. Called about every ``tickInterval``, and when something ended.
     package mutating func tick(at now: Duration) -> [Command] {
@@ -146,46 +140,9 @@ extension TransferMachine {
         connections[id] = Connection(markTime: now, lastByte: now)
         return .open(id)
     }
-
-    // MARK: Checkpoints
-
-    /// Each second or 32 MiB, whichever is first; below 1 MB/s up to ten seconds apart.
-    private func isCheckpointDue(at now: Duration) -> Bool {
-        guard !isCheckpointing, planner.total != nil || identity.hasValidator else { return false }
-        let unsynced = planner.unsyncedBytes
-        guard unsynced > 0 else { return false }
-        if unsynced >= Self.checkpointBytes { return true }
-        let speed = connections.values.reduce(0) { $0 + $1.speed }
-        return now - (lastCheckpoint ?? now) >= (speed < Self.slowRate ? .seconds(10) : .seconds(1))
-    }
-
-    /// A sync begins now; the ranges that it covers.
-    package mutating func beginCheckpoint(at now: Duration) -> RangeSet<ByteCount> {
-        isCheckpointing = true
-        isCheckpointStale = false
-        lastCheckpoint = now
-        return planner.snapshot()
-    }
-
-    /// The sync has returned. The ranges that the journal may claim.
-    ///
-    /// After a failed sync nothing that is not claimed is believed; the driver cuts everyone before it says so.
-    package mutating func checkpointEnded(
-        _ snapshot: RangeSet<ByteCount>, succeeded: Bool, at now: Duration
-    ) {
-        isCheckpointing = false
-        if isCheckpointStale { return }
-        if succeeded { planner.claim(snapshot) } else { planner.forgetUnclaimed() }
-    }
 }
 
 extension TransferMachine {
-    /// There was nothing to sync.
-    package mutating func checkpointSkipped() { isCheckpointing = false }
-
-    /// What the next run's joins start from: a file that is not whole yet will be joined.
-    package var joinOnResume: Proof? { weakestJoin }
-
     /// Bytes that came for another purpose than to be kept.
     package mutating func receivedElsewhere(_ count: ByteCount) { receivedBytes += count }
 

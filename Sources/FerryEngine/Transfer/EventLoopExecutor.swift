@@ -2,8 +2,8 @@ package import NIOCore
 
 /// Runs tasks on an event loop, for code that wants to live on the same thread as its connections.
 ///
-/// What it saves in thread hops it pays with the disk's waits, during which no other connection of that loop moves;
-/// ``TransferExecutor`` is the default for that reason.
+/// For decisions and small bodies: what it saves in thread hops it would pay with the disk's waits, during which no other
+/// connection of that loop moves. Large bodies run on ``TransferExecutor`` for that reason.
 package final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 
