@@ -25,6 +25,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
@@ -34,6 +36,7 @@ let package = Package(
             dependencies: [
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
+                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: strict),
         // C declarations that Glibc's module hides on Linux. No logic.
@@ -58,8 +61,13 @@ let package = Package(
         .target(
             name: "Ferry",
             dependencies: [
-                "FerryCore", "FerryEngine",
+                "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         // What a terminal shows: bars, lines, JSON; and what arguments mean.
@@ -113,7 +121,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FerryTests",
-            dependencies: ["Ferry", "FerryCore", "FerryEngine", "FerryTesting"],
+            dependencies: [
+                "Ferry", "FerryCore", "FerryEngine", "FerryTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FerryTerminalTests",

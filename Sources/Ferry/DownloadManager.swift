@@ -78,7 +78,7 @@ public final class DownloadManager: Sendable {
         request.maxConnections = max(1, request.maxConnections)
         switch request.destination {
         case .file(let path): request.destination = .file(Self.absolute(path))
-        case .directory(let path): request.destination = .directory(Self.absolute(path))
+        case .directory(let path, let name): request.destination = .directory(Self.absolute(path), name: name)
         case .part(let path): request.destination = .part(Self.absolute(path))
         case .stream: break
         }

@@ -31,6 +31,16 @@ public struct DownloadError: Error, Sendable, Hashable {
         public static let diskFull = Code(rawValue: "diskFull")
         /// Something else has the name, or another process has the download.
         public static let conflict = Code(rawValue: "conflict")
+        /// The same download is listed already.
+        public static let duplicate = Code(rawValue: "duplicate")
+        /// The catalogue cannot be used: another process has it, or it cannot be opened.
+        public static let catalogue = Code(rawValue: "catalogue")
+        /// Nothing worth keeping is there, or what was kept cannot be used.
+        public static let notResumable = Code(rawValue: "notResumable")
+        /// There is no such download.
+        public static let notFound = Code(rawValue: "notFound")
+        /// That cannot be done in the state that the download is in.
+        public static let wrongState = Code(rawValue: "wrongState")
         /// TLS: the server could not prove who it is.
         public static let certificate = Code(rawValue: "certificate")
         /// The file is larger than was allowed.

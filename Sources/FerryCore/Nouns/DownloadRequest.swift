@@ -1,3 +1,5 @@
+public import struct Foundation.Date
+public import struct Foundation.URL
 public import HTTPTypes
 
 /// What to do when the final name is already taken by a file.
@@ -22,18 +24,40 @@ public struct Credentials: Sendable, Hashable {
     }
 }
 
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Never the password.
+    public var description: String { "Credentials(user: \(user))" }
+    public var debugDescription: String { description }
+}
+
 /// What a user asks for: one file, from one or more URLs, to one place.
 public struct DownloadRequest: Sendable, Hashable {
     /// Where the file goes.
     public enum Destination: Sendable, Hashable {
         /// This path, absolute or relative to the working directory.
         case file(String)
-        /// Into this directory, under the name that the server or the URL gives.
-        case directory(String)
+        /// Into this directory, under the name that the server or the URL gives, or exactly this one.
+        case directory(String, name: NameRule = .suggested)
         /// Goes on with what this part file or journal holds.
         case part(String)
         /// In order to this file descriptor, which stays open: standard output. No part file, no journal.
         case stream(Int32)
+
+        /// The file of this file URL.
+        public static func file(_ url: URL) -> Destination { .file(url.path) }
+
+        /// Into the directory of this file URL.
+        public static func directory(_ url: URL, name: NameRule = .suggested) -> Destination {
+            .directory(url.path, name: name)
+        }
+    }
+
+    /// Where the name of a file in a directory comes from.
+    public enum NameRule: Sendable, Hashable {
+        /// Content-Disposition, else the URL; made safe.
+        case suggested
+        /// This one; a conflict rule still applies.
+        case exact(String)
     }
 
     /// The URLs of the file: the first is the source, further ones are mirrors. Empty only for `.part`.
@@ -59,9 +83,49 @@ public struct DownloadRequest: Sendable, Hashable {
     /// Sync data to the disk, so that a power cut loses nothing that was claimed. Default true.
     public var syncsToDisk = true
 
+    /// The name of the download inside Ferry; `nil` to have one made.
+    public var id: DownloadID?
+    /// A text for people, shown in lists.
+    public var label: String?
+    /// The app's own data, kept in the catalogue and the journal; at most 4 KiB of UTF-8, keys and values together.
+    public var userInfo: [String: String] = [:]
+    /// Those of a higher priority run first. Default ``DownloadPriority/normal``.
+    public var priority: DownloadPriority = .normal
+    /// It is listed, and waits until it is resumed. Default false.
+    public var startsPaused = false
+    /// It does not start before this time; `nil` for at once.
+    public var notBefore: Date?
+    /// Which networks it may use.
+    public var network = NetworkRule()
+    /// What to do when a download of the same URLs to the same place is listed already. Default `.existing`.
+    public var onDuplicate: DuplicateRule = .existing
+
     public init(sources: [DownloadURL], destination: Destination) {
         self.sources = sources
         self.destination = destination
+    }
+}
+
+/// What to do when a download of the same URLs to the same place is listed already.
+public enum DuplicateRule: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The one that is listed is the answer; a completed one whose file is unchanged gives its file at once.
+    case existing
+    /// Another one, which never uses what belongs to the first.
+    case addAnother
+    /// An error with the code `duplicate`.
+    case fail
+}
+
+/// Which networks a download may use; `nil` follows the manager's setting.
+public struct NetworkRule: Sendable, Hashable, Codable {
+    /// May use networks where bytes cost money (`allowsCellularAccess`, `allowsExpensiveNetworkAccess` of URLSession).
+    public var allowsMetered: Bool?
+    /// May use networks that the user asked to spare (`allowsConstrainedNetworkAccess` of URLSession: Low Data Mode).
+    public var allowsConstrained: Bool?
+
+    public init(allowsMetered: Bool? = nil, allowsConstrained: Bool? = nil) {
+        self.allowsMetered = allowsMetered
+        self.allowsConstrained = allowsConstrained
     }
 }
 

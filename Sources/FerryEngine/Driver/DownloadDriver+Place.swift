@@ -113,7 +113,7 @@ extension DownloadDriver {
         case .file(let path):
             let target = absolute(path)
             return (target.removingLastComponent(), target.lastComponent?.string ?? "download")
-        case .directory(let path):
+        case .directory(let path, _):
             return (absolute(path), SafeName.make(entity.suggestedName, url: sources[0], finalURL: url))
         case .part(let path):
             guard let paths = DownloadPaths(of: absolute(path)) else {

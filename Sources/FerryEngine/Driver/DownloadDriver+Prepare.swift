@@ -27,7 +27,7 @@ extension DownloadDriver {
                 }
             }
             return try await lookForFinished(paths.final)
-        case .directory(let path):
+        case .directory(let path, _):
             let directory = absolute(path)
             try ready(directory)
             if environment.knownJournals(in: directory) == nil {
@@ -301,7 +301,7 @@ extension DownloadDriver {
             let path: String
             switch request.destination {
             case .file(let name): path = absolute(name).string
-            case .directory(let directory): path = absolute(directory).appending(state.name).string
+            case .directory(let directory, _): path = absolute(directory).appending(state.name).string
             case .part, .stream: return
             }
             let length = state.machine.finishedBytes ?? 0

@@ -88,7 +88,7 @@ package struct DownloadPlanner {
         var journal: FilePath?
         switch request.destination {
         case .stream: return
-        case .directory(let path):
+        case .directory(let path, _):
             directory = FilePath(path).lexicallyNormalized()
             journal = (try? environment.journals(in: directory))?.paths(forURL: source.text).first
         case .file(let path), .part(let path):

@@ -23,7 +23,7 @@ package enum PartFiles {
         var folder: FilePath
         switch destination {
         case .stream: return
-        case .directory(let path): folder = FilePath(path).lexicallyNormalized()
+        case .directory(let path, _): folder = FilePath(path).lexicallyNormalized()
         case .file(let path), .part(let path): folder = FilePath(path).lexicallyNormalized().removingLastComponent()
         }
         do throws(FileError) {

@@ -1,0 +1,16 @@
+/// Which downloads run first: those of a higher priority; among equals, those that joined first.
+///
+/// Shape: any whole number; default ``normal``, 0.
+public struct DownloadPriority: RawRepresentable, Sendable, Hashable, Comparable, Codable {
+    public var rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// -1.
+    public static let low = DownloadPriority(rawValue: -1)
+    /// 0.
+    public static let normal = DownloadPriority(rawValue: 0)
+    /// 1.
+    public static let high = DownloadPriority(rawValue: 1)
+
+    public static func < (left: DownloadPriority, right: DownloadPriority) -> Bool { left.rawValue < right.rawValue }
+}
