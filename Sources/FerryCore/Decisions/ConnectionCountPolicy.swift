@@ -10,7 +10,7 @@ package struct ConnectionCountPolicy: Sendable {
     /// The connections wanted now.
     package private(set) var target = 1
     /// Never more: the user's limit.
-    package let limit: Int
+    package private(set) var limit: Int
     /// Lowered when the server refuses; rises again by one after a while.
     package private(set) var ceiling: Int
 
@@ -39,6 +39,23 @@ package struct ConnectionCountPolicy: Sendable {
     package init(limit: Int) {
         self.limit = max(1, limit)
         ceiling = max(1, limit)
+    }
+
+    /// The user's limit is another one, from now on.
+    package mutating func set(limit new: Int) {
+        let new = max(1, new)
+        guard new != limit else { return }
+        let old = limit
+        limit = new
+        if isFixed { return }
+        // What the server refused stays refused; a limit that was the ceiling takes it along.
+        ceiling = ceiling == old ? new : min(ceiling, new)
+        if target == old, ceiling > old {
+            // The old limit was what held it back.
+            (phase, before) = (.doubling, nil)
+            clearWindow()
+        }
+        target = min(target, ceiling)
     }
 
     /// One tick passed: `bytes` arrived, `delivering` connections have sent a first byte, `isWorth` says whether what

@@ -8,7 +8,11 @@ package struct RetryPolicy: Hashable, Sendable {
     private static let base = Duration.milliseconds(500)
     private static let cap = Duration.seconds(60)
 
-    package init(maxAttempts: Int?) { self.maxAttempts = maxAttempts }
+    /// `attempts` of an earlier run count.
+    package init(maxAttempts: Int?, attempts: Int = 0) {
+        self.maxAttempts = maxAttempts
+        self.attempts = max(0, attempts)
+    }
 
     package enum Decision: Hashable, Sendable {
         case retry(after: Duration, attempt: Int)
@@ -20,7 +24,7 @@ package struct RetryPolicy: Hashable, Sendable {
     /// An attempt failed. `random` in 0..<1 spreads the clients; `wish` is the server's Retry-After, obeyed up to
     /// ``RetryAfter/longest``.
     package mutating func failed(wish: Duration? = nil, random: Double) -> Decision {
-        attempts += 1
+        attempts = min(attempts, .max - 1) + 1
         if let maxAttempts, attempts > maxAttempts { return .giveUp }
         let ceiling = min(Self.base * (1 << min(attempts - 1, 10)), Self.cap)
         // Never no delay at all: a server that refuses at once would be asked in a tight loop.

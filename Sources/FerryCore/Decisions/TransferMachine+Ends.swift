@@ -65,6 +65,7 @@ extension TransferMachine {
         let segment = planner.segments[id]
         planner.release(id)
         connections[id]?.hasHead = false
+        let end = connection.isAbandoned && end != .complete ? .stopped : end
         switch end {
         case .complete:
             connections[id]?.misfits = 0

@@ -190,7 +190,7 @@ extension TransferMachine {
         sources[source].fromOriginal = sources[source].alwaysOriginal
         (openingIsPlain, openingAsksWhole) = (false, false)
         phase = .running
-        if !allowsParts { policy.only1() }
+        if !joinsParts { policy.only1() }
     }
 
     /// What the server says now, and what it said before where it says nothing.

@@ -22,6 +22,8 @@ package struct TransferMachine: Sendable {
         package var isNewSource = false
         /// What is held was moved here, or is doubtful: samples come first.
         package var doubtsHeld = false
+        /// What earlier runs left of their attempts.
+        package var memory = RetryMemory()
         package init() {}
     }
 
@@ -111,6 +113,8 @@ package struct TransferMachine: Sendable {
         var isCut = false
         /// It was cut because it brought nothing.
         var isStalled = false
+        /// It was cut because it went through a network that is gone: however it ends is no failure.
+        var isAbandoned = false
         /// The driver was told to cut it.
         var cutSent = false
         var bytes: ByteCount = 0
@@ -196,10 +200,11 @@ package struct TransferMachine: Sendable {
         let total = held == nil ? nil : total.flatMap { $0 < 0 ? nil : $0 }
         planner = SegmentPlanner(
             total: total, claimed: held?.ranges.intersection(RangeSet(0..<(total ?? .max))) ?? RangeSet())
-        mostWritten = planner.writtenBytes
+        mostWritten = max(planner.writtenBytes, settings.memory.mostBytes)
+        changes = max(0, settings.memory.changes)
         self.weakestJoin = weakestJoin
         policy = ConnectionCountPolicy(limit: settings.maxConnections)
-        retry = RetryPolicy(maxAttempts: settings.maxAttempts)
+        retry = RetryPolicy(maxAttempts: settings.maxAttempts, attempts: settings.memory.attempts)
         let isDoubtful = settings.isNewSource || settings.doubtsHeld
         sources = (0..<max(1, settings.sources)).map { Source(trust: $0 == 0 && !isDoubtful ? .proven : .unproven) }
         phase = .opening
@@ -228,7 +233,12 @@ package struct TransferMachine: Sendable {
 
     /// Whether several connections may fetch parts of this file (RFC 9110 §15.3.7.3).
     package var allowsParts: Bool {
-        guard settings.maxConnections > 1, planner.total != nil, entity?.refusesRanges == false else { return false }
+        settings.maxConnections > 1 && joinsParts
+    }
+
+    /// Whether what the server says lets parts be joined, whatever the user's limit.
+    var joinsParts: Bool {
+        guard planner.total != nil, entity?.refusesRanges == false else { return false }
         if identity.strongValidator != nil || rules.hasDigest { return true }
         return settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
     }

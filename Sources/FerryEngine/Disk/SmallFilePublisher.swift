@@ -18,6 +18,26 @@ package struct SmallFilePublisher: Sendable {
         case needsPartFile(String)
     }
 
+    /// The whole file, synced, without a name. It goes by itself when it is closed.
+    package struct Draft: Sendable {
+        package let file: any File
+        package let order: PublishOrder
+        let notes: [PublishNote]
+    }
+
+    /// A name that may be free.
+    package struct Candidate: Sendable {
+        package let paths: DownloadPaths
+        let number: Int
+    }
+
+    /// What is next on the way to a name.
+    package enum Step: Sendable {
+        /// Give it this one: ``link(_:as:)``.
+        case name(Candidate)
+        case done(Result)
+    }
+
     private let fileSystem: any FileSystem
     private let syncs: Bool
     private let numbered: @Sendable (String, Int) -> String
@@ -33,17 +53,21 @@ package struct SmallFilePublisher: Sendable {
 
     /// Publishes `bytes`, which are the whole; the order's length is not looked at.
     package func publish(_ bytes: [UInt8], _ order: PublishOrder) throws(PublishError) -> Result {
-        var failure: PublishError?
-        var result = Result.needsPartFile("")
-        bytes.withUnsafeBytes { buffer in
-            do throws(PublishError) { result = try publish(buffer, order) } catch { failure = error }
+        guard let draft = try draft(bytes, order) else {
+            return .needsPartFile("the file system has no unnamed files")
         }
-        if let failure { throw failure }
-        return result
+        defer { draft.file.close() }
+        var step = try firstStep(of: draft)
+        while true {
+            switch step {
+            case .name(let candidate): step = try link(draft, as: candidate)
+            case .done(let result): return result
+            }
+        }
     }
 
-    /// Publishes `bytes`, which are the whole; the order's length is not looked at.
-    package func publish(_ bytes: UnsafeRawBufferPointer, _ order: PublishOrder) throws(PublishError) -> Result {
+    /// Writes `bytes`, which are the whole, to a file that has no name yet; `nil` where there are no unnamed files.
+    package func draft(_ bytes: [UInt8], _ order: PublishOrder) throws(PublishError) -> Draft? {
         var order = order
         order.length = ByteCount(bytes.count)
         let file: any File
@@ -52,59 +76,75 @@ package struct SmallFilePublisher: Sendable {
             file = try fileSystem.openUnnamed(in: order.directory.isEmpty ? "." : order.directory, mode: 0o666)
         } catch {
             guard error.kind == .unsupported else { throw .file(error) }
-            return .needsPartFile("the file system has no unnamed files")
+            return nil
         }
-        defer { file.close() }
         var notes: [PublishNote] = []
         do throws(FileError) {
             if !bytes.isEmpty { try file.write(bytes, at: 0) }
             notes = FileDress(order, mode: nil).put(on: file)
             if syncs { try file.sync() }
+            return Draft(file: file, order: order, notes: notes)
         } catch {
+            file.close()
             throw .file(error)
         }
-        return try name(file, order, notes)
     }
 
-    private func name(_ file: any File, _ order: PublishOrder, _ notes: [PublishNote]) throws(PublishError) -> Result {
+    /// The first name to try.
+    package func firstStep(of draft: Draft) throws(PublishError) -> Step { try step(of: draft, from: 0) }
+
+    /// The next name to try, from this number on.
+    private func step(of draft: Draft, from first: Int) throws(PublishError) -> Step {
+        let order = draft.order
         let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
-        for number in 0...NameTaker.maxNumber {
+        for number in first..<max(first, NameTaker.maxNumber + 1) {
             let name = number == 0 ? order.name : numbered(order.name, number)
             guard let paths = DownloadPaths(directory: order.directory, name: name) else {
-                return .blocked(order.directory.appending(name))
+                return .done(.blocked(order.directory.appending(name)))
             }
             do throws(FileError) {
                 if number == 0 {
                     // The rest of what makes a name free is looked at only when it is not the first choice.
                     if let part = try fileSystem.statusIfPresent(paths.part) {
                         // Left by a crash, it goes when its name is taken over; that is the part file's way.
-                        if NameTaker.isAbandoned(part) { return .needsPartFile("\(paths.part) is abandoned") }
+                        if NameTaker.isAbandoned(part) { return .done(.needsPartFile("\(paths.part) is abandoned")) }
                         if order.rule == .rename { continue }
-                        return try fileSystem.exists(paths.final) && order.rule != .overwrite
-                            ? .exists(paths.final) : .blocked(paths.part)
+                        return .done(
+                            try fileSystem.exists(paths.final) && order.rule != .overwrite
+                                ? .exists(paths.final) : .blocked(paths.part))
                     }
                 } else if try !taker.isFree(paths) {
                     continue
                 }
-                try fileSystem.link(file, to: paths.final)
             } catch {
-                switch error.kind {
-                case .exists:
-                    switch order.rule {
-                    case .rename: continue
-                    case .fail, .skip: return .exists(paths.final)
-                    case .overwrite: return try replacement(of: paths.final)
-                    }
-                case .unsupported, .crossDevice, .notFound:
-                    return .needsPartFile(error.message)
-                default:
-                    throw .file(error)
-                }
+                if error.kind == .notFound { return .done(.needsPartFile(error.message)) }
+                throw .file(error)
             }
-            let notes = number == 0 ? notes : notes + [.numbered(name)]
-            return .published(try settle(Published(path: paths.final, name: name, notes: notes), paths.directory))
+            return .name(Candidate(paths: paths, number: number))
         }
-        return .noFreeName(order.directory.appending(order.name))
+        return .done(.noFreeName(order.directory.appending(order.name)))
+    }
+
+    /// Gives it this name, or says which one to try next.
+    package func link(_ draft: Draft, as candidate: Candidate) throws(PublishError) -> Step {
+        let paths = candidate.paths
+        do throws(FileError) {
+            try fileSystem.link(draft.file, to: paths.final)
+        } catch {
+            switch error.kind {
+            case .exists:
+                switch draft.order.rule {
+                case .rename: return try step(of: draft, from: candidate.number + 1)
+                case .fail, .skip: return .done(.exists(paths.final))
+                case .overwrite: return .done(try replacement(of: paths.final))
+                }
+            case .unsupported, .crossDevice, .notFound: return .done(.needsPartFile(error.message))
+            default: throw .file(error)
+            }
+        }
+        let notes = candidate.number == 0 ? draft.notes : draft.notes + [.numbered(paths.name)]
+        return .done(
+            .published(try settle(Published(path: paths.final, name: paths.name, notes: notes), paths.directory)))
     }
 
     /// Linking never replaces, and a temporary name could be left behind: that is work for the part file's way.

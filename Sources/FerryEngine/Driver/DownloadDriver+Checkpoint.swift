@@ -155,6 +155,7 @@ extension DownloadDriver.State {
             (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
         var seen: Set<String> = []
         record.urls = texts.filter { seen.insert($0).inserted }
+        record.take(tags)
         record.totalBytes = machine.planner.total
         record.identity = machine.identity
         record.checksum = checksum?.description

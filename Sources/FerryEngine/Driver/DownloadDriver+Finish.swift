@@ -36,7 +36,11 @@ extension DownloadDriver {
                 await checkpoint()
                 throw unproven(finalProof)
             }
-            if let path = try await publishSmall(small) { return finished(path: path, total: total, proof: finalProof) }
+            if let path = try await publishSmall(small) {
+                let finished = finished(path: path, total: total, proof: finalProof)
+                try await tellPublished(finished)
+                return finished
+            }
             if let existing = state.withLock({ $0.existing }) { return existing }
             try await spill()
             if let existing = state.withLock({ $0.existing }) { return existing }
@@ -117,13 +121,18 @@ extension DownloadDriver {
         let order = publishOrder(directory: small.directory, name: small.name, total: ByteCount(small.bytes.count))
         let publisher = SmallFilePublisher(
             fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
-        let publish = { @Sendable () -> Result<SmallFilePublisher.Result, PublishError> in
-            do throws(PublishError) { return .success(try publisher.publish(small.bytes, order)) } catch {
-                return .failure(error)
+        let result: Result<SmallFilePublisher.Result, PublishError>
+        if let witness = context.witness {
+            result = try await publish(small.bytes, order, publisher, witness)
+        } else {
+            let publish = { @Sendable () -> Result<SmallFilePublisher.Result, PublishError> in
+                do throws(PublishError) { return .success(try publisher.publish(small.bytes, order)) } catch {
+                    return .failure(error)
+                }
             }
+            // Without a sync it is quicker done than handed over.
+            result = request.syncsToDisk ? await environment.pool.run(publish) : publish()
         }
-        // Without a sync it is quicker done than handed over.
-        let result = request.syncsToDisk ? await environment.pool.run(publish) : publish()
         switch result {
         case .failure(let error): throw DownloadError(error)
         case .success(.published(let published)):
@@ -178,12 +187,14 @@ extension DownloadDriver {
             await keepUnpublished(error)
             throw DownloadError(error)
         case .success(let published):
+            for note in published.notes { report(.event(.note(note.text))) }
+            state.withLock { $0.name = published.name }
+            let finished = finished(path: published.path.string, total: total, proof: proof)
+            try await tellPublished(finished)
             environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
             try? pair.journal.remove(syncs: false)
             try? SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: false).remove()
-            for note in published.notes { report(.event(.note(note.text))) }
-            state.withLock { $0.name = published.name }
-            return finished(path: published.path.string, total: total, proof: proof)
+            return finished
         }
     }
 

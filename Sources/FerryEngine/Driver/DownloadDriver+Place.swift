@@ -126,7 +126,7 @@ extension DownloadDriver {
     /// A plain GET on a file that is there: equal length and equal date mean that it is complete. Where the file itself
     /// carries the strong ETag that it had, that alone decides.
     private func existing(at path: FilePath, entity: Entity) -> FinishedDownload? {
-        guard state.withLock({ $0.checksum }) == nil, request.checksumList == nil,
+        guard !context.ignoresFinished, state.withLock({ $0.checksum }) == nil, request.checksumList == nil,
             let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular,
             let total = entity.identity.totalBytes, status.length == total
         else { return nil }
@@ -224,6 +224,7 @@ extension DownloadDriver {
                 checksum: state.checksum?.description, partDevice: part.device, partInode: part.inode,
                 createdAt: environment.clock.date().timeIntervalSince1970)
             record.trust = request.trust
+            record.take(state.tags)
             record.events = state.record?.events ?? []
             return record
         }

@@ -6,6 +6,9 @@ import SystemPackage
 extension DownloadDriver {
     /// Finds what is there, and readies the machine. A result means that nothing has to be fetched at all.
     func prepare() async throws(DownloadError) -> FinishedDownload? {
+        if let paths = pathsOfLastRun() {
+            return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: true) }
+        }
         switch request.destination {
         case .stream(let descriptor):
             storage.set(.stream(OutputStream(descriptor)))
@@ -44,6 +47,24 @@ extension DownloadDriver {
         }
     }
 
+    /// The pair that an earlier run of this download left, when it is still there.
+    private func pathsOfLastRun() -> DownloadPaths? {
+        guard let path = context.partPath, let paths = DownloadPaths(of: absolute(path)) else { return nil }
+        do throws(JournalError) {
+            let record = try Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+            if record.id == id.rawValue { return paths }
+            report(.event(.note("\(paths.part) belongs to another download")))
+        } catch .missing {
+            // A file that was in memory only has none.
+        } catch {
+            report(.event(.note(error.message)))
+        }
+        return nil
+    }
+
+    /// Whether what this id names is another download's.
+    private func isAnothers(_ id: String) -> Bool { id != self.id.rawValue && context.belongsToAnother?(id) == true }
+
     /// The manager has made paths absolute.
     func absolute(_ path: String) -> FilePath { FilePath(path).lexicallyNormalized() }
 
@@ -61,7 +82,11 @@ extension DownloadDriver {
 
     private func journal(for url: String, in directory: FilePath) throws(DownloadError) -> FilePath? {
         do {
-            return try environment.journals(in: directory).paths(forURL: url).first
+            let index = try environment.journals(in: directory)
+            let paths = index.paths(forURL: url)
+            if paths.isEmpty { return nil }
+            let records = index.records
+            return paths.first { path in records[path].map { !isAnothers($0.id) } ?? true }
         } catch { throw DownloadError(error) }
     }
 
@@ -89,8 +114,16 @@ extension DownloadDriver {
             begin(with: nil)
             return nil
         }
+        if isAnothers(record.id) {
+            journal.close()
+            guard !isNamed else {
+                throw DownloadError(.conflict, "\(paths.part) belongs to another download", recovery: .needsUser)
+            }
+            begin(with: nil)
+            return nil
+        }
         if let publishing = record.publishing {
-            if let finished = try recover(publishing, paths: paths, journal: journal, record: &record) {
+            if let finished = try await recover(publishing, paths: paths, journal: journal, record: &record) {
                 return finished
             }
         }
@@ -118,9 +151,9 @@ extension DownloadDriver {
 
     /// Whether the download that is under way there is not the one asked for: then it takes the next name.
     private func isOfAnotherRequest(_ paths: DownloadPaths) -> Bool {
-        guard request.onConflict == .rename, let source = request.sources.first,
-            let other = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
-        else { return false }
+        guard let other = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem) else { return false }
+        if isAnothers(other.id) { return true }
+        guard request.onConflict == .rename, let source = request.sources.first else { return false }
         return !other.urls.contains(source.text)
     }
 
@@ -138,7 +171,7 @@ extension DownloadDriver {
     /// Publishing was cut: finish it, or do it again.
     private func recover(
         _ publishing: JournalRecord.Publishing, paths: DownloadPaths, journal: Journal, record: inout JournalRecord
-    ) throws(DownloadError) -> FinishedDownload? {
+    ) async throws(DownloadError) -> FinishedDownload? {
         let publisher = Publisher(
             fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
         let recovery: Publisher.Recovery
@@ -147,12 +180,17 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
         switch recovery {
         case .finished(let path):
+            let finished = FinishedDownload(
+                path: path.string, totalBytes: publishing.length, proof: record.weakestJoin ?? .single,
+                wasAlreadyComplete: true)
+            do throws(DownloadError) { try await tellPublished(finished) } catch {
+                journal.close()
+                throw error
+            }
             try? journal.remove(syncs: request.syncsToDisk)
             environment.knownJournals(in: paths.directory)?.remove(paths.journal)
             report(.event(.note("publishing was cut; it is finished now")))
-            return FinishedDownload(
-                path: path.string, totalBytes: publishing.length, proof: record.weakestJoin ?? .single,
-                wasAlreadyComplete: true)
+            return finished
         case .unproven(_, let reason):
             report(.event(.note(reason)))
             record.publishing = nil
@@ -171,6 +209,8 @@ extension DownloadDriver {
     private func adopt(_ record: JournalRecord, part: PartFile, paths: DownloadPaths) async throws(DownloadError) {
         var record = record
         record.id = id.rawValue
+        record.take(state.withLock { $0.tags })
+        environment.knownJournals(in: paths.directory)?.add(paths.journal, record)
         var claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
         var isDoubtful = false
         let checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
@@ -250,7 +290,9 @@ extension DownloadDriver {
     // MARK: A finished file
 
     private func lookForFinished(_ path: FilePath) async throws(DownloadError) -> FinishedDownload? {
-        guard let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular else {
+        guard !context.ignoresFinished,
+            let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular
+        else {
             begin(with: nil)
             return nil
         }
@@ -320,7 +362,7 @@ extension DownloadDriver {
         var rules = TransferMachine.Settings()
         var isStream = false
         if case .stream = request.destination { isStream = true }
-        rules.maxConnections = isStream ? 1 : max(1, request.maxConnections)
+        rules.memory = context.retries ?? RetryMemory()
         rules.stallTimeout = settings.stallTimeout
         rules.maxAttempts = settings.maxAttempts
         rules.maxBytes = request.maxBytes
@@ -329,6 +371,7 @@ extension DownloadDriver {
         rules.doubtsHeld = isDoubtful
         state.withLock { state in
             rules.sources = state.sources.count
+            rules.maxConnections = isStream ? 1 : state.maxConnections
             rules.rules = LadderRules(
                 trust: request.trust, hasDigest: state.checksum != nil || request.checksumList != nil)
             state.machine = TransferMachine(

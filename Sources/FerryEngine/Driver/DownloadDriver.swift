@@ -56,7 +56,9 @@ package final class DownloadDriver: Sendable {
         /// The first is the source, further ones are mirrors.
         var sources: [DownloadURL]
         var startedAt: Duration?
-        var missingNames = 0
+        var missingNames: Int
+        var maxConnections: Int
+        var tags: JournalTags?
         var record: JournalRecord?
         var checksum: Checksum?
         /// The name that this download had taken before what it held was put aside.
@@ -84,6 +86,7 @@ package final class DownloadDriver: Sendable {
     let request: DownloadRequest
     let environment: EngineEnvironment
     let settings: DriverSettings
+    let context: RunContext
     let report: @Sendable (Report) -> Void
     let storage = Storage()
     let bell = Signal()
@@ -97,12 +100,13 @@ package final class DownloadDriver: Sendable {
     /// Prepares a run; nothing is done before ``run()``. `report` is called from any thread and must not block.
     package init(
         id: DownloadID, request: DownloadRequest, environment: EngineEnvironment, settings: DriverSettings,
-        report: @escaping @Sendable (Report) -> Void
+        context: RunContext = RunContext(), report: @escaping @Sendable (Report) -> Void
     ) {
         self.id = id
         self.request = request
         self.environment = environment
         self.settings = settings
+        self.context = context
         self.report = report
         light = environment.light()
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
@@ -110,7 +114,8 @@ package final class DownloadDriver: Sendable {
         state = Mutex(
             State(
                 machine: TransferMachine(settings: TransferMachine.Settings()), name: name,
-                sources: request.sources, checksum: request.checksum))
+                sources: request.sources, missingNames: context.retries?.missingNames ?? 0,
+                maxConnections: max(1, request.maxConnections), tags: context.tags, checksum: request.checksum))
     }
 
     var sources: [DownloadURL] { state.withLock { $0.sources } }
@@ -137,9 +142,6 @@ package final class DownloadDriver: Sendable {
         }
         bell.ring()
     }
-
-    /// Changes this download's own limit at once; `nil` for none.
-    package func set(rateLimit: ByteCount?) { throttle.set(rate: rateLimit) }
 
     /// Runs to the end, or until it is stopped. Called once.
     package func run() async -> Outcome {

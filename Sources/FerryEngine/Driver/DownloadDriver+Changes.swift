@@ -1,0 +1,44 @@
+package import FerryCore
+import Synchronization
+
+/// What may be changed while it runs; before the run these are taken as given from the start.
+extension DownloadDriver {
+    /// The network that its connections go through is another one: all are cut, and it asks again at once. No attempt
+    /// is counted.
+    package func reconnect() {
+        state.withLock { $0.machine.reconnect(at: environment.clock.now()) }
+        bell.ring()
+    }
+
+    /// Ends a back-off: it tries at once.
+    package func retryNow() {
+        state.withLock { $0.machine.retryNow(at: environment.clock.now()) }
+        bell.ring()
+    }
+
+    /// Changes the most connections, at once; at least 1. A stream keeps its one.
+    package func set(maxConnections: Int) {
+        if case .stream = request.destination { return }
+        state.withLock { state in
+            state.maxConnections = max(1, maxConnections)
+            state.machine.set(maxConnections: maxConnections)
+        }
+        bell.ring()
+    }
+
+    /// Changes this download's own limit at once, in bytes per second; `nil` for none.
+    package func set(rateLimit: ByteCount?) { throttle.set(rate: rateLimit) }
+
+    /// Changes what the journal says of its place in the list, from the next checkpoint on.
+    package func set(tags: JournalTags) { state.withLock { $0.tags = tags } }
+
+    /// What the next run of this download counts on from; for ``RunContext/retries``.
+    package var retries: RetryMemory {
+        state.withLock { state in
+            guard state.isPrepared else { return context.retries ?? RetryMemory() }
+            var memory = state.machine.memory
+            memory.missingNames = state.missingNames
+            return memory
+        }
+    }
+}

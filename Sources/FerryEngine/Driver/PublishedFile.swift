@@ -1,0 +1,59 @@
+package import FerryCore
+package import SystemPackage
+
+/// A published file as it was then: whether the one that has its path now is the same, unchanged, can be seen by it.
+package struct PublishedFile: Sendable, Hashable, Codable {
+    /// Absolute.
+    package var path: String
+    package var device: UInt64
+    package var inode: UInt64
+    package var length: ByteCount
+    package var modified: FileTime
+
+    package init(path: String, device: UInt64, inode: UInt64, length: ByteCount, modified: FileTime) {
+        self.path = path
+        self.device = device
+        self.inode = inode
+        self.length = length
+        self.modified = modified
+    }
+
+    init(_ path: FilePath, _ status: FileStatus) {
+        self.init(
+            path: path.string, device: status.device, inode: status.inode, length: status.length,
+            modified: status.modified)
+    }
+
+    /// The regular file that has this path now; `nil` when there is none. Blocks.
+    package static func read(
+        _ path: String, fileSystem: any FileSystem = LocalFileSystem()
+    ) throws(DownloadError) -> PublishedFile? {
+        do throws(FileError) {
+            let path = FilePath(path)
+            guard let status = try fileSystem.statusIfPresent(path), status.kind == .regular else { return nil }
+            return PublishedFile(path, status)
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Whether the path still leads to this file, with the same length and time. Blocks.
+    package func isUnchanged(fileSystem: any FileSystem = LocalFileSystem()) -> Bool {
+        (try? Self.read(path, fileSystem: fileSystem)) == self
+    }
+}
+
+extension DownloadDriver {
+    /// Whether a small file that was announced did get its name; the name is durable then. Blocks.
+    ///
+    /// `syncs` as in the request: what was written without syncing is not believed.
+    package static func recoverAnnounced(
+        _ file: PublishedFile, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+    ) throws(DownloadError) -> Bool {
+        guard syncs, file.isUnchanged(fileSystem: fileSystem) else { return false }
+        do throws(FileError) {
+            try fileSystem.syncDirectory(FilePath(file.path).removingLastComponent())
+        } catch {
+            guard error.kind == .unsupported else { throw DownloadError(error) }
+        }
+        return true
+    }
+}
