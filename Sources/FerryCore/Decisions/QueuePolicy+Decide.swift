@@ -1,0 +1,120 @@
+extension QueuePolicy {
+    /// Why one that runs must stop.
+    package enum StopReason: Sendable, Hashable {
+        /// Fewer may run now, and it is the last of them.
+        case slot
+        /// The network is gone, or is one that it may not use.
+        case network
+    }
+
+    package struct Stop: Sendable, Hashable {
+        package var id: DownloadID
+        package var reason: StopReason
+
+        package init(_ id: DownloadID, _ reason: StopReason) {
+            self.id = id
+            self.reason = reason
+        }
+    }
+
+    /// What is to be done now.
+    package struct Decision: Sendable, Hashable {
+        /// Run these; in queue order.
+        package var start: [DownloadID] = []
+        /// Stop these, keep their bytes, and say ``QueuePolicy/stopped(_:)`` when they have; in queue order.
+        package var stop: [Stop] = []
+        /// When to ask again, if nothing happens before; `nil` for never.
+        package var nextWake: Duration?
+
+        package init(start: [DownloadID] = [], stop: [Stop] = [], nextWake: Duration? = nil) {
+            self.start = start
+            self.stop = stop
+            self.nextWake = nextWake
+        }
+    }
+
+    /// Decides who starts and who stops now; asked again without an event between, it says nothing new.
+    package mutating func decide(at now: Duration) -> Decision {
+        var decision = Decision()
+        while let first = timers.first(in: entries), first.order <= now { change(first.id, to: .ready) }
+        decision.stop = stopUnpermitted() + stopBeyondLimit()
+        if decision.stop.count > 1 {
+            let keys = entries
+            decision.stop.sort { Self.isOrdered($0.id, $1.id, in: keys) }
+        }
+        while running.count + endingCount < limit, let next = firstReady() {
+            change(next, to: .running)
+            decision.start.append(next)
+        }
+        decision.nextWake = timers.first(in: entries)?.order
+        return decision
+    }
+
+    private mutating func stopUnpermitted() -> [Stop] {
+        guard mustReview else { return [] }
+        mustReview = false
+        let barred = running.filter { id in
+            entries[id].map { !network.permits(NetworkNeeds(lane: Int($0.lane))) } ?? false
+        }
+        for id in barred { change(id, to: .endingToWait) }
+        return barred.map { Stop($0, .network) }
+    }
+
+    private mutating func stopBeyondLimit() -> [Stop] {
+        guard running.count > limit else { return [] }
+        let inOrder = running.sorted { Self.isOrdered($0, $1, in: entries) }
+        let last = inOrder[limit...]
+        for id in last { change(id, to: .endingToWait) }
+        return last.map { Stop($0, .slot) }
+    }
+
+    /// The first of all lanes that the network permits.
+    private mutating func firstReady() -> DownloadID? {
+        var best: StampedHeap<QueueKey>.Node?
+        for lane in lanes.indices where network.permits(NetworkNeeds(lane: lane)) {
+            guard let node = lanes[lane].first(in: entries) else { continue }
+            if best.map({ node < $0 }) ?? true { best = node }
+        }
+        return best?.id
+    }
+
+    private static func isOrdered(_ left: DownloadID, _ right: DownloadID, in entries: [DownloadID: Entry]) -> Bool {
+        guard let a = entries[left]?.key, let b = entries[right]?.key, a != b else {
+            return left.rawValue < right.rawValue
+        }
+        return a < b
+    }
+}
+
+extension QueuePolicy {
+    /// Where a queued download stands.
+    package enum Standing: Sendable, Hashable {
+        case running
+        /// It was told to stop, or is leaving, and still has its slot.
+        case ending
+        case waitsForSlot
+        case waitsForNetwork
+        /// Until that time.
+        case blocked(until: Duration)
+    }
+
+    /// Where it stands now; `nil` when it is not queued.
+    package func standing(of id: DownloadID) -> Standing? {
+        guard let entry = entries[id] else { return nil }
+        switch entry.phase {
+        case .running: return .running
+        case .endingToWait, .endingToBlock, .endingToLeave: return .ending
+        case .blocked: return .blocked(until: untils[id] ?? .zero)
+        case .ready: return network.permits(NetworkNeeds(lane: Int(entry.lane))) ? .waitsForSlot : .waitsForNetwork
+        }
+    }
+
+    /// Its key; `nil` when it is not queued.
+    package func key(of id: DownloadID) -> QueueKey? { entries[id]?.key }
+
+    /// How many are queued, those that run included.
+    package var count: Int { entries.count }
+
+    /// How many slots are taken, by those that run and those that are ending.
+    package var occupiedCount: Int { running.count + endingCount }
+}

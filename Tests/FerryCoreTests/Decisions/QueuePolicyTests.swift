@@ -1,0 +1,186 @@
+import FerryCore
+import Testing
+
+@Suite("The queue")
+struct QueuePolicyTests {
+    @Test("The worked example: five run, are paused, come back in another order, and the limit falls")
+    func workedExample() {
+        var queue = QueuePolicy(limit: 5)
+        for name in ["08", "09", "10", "11", "12"] { queue.join(id(name)) }
+        #expect(queue.decide(at: .zero).start == ids("08", "09", "10", "11", "12"))
+
+        for name in ["08", "09", "10", "11", "12"] {
+            queue.leave(id(name))
+            queue.stopped(id(name))
+        }
+        #expect(queue.decide(at: .zero) == QueuePolicy.Decision())
+        for name in ["10", "11", "12", "08", "09"] { queue.join(id(name)) }
+        #expect(queue.decide(at: .zero).start == ids("10", "11", "12", "08", "09"))
+
+        queue.set(limit: 2)
+        let fallen = queue.decide(at: .zero)
+        #expect(fallen.stop == ids("12", "08", "09").map { .init($0, .slot) })
+        #expect(fallen.start == [])
+        for name in ["08", "09", "12"] { queue.stopped(id(name)) }
+        #expect(queue.decide(at: .zero).start == [])
+        for name in ["12", "08", "09"] { #expect(queue.standing(of: id(name)) == .waitsForSlot) }
+
+        queue.ended(id("10"))
+        #expect(queue.decide(at: .zero).start == ids("12"))
+    }
+
+    @Test("A raised limit starts the next ones at once")
+    func raisedLimit() {
+        var queue = queue(limit: 1, "a", "b", "c")
+        #expect(queue.decide(at: .zero).start == ids("a"))
+        queue.set(limit: 3)
+        #expect(queue.decide(at: .zero).start == ids("b", "c"))
+    }
+
+    @Test("A slot is taken until its run has ended, even when the one in it was paused and resumed")
+    func slotUntilStopped() {
+        var queue = queue(limit: 1, "a", "b")
+        _ = queue.decide(at: .zero)
+        queue.leave(id("a"))
+        #expect(queue.decide(at: .zero).start == [])
+        #expect(queue.standing(of: id("a")) == .ending)
+        queue.join(id("a"))
+        #expect(queue.decide(at: .zero).start == [])
+        queue.stopped(id("a"))
+        // It joined again, so it is behind the other one.
+        #expect(queue.decide(at: .zero).start == ids("b"))
+        queue.ended(id("b"))
+        #expect(queue.decide(at: .zero).start == ids("a"))
+    }
+
+    @Test("A higher priority takes the next free slot and stops nobody")
+    func priorityDoesNotPreempt() {
+        var queue = queue(limit: 1, "a", "b")
+        _ = queue.decide(at: .zero)
+        queue.join(id("urgent"), priority: .high)
+        #expect(queue.decide(at: .zero) == QueuePolicy.Decision())
+        queue.ended(id("a"))
+        #expect(queue.decide(at: .zero).start == ids("urgent"))
+    }
+
+    @Test("One that backs off frees its slot, keeps its place, and wakes the queue at its time")
+    func backOff() {
+        var queue = queue(limit: 1, "a", "b", "c")
+        _ = queue.decide(at: .zero)
+        queue.block(id("a"), until: .seconds(10))
+        let second = queue.decide(at: .seconds(1))
+        #expect(second == .init(start: ids("b"), nextWake: .seconds(10)))
+        #expect(queue.standing(of: id("a")) == .blocked(until: .seconds(10)))
+        #expect(queue.decide(at: .seconds(10)) == .init())
+        queue.ended(id("b"))
+        #expect(queue.decide(at: .seconds(10)).start == ids("a"))
+    }
+
+    @Test("Trying now ends a back-off")
+    func tryNow() {
+        var queue = QueuePolicy(limit: 1)
+        queue.join(id("a"), notBefore: .seconds(60))
+        #expect(queue.decide(at: .zero) == .init(nextWake: .seconds(60)))
+        queue.ready(id("a"))
+        #expect(queue.decide(at: .zero) == .init(start: ids("a")))
+    }
+
+    @Test("The network stops what it does not permit, and lets it go on in order, before those behind it")
+    func network() {
+        var queue = QueuePolicy(limit: 2)
+        queue.join(id("a"), needs: NetworkNeeds(allowsMetered: false))
+        queue.join(id("local"), needs: NetworkNeeds(isLocal: true))
+        queue.join(id("b"))
+        #expect(queue.decide(at: .zero).start == ids("a", "local"))
+
+        queue.set(network: NetworkStatus(isOnline: true, isMetered: true))
+        #expect(queue.decide(at: .zero).stop == [.init(id("a"), .network)])
+        queue.stopped(id("a"))
+        #expect(queue.standing(of: id("a")) == .waitsForNetwork)
+        #expect(queue.decide(at: .zero).start == ids("b"))
+
+        queue.set(network: .offline)
+        #expect(queue.decide(at: .zero).stop == [.init(id("b"), .network)])
+        queue.stopped(id("b"))
+        #expect(queue.decide(at: .zero) == .init())
+        #expect(queue.standing(of: id("local")) == .running)
+
+        queue.set(network: .online)
+        #expect(queue.decide(at: .zero).start == ids("a"))
+    }
+
+    @Test("Another rule for one download counts at once, whether it runs or waits")
+    func needsChange() {
+        var queue = QueuePolicy(limit: 2, network: NetworkStatus(isOnline: true, isMetered: true))
+        queue.join(id("a"))
+        queue.join(id("b"), needs: NetworkNeeds(allowsMetered: false))
+        #expect(queue.decide(at: .zero).start == ids("a"))
+        queue.setNeeds(NetworkNeeds(allowsMetered: false), of: id("a"))
+        queue.setNeeds(NetworkNeeds(), of: id("b"))
+        #expect(queue.decide(at: .zero) == .init(start: ids("b"), stop: [.init(id("a"), .network)]))
+    }
+
+    @Test("A restored queue goes on under its keys, and who joins is behind all that were ever listed")
+    func restore() {
+        var queue = QueuePolicy(limit: 1)
+        queue.note(position: 900)
+        queue.restore(id("b"), key: QueueKey(priority: 0, position: 20))
+        queue.restore(id("a"), key: QueueKey(priority: 0, position: 10))
+        queue.restore(id("later"), key: QueueKey(priority: 5, position: 30), until: .seconds(5))
+        #expect(queue.join(id("c")).position > 900)
+        #expect(queue.decide(at: .zero) == .init(start: ids("a"), nextWake: .seconds(5)))
+        queue.ended(id("a"))
+        #expect(queue.decide(at: .seconds(5)).start == ids("later"))
+    }
+
+    @Test("Positions at the end of what can be counted are no trap")
+    func lastPositionOfAll() {
+        var queue = QueuePolicy(limit: 2, lastPosition: .max)
+        #expect(queue.join(id("a")).position == .max)
+        #expect(queue.join(id("b")).position == .max)
+        #expect(queue.decide(at: .zero).start == ids("a", "b"))
+    }
+
+    @Test("Moving to the front or to a place changes who is next, for those that are only listed too")
+    func moves() {
+        var queue = queue(limit: 1, "a", "b", "c", "d")
+        _ = queue.decide(at: .zero)
+        var listed = ["a", "b", "c", "d"].compactMap { name in
+            queue.key(of: id(name)).map { QueuePlace(id: id(name), key: $0) }
+        }
+        let moved = queue.move(listed[3], to: .front, among: listed)
+        #expect(moved.map(\.id) == ids("d"))
+        listed = [moved[0]] + listed.dropLast()
+        let second = queue.move(listed[3], to: .after(listed[0].key), among: listed)
+        #expect(second.map(\.id) == ids("c"))
+        for expected in ["d", "c", "b"] {
+            let running = ["a", "d", "c"].first { queue.standing(of: id($0)) == .running }
+            if let running { queue.ended(id(running)) }
+            #expect(queue.decide(at: .zero).start == ids(expected))
+        }
+        // One that is paused gets a new key without being queued.
+        let paused = QueuePlace(id: id("paused"), key: QueueKey(priority: 0, position: 1))
+        #expect(queue.move(paused, to: .back, among: [paused] + listed).map(\.id) == ids("paused"))
+        #expect(queue.standing(of: id("paused")) == nil)
+    }
+
+    @Test("A hundred thousand leave as easily as they join, and nothing of them stays")
+    func many() {
+        var queue = QueuePolicy(limit: 3)
+        for number in 0..<100_000 { queue.join(id("\(number)")) }
+        #expect(queue.decide(at: .zero).start == ids("0", "1", "2"))
+        for number in 0..<99_999 { queue.ended(id("\(number)")) }
+        #expect(queue.decide(at: .zero).start == ids("99999"))
+        #expect(queue.count == 1)
+        #expect(queue.occupiedCount == 1)
+    }
+
+    private func queue(limit: Int, _ names: String...) -> QueuePolicy {
+        var queue = QueuePolicy(limit: limit)
+        for name in names { queue.join(id(name)) }
+        return queue
+    }
+}
+
+private func id(_ name: String) -> DownloadID { DownloadID(rawValue: name) }
+private func ids(_ names: String...) -> [DownloadID] { names.map(id) }
