@@ -1,0 +1,102 @@
+/// Coded as `{"id", "time", "kind", …}`: `time` in seconds since 1970, the rest as ``DownloadEvent/Kind``.
+extension DownloadEvent: Codable {
+    private enum CodingKeys: String, CodingKey { case id, time }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
+            date: try container.decodeTime(forKey: .time),
+            kind: try Kind(from: decoder))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id.rawValue, forKey: .id)
+        try container.encode(time: date, forKey: .time)
+        try kind.encode(to: encoder)
+    }
+}
+
+/// Coded as `{"kind": …}` and what the kind carries, under the names below; `delay` in seconds.
+///
+/// `added` url; `started` name, totalBytes?; `resumed` offset, totalBytes?, reason; `retrying` attempt, delay, reason;
+/// `restarted` reason; `waiting` wait, message; `note` text; `completed` file; `failed` error.
+extension DownloadEvent.Kind: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case kind, url, name, totalBytes, offset, reason, attempt, delay, wait, message, text, file, error
+    }
+    private enum Word: String {
+        case added, started, resumed, retrying, restarted, waiting, note, paused, completed, failed, cancelled
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func text(_ key: CodingKeys) throws -> String { try container.decode(String.self, forKey: key) }
+        switch try container.decodeKind(Word.self, of: "event", forKey: .kind) {
+        case .added: self = .added(url: try text(.url))
+        case .started:
+            self = .started(
+                name: try text(.name), totalBytes: try container.decodeBytesIfPresent(forKey: .totalBytes))
+        case .resumed:
+            self = .resumed(
+                offset: try container.decodeBytes(forKey: .offset),
+                totalBytes: try container.decodeBytesIfPresent(forKey: .totalBytes), reason: try text(.reason))
+        case .retrying:
+            self = .retrying(
+                attempt: try container.decode(Int.self, forKey: .attempt),
+                delay: try container.decodeSeconds(forKey: .delay), reason: try text(.reason))
+        case .restarted: self = .restarted(reason: try text(.reason))
+        case .waiting:
+            self = .waiting(try container.decode(WaitReason.self, forKey: .wait), message: try text(.message))
+        case .note: self = .note(try text(.text))
+        case .paused: self = .paused
+        case .completed: self = .completed(try container.decode(FinishedDownload.self, forKey: .file))
+        case .failed: self = .failed(try container.decode(DownloadError.self, forKey: .error))
+        case .cancelled: self = .cancelled
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(word.rawValue, forKey: .kind)
+        switch self {
+        case .added(let url): try container.encode(url, forKey: .url)
+        case .started(let name, let totalBytes):
+            try container.encode(name, forKey: .name)
+            try container.encodeIfPresent(totalBytes, forKey: .totalBytes)
+        case .resumed(let offset, let totalBytes, let reason):
+            try container.encode(offset, forKey: .offset)
+            try container.encodeIfPresent(totalBytes, forKey: .totalBytes)
+            try container.encode(reason, forKey: .reason)
+        case .retrying(let attempt, let delay, let reason):
+            try container.encode(attempt, forKey: .attempt)
+            try container.encode(seconds: delay, forKey: .delay)
+            try container.encode(reason, forKey: .reason)
+        case .restarted(let reason): try container.encode(reason, forKey: .reason)
+        case .waiting(let reason, let message):
+            try container.encode(reason, forKey: .wait)
+            try container.encode(message, forKey: .message)
+        case .note(let text): try container.encode(text, forKey: .text)
+        case .completed(let file): try container.encode(file, forKey: .file)
+        case .failed(let error): try container.encode(error, forKey: .error)
+        case .paused, .cancelled: break
+        }
+    }
+
+    private var word: Word {
+        switch self {
+        case .added: .added
+        case .started: .started
+        case .resumed: .resumed
+        case .retrying: .retrying
+        case .restarted: .restarted
+        case .waiting: .waiting
+        case .note: .note
+        case .paused: .paused
+        case .completed: .completed
+        case .failed: .failed
+        case .cancelled: .cancelled
+        }
+    }
+}

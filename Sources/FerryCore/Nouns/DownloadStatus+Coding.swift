@@ -1,0 +1,23 @@
+/// Coded as `{"id", "state", "progress", "name", "path"?}`.
+extension DownloadStatus: Codable {
+    private enum CodingKeys: String, CodingKey { case id, state, progress, name, path }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
+            state: try container.decode(DownloadState.self, forKey: .state),
+            progress: try container.decode(DownloadProgress.self, forKey: .progress),
+            name: try container.decode(String.self, forKey: .name),
+            path: try container.decodeIfPresent(String.self, forKey: .path))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id.rawValue, forKey: .id)
+        try container.encode(state, forKey: .state)
+        try container.encode(progress, forKey: .progress)
+        try container.encode(name, forKey: .name)
+        try container.encodeIfPresent(path, forKey: .path)
+    }
+}

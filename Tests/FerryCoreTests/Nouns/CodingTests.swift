@@ -1,0 +1,170 @@
+import FerryCore
+import Foundation
+import Testing
+
+@Suite("How nouns are written")
+struct CodingTests {
+    static let error = DownloadError(
+        .network, "no way to a.example", suggestion: "try later", underlying: "ECONNREFUSED",
+        recovery: .transient(retryAfter: .milliseconds(1500)))
+
+    static let reasons: [(WaitReason, String)] = [
+        (.slot, #"{"kind":"slot"}"#),
+        (.network, #"{"kind":"network"}"#),
+        (.retry(at: Date(timeIntervalSince1970: 1_760_000_000.5)), #"{"at":1760000000.5,"kind":"retry"}"#),
+        (.diskSpace, #"{"kind":"diskSpace"}"#),
+        (.freshLink, #"{"kind":"freshLink"}"#),
+        (.credentials, #"{"kind":"credentials"}"#),
+        (.notBefore(Date(timeIntervalSince1970: 1_760_000_000)), #"{"at":1760000000,"kind":"notBefore"}"#),
+    ]
+    @Test("Wait reasons", arguments: reasons)
+    func waitReasons(value: WaitReason, text: String) throws { try check(value, text) }
+
+    static let states: [(DownloadState, String)] = [
+        (.waiting(.diskSpace), #"{"kind":"waiting","wait":{"kind":"diskSpace"}}"#),
+        (.downloading, #"{"kind":"downloading"}"#),
+        (.verifying, #"{"kind":"verifying"}"#),
+        (.paused, #"{"kind":"paused"}"#),
+        (
+            .failed(DownloadError(.checksum, "it has another digest")),
+            #"{"error":{"code":"checksum","message":"it has another digest"},"kind":"failed"}"#
+        ),
+        (.completed(.sampled), #"{"kind":"completed","proof":"sampled"}"#),
+        (.cancelled, #"{"kind":"cancelled"}"#),
+    ]
+    @Test("States", arguments: states)
+    func downloadStates(value: DownloadState, text: String) throws {
+        try check(value, text)
+        #expect(text.contains(#""kind":"\#(value.kind.rawValue)""#))
+    }
+
+    static let errors: [(DownloadError, String)] = [
+        (
+            error,
+            #"{"code":"network","message":"no way to a.example","recovery":{"kind":"transient","retryAfter":1.5},"#
+                + #""suggestion":"try later","underlying":"ECONNREFUSED"}"#
+        ),
+        (DownloadError(.internal, ""), #"{"code":"internal","message":""}"#),
+        (
+            DownloadError(.credentials, "who?", recovery: .needsUser),
+            #"{"code":"credentials","message":"who?","recovery":{"kind":"needsUser"}}"#
+        ),
+        (
+            DownloadError(.init(rawValue: "of tomorrow"), "new", recovery: .transient(retryAfter: nil)),
+            #"{"code":"of tomorrow","message":"new","recovery":{"kind":"transient"}}"#
+        ),
+    ]
+    @Test("Errors, those with codes of a newer version too", arguments: errors)
+    func downloadErrors(value: DownloadError, text: String) throws { try check(value, text) }
+
+    static let finished = FinishedDownload(
+        path: "/d/文件.iso", totalBytes: 1 << 53, proof: .single, wasAlreadyComplete: true,
+        finalURL: "https://a.example/x?…", contentType: "application/x-iso", receivedBytes: 12)
+    static let finishedText =
+        #"{"contentType":"application/x-iso","finalURL":"https://a.example/x?…","path":"/d/文件.iso","proof":"single","#
+        + #""receivedBytes":12,"totalBytes":9007199254740992,"wasAlreadyComplete":true}"#
+    @Test("Finished downloads; what may be left out may be left out")
+    func finishedDownloads() throws {
+        try check(Self.finished, Self.finishedText)
+        let least = try read(FinishedDownload.self, #"{"path":"","totalBytes":0,"proof":"none"}"#)
+        #expect(least == FinishedDownload(path: "", totalBytes: 0, proof: .none))
+    }
+
+    static let events: [(DownloadEvent.Kind, String)] = [
+        (.added(url: "https://a.example/x"), #"{"kind":"added","url":"https://a.example/x"}"#),
+        (.started(name: "x", totalBytes: nil), #"{"kind":"started","name":"x"}"#),
+        (.started(name: "x", totalBytes: 0), #"{"kind":"started","name":"x","totalBytes":0}"#),
+        (
+            .resumed(offset: 5, totalBytes: 10, reason: "ETag"),
+            #"{"kind":"resumed","offset":5,"reason":"ETag","totalBytes":10}"#
+        ),
+        (
+            .retrying(attempt: 3, delay: .nanoseconds(1_250_000_001), reason: "503"),
+            #"{"attempt":3,"delay":1.250000001,"kind":"retrying","reason":"503"}"#
+        ),
+        (.restarted(reason: "changed"), #"{"kind":"restarted","reason":"changed"}"#),
+        (.waiting(.network, message: "offline"), #"{"kind":"waiting","message":"offline","wait":{"kind":"network"}}"#),
+        (.note("n"), #"{"kind":"note","text":"n"}"#),
+        (.paused, #"{"kind":"paused"}"#),
+        (.completed(finished), #"{"file":\#(finishedText),"kind":"completed"}"#),
+        (
+            .failed(DownloadError(.disk, "EIO")),
+            #"{"error":{"code":"disk","message":"EIO"},"kind":"failed"}"#
+        ),
+        (.cancelled, #"{"kind":"cancelled"}"#),
+    ]
+    @Test("Kinds of events", arguments: events)
+    func eventKinds(value: DownloadEvent.Kind, text: String) throws { try check(value, text) }
+
+    @Test("Events: the kind beside id and time")
+    func wholeEvents() throws {
+        let event = DownloadEvent(
+            id: DownloadID(rawValue: "7"), date: Date(timeIntervalSince1970: 1.25), kind: .note("n"))
+        try check(event, #"{"id":"7","kind":"note","text":"n","time":1.25}"#)
+    }
+
+    @Test("Progress and status")
+    func status() throws {
+        let progress = DownloadProgress(
+            completedBytes: 1, totalBytes: 4, bytesPerSecond: 0.5, timeRemaining: .seconds(6), connections: 2)
+        let text = #"{"bytesPerSecond":0.5,"completedBytes":1,"connections":2,"timeRemaining":6,"totalBytes":4}"#
+        try check(progress, text)
+        try check(DownloadProgress(), #"{"bytesPerSecond":0,"completedBytes":0,"connections":0}"#)
+        try check(
+            DownloadStatus(id: DownloadID(rawValue: "7"), state: .paused, progress: progress, name: "x", path: "/x"),
+            #"{"id":"7","name":"x","path":"/x","progress":\#(text),"state":{"kind":"paused"}}"#)
+    }
+
+    @Test("Values that JSON cannot hold are written as the nearest that it can")
+    func unwritable() throws {
+        #expect(try write(DownloadProgress(bytesPerSecond: .infinity)).contains(#""bytesPerSecond":0"#))
+        #expect(try write(WaitReason.retry(at: .distantFuture)).contains("64092211200"))
+        let far = WaitReason.retry(at: Date(timeIntervalSince1970: .infinity))
+        #expect(try read(WaitReason.self, try write(far)) == .retry(at: Date(timeIntervalSince1970: 1e12)))
+        let long = DownloadError(.network, "", recovery: .transient(retryAfter: .seconds(Int64.max)))
+        let short = DownloadError(.network, "", recovery: .transient(retryAfter: .seconds(1_000_000_000_000)))
+        #expect(try read(DownloadError.self, try write(long)) == short)
+    }
+
+    @Test("Unknown kinds are said by their name")
+    func unknownKinds() {
+        func reason(_ type: (some Decodable).Type, _ text: String) -> String {
+            do {
+                _ = try read(type, text)
+                return "no error"
+            } catch DecodingError.dataCorrupted(let context) {
+                return context.debugDescription
+            } catch {
+                return "\(error)"
+            }
+        }
+        #expect(reason(WaitReason.self, #"{"kind":"moon"}"#).hasPrefix("unknown wait reason \"moon\""))
+        #expect(reason(DownloadState.self, #"{"kind":"Paused"}"#).hasPrefix("unknown state \"Paused\""))
+        #expect(reason(DownloadState.self, #"{"kind":"completed","proof":"?"}"#).hasPrefix("unknown proof"))
+        #expect(reason(DownloadEvent.Kind.self, #"{"kind":""}"#).hasPrefix("unknown event \"\""))
+        #expect(
+            reason(DownloadError.self, #"{"code":"a","message":"","recovery":{"kind":"x"}}"#).hasPrefix("unknown rec"))
+        #expect(reason(DownloadProgress.self, #"{"completedBytes":-1}"#).hasPrefix("a size below zero"))
+        #expect(reason(WaitReason.self, #"{"kind":"retry","at":1e300}"#).hasPrefix("a time out of bounds"))
+        #expect(reason(WaitReason.self, #"{"kind":"retry"}"#) != "no error")
+        #expect(reason(WaitReason.self, #"{"kind":7}"#) != "no error")
+        #expect(reason(DownloadState.self, "[]") != "no error")
+    }
+
+    private func check<Value: Codable & Equatable>(_ value: Value, _ text: String) throws {
+        #expect(try write(value) == text)
+        #expect(try read(Value.self, text) == value)
+    }
+
+    private func write(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // What is written does not follow the encoder's own idea of dates.
+        encoder.dateEncodingStrategy = .iso8601
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private func read<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+}
