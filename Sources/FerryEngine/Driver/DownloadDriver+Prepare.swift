@@ -6,6 +6,7 @@ import SystemPackage
 extension DownloadDriver {
     /// Finds what is there, and readies the machine. A result means that nothing has to be fetched at all.
     func prepare() async throws(DownloadError) -> FinishedDownload? {
+        _ = try request.destination.resolved()
         if let paths = pathsOfLastRun() {
             return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: true) }
         }

@@ -103,6 +103,9 @@ package final class DownloadDriver: Sendable {
         context: RunContext = RunContext(), report: @escaping @Sendable (Report) -> Void
     ) {
         self.id = id
+        var request = request
+        // One that cannot be used is refused by the run.
+        if let resolved = try? request.destination.resolved() { request.destination = resolved }
         self.request = request
         self.environment = environment
         self.settings = settings
@@ -110,7 +113,8 @@ package final class DownloadDriver: Sendable {
         self.report = report
         light = environment.light()
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
-        let name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
+        var name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
+        if case .file(let path) = request.destination, let last = FilePath(path).lastComponent { name = last.string }
         state = Mutex(
             State(
                 machine: TransferMachine(settings: TransferMachine.Settings()), name: name,

@@ -15,6 +15,7 @@ package struct DownloadPlanner {
     }
 
     package func plan() async throws(DownloadError) -> DownloadPlan {
+        _ = try request.destination.resolved()
         guard let source = request.sources.first else { throw DownloadError(.invalidRequest, "no URL was given") }
         let (verdict, url) = try await ask(source, .whole)
         let entity: Entity
@@ -86,7 +87,8 @@ package struct DownloadPlanner {
     private func look(for source: DownloadURL, _ plan: inout DownloadPlan) {
         var directory: FilePath
         var journal: FilePath?
-        switch request.destination {
+        let destination = (try? request.destination.resolved()) ?? request.destination
+        switch destination {
         case .stream: return
         case .directory(let path, _):
             directory = FilePath(path).lexicallyNormalized()
@@ -94,7 +96,7 @@ package struct DownloadPlanner {
         case .file(let path), .part(let path):
             directory = FilePath(path).lexicallyNormalized().removingLastComponent()
             journal = DownloadPaths(of: FilePath(path).lexicallyNormalized())?.journal
-            if case .file = request.destination { plan.name = FilePath(path).lastComponent?.string ?? plan.name }
+            if case .file = destination { plan.name = FilePath(path).lastComponent?.string ?? plan.name }
         }
         if let journal, let record = try? Journal.read(at: journal, fileSystem: environment.fileSystem) {
             plan.heldBytes = RangeSet(pairs: record.claimed)?.byteCount

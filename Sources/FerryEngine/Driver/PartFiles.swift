@@ -20,6 +20,7 @@ package enum PartFiles {
     package static func checkWritable(
         _ destination: DownloadRequest.Destination, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) {
+        let destination = try destination.resolved()
         var folder: FilePath
         switch destination {
         case .stream: return
