@@ -71,13 +71,6 @@ package struct CatalogueRow: Sendable, Hashable {
     package var entry: IndexEntry {
         IndexEntry(
             id: id, key: key, kind: StateKind(state), network: request.network, host: request.sources.first?.host ?? "",
-            wakeAt: wakeAt)
-    }
-
-    private var wakeAt: Date? {
-        switch (retryAt, request.notBefore) {
-        case (let retry?, let start?): max(retry, start)
-        case (let retry, let start): retry ?? start
-        }
+            wakeAt: IndexEntry.wakeAt(StateKind(state), notBefore: request.notBefore, retryAt: retryAt))
     }
 }

@@ -9,7 +9,8 @@ package struct IndexEntry: Sendable, Hashable {
     package var network: NetworkRule
     /// The host of its first source, one text for all entries of a host; empty when it has none.
     package var host: String
-    /// The later one of its next attempt and its earliest start; `nil` for at once.
+    /// The later one of its next attempt and its earliest start; for one that has failed, the next attempt alone.
+    /// `nil` for at once, or never.
     package var wakeAt: Date?
 
     package init(
@@ -22,5 +23,11 @@ package struct IndexEntry: Sendable, Hashable {
         self.network = network
         self.host = host
         self.wakeAt = wakeAt
+    }
+
+    static func wakeAt(_ kind: StateKind, notBefore: Date?, retryAt: Date?) -> Date? {
+        if kind.isFinal { return retryAt }
+        guard let notBefore, let retryAt else { return notBefore ?? retryAt }
+        return max(notBefore, retryAt)
     }
 }

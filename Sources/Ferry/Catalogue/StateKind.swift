@@ -36,6 +36,9 @@ package enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether it has ended: as ``DownloadState/isFinal``.
     package var isFinal: Bool { Self.final.contains(self) }
 
+    /// Whether it is at its end for good: nothing of it can be gone on with, and its secrets are not needed any more.
+    package var isOver: Bool { self == .completed || self == .cancelled }
+
     package static let final: Set<StateKind> = [.failed, .completed, .cancelled]
     package static let waiting: Set<StateKind> = [
         .waitingForSlot, .waitingForNetwork, .waitingToRetry, .waitingForDiskSpace, .waitingForFreshLink,
