@@ -66,6 +66,11 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     /// Who serves this URL: secrets given for one origin never go to another.
     package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
+    /// The same URL, asked for by these; `nil` for nobody.
+    package func with(_ credentials: Credentials?) -> DownloadURL {
+        DownloadURL(scheme: scheme, host: host, port: port, path: path, query: query, credentials: credentials)
+    }
+
     /// What follows the last `/` of the path, percent-decoded; any bytes, may be empty.
     package var lastPathSegment: [UInt8] {
         let bytes = path.utf8

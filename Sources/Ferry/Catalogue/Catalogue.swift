@@ -1,0 +1,237 @@
+import Dispatch
+import FerryEngine
+import GRDB
+import Synchronization
+
+/// Remembers downloads for good: an SQLite database that one process has open through one connection.
+///
+/// Everything runs on the connection's own thread; callers wait for it without blocking theirs. Batches that come in
+/// while others are being written are written together, with one sync. A crash leaves the batches up to one of them,
+/// never half of one.
+package final class Catalogue: DownloadStore {
+    /// The path of the database.
+    package let path: String
+    let database: DatabaseQueue
+    let root: PathRoot
+    let report: @Sendable (DownloadError) -> Void
+    let writing = Mutex(CatalogueBacklog())
+    // Last, so that it goes after the database.
+    private let lock: StateLock
+
+    init(
+        path: String, database: DatabaseQueue, root: PathRoot, lock: StateLock,
+        report: @escaping @Sendable (DownloadError) -> Void
+    ) {
+        self.path = path
+        self.database = database
+        self.root = root
+        self.lock = lock
+        self.report = report
+    }
+
+    var columns: CatalogueColumns { CatalogueColumns(root: root) }
+
+    // MARK: Reading
+
+    package func load() async throws(DownloadError) -> [IndexEntry] {
+        var entries = try await read { db in try IndexEntry.fetchAll(db) }
+        entries.sort { ($0.key, $0.id.rawValue) < ($1.key, $1.id.rawValue) }
+        return entries
+    }
+
+    package func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? {
+        try await read { [columns] db in
+            try Row.fetchOne(db.cachedStatement(sql: Self.one), arguments: [id.rawValue]).map(columns.row)
+        }
+    }
+
+    package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
+        try await read { db in
+            let statement = try db.cachedStatement(sql: Self.one)
+            return try ids.flatMap { try self.readable(Row.fetchCursor(statement, arguments: [$0.rawValue])) }
+        }
+    }
+
+    package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
+        try await read { db in
+            let sql = "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(Self.order) LIMIT ? OFFSET ?"
+            let arguments: StatementArguments = [max(0, limit), max(0, offset)]
+            return try self.readable(
+                Row.fetchCursor(db.cachedStatement(sql: sql), arguments: filter.arguments + arguments))
+        }
+    }
+
+    package func count(_ filter: RowFilter) async throws(DownloadError) -> Int {
+        try await read { db in
+            let statement = try db.cachedStatement(sql: "SELECT count(*) FROM download\(filter.clause)")
+            return try Int.fetchOne(statement, arguments: filter.arguments) ?? 0
+        }
+    }
+
+    package func rows(url: String) async throws(DownloadError) -> [CatalogueRow] {
+        try await read { db in
+            let sql = "SELECT \(CatalogueColumns.selection) FROM download WHERE url = ? \(Self.order)"
+            return try self.readable(Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [url]))
+        }
+    }
+
+    package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
+        try await read { [columns] db in
+            let sql = "SELECT id, request FROM download WHERE url = ? AND place = ? \(Self.order)"
+            let statement = try db.cachedStatement(sql: sql)
+            return try requests.map { request in
+                let place = try columns.place(request)
+                let rows = try Row.fetchAll(statement, arguments: [request.sources.first?.text ?? "", place])
+                return rows.compactMap { row in
+                    let stored = try? StoredText.value(StoredRequest.self, row[1] as String)
+                    return stored?.sources == request.sources ? DownloadID(rawValue: row[0]) : nil
+                }
+            }
+        }
+    }
+
+    package func totals() async throws(DownloadError) -> StoreTotals {
+        try await read { db in
+            var totals = StoreTotals()
+            // total(), a number with a fraction: sum() fails where it overflows.
+            let sql = "SELECT state, count(*), total(completed) FROM download GROUP BY state"
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
+            while let row = try rows.next() {
+                guard let kind = StateKind(rawValue: row[0]) else { continue }
+                totals.counts[kind] = row[1]
+                totals.bytes[kind] = ByteCount(exactly: (row[2] as Double).rounded()) ?? .max
+            }
+            return totals
+        }
+    }
+
+    package func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent] {
+        try await read { [root] db in
+            let sql = """
+                SELECT number, session, download, time, kind FROM event WHERE number > ? ORDER BY number LIMIT ?
+                """
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [number, max(0, limit)])
+            return try self.readable(rows) { row in
+                let event = DownloadEvent(
+                    id: DownloadID(rawValue: row[2]), date: row.date(3),
+                    kind: root.absolute(try StoredText.value(DownloadEvent.Kind.self, row[4] as String)))
+                return NumberedEvent(number: row[0], session: row[1], event: event)
+            }
+        }
+    }
+
+    package func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
+        try await read { [root] db in
+            let sql = "SELECT time, kind FROM history WHERE download = ? ORDER BY number"
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [id.rawValue])
+            return try self.readable(rows) { row in
+                DownloadEvent(
+                    id: id, date: row.date(0),
+                    kind: root.absolute(try StoredText.value(DownloadEvent.Kind.self, row[1] as String)))
+            }
+        }
+    }
+
+    private static let order = "ORDER BY priority DESC, position, id"
+    private static let one = "SELECT \(CatalogueColumns.selection) FROM download WHERE id = ?"
+
+    private func readable(_ cursor: RowCursor) throws -> [CatalogueRow] {
+        let columns = columns
+        return try readable(cursor, columns.row)
+    }
+
+    /// What can be read of these; one that cannot must not hide the others.
+    private func readable<Value>(_ cursor: RowCursor, _ read: (Row) throws -> Value) throws -> [Value] {
+        var values: [Value] = []
+        while let row = try cursor.next() {
+            do {
+                values.append(try read(row))
+            } catch {
+                report(DownloadError(error, catalogue: path, doing: "read an entry of"))
+            }
+        }
+        return values
+    }
+
+    private func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(DownloadError) -> Value {
+        let result: Result<Value, DownloadError> = await withCheckedContinuation { continuation in
+            database.asyncWriteWithoutTransaction { db in
+                self.drain(db)
+                guard !self.writing.withLock(\.isReleased) else {
+                    return continuation.resume(returning: .failure(.storeIsClosed))
+                }
+                do {
+                    continuation.resume(returning: .success(try body(db)))
+                } catch {
+                    let error = DownloadError(error, catalogue: self.path, doing: "read")
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: Closing
+
+    package func close() async {
+        writing.withLock { $0.isClosing = true }
+        await withCheckedContinuation { continuation in
+            database.asyncWriteWithoutTransaction { db in
+                self.drain(db)
+                let isFirst = self.writing.withLock { backlog in
+                    defer { backlog.isReleased = true }
+                    return !backlog.isReleased
+                }
+                // Not here: closing waits for this very thread.
+                DispatchQueue.global().async {
+                    if isFirst {
+                        do { try self.database.close() } catch {
+                            self.report(DownloadError(error, catalogue: self.path, doing: "close"))
+                        }
+                        self.lock.release()
+                    }
+                    continuation.resume()
+                }
+            }
+        }
+    }
+}
+
+extension RowFilter {
+    /// `WHERE …`; nothing for all rows.
+    fileprivate var clause: String {
+        var terms: [String] = []
+        if let kinds {
+            // Fixed words, sorted so that there are few different statements.
+            let list = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+            terms.append("state IN (\(list))")
+        }
+        if session != nil { terms.append("session = ?") }
+        return terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
+    }
+
+    fileprivate var arguments: StatementArguments { session.map { [$0] } ?? [] }
+}
+
+extension IndexEntry {
+    /// All entries, in no order.
+    fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
+        let sql = "SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt FROM download"
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
+        var entries: [IndexEntry] = []
+        var hosts: [String: String] = [:]
+        while let row = try rows.next() {
+            guard let kind = StateKind(rawValue: row[3]) else { continue }
+            let host: String = row[4]
+            if hosts[host] == nil { hosts[host] = host }
+            entries.append(
+                IndexEntry(
+                    id: DownloadID(rawValue: row[0]), key: QueueKey(priority: row[1], position: row[2]), kind: kind,
+                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: hosts[host] ?? host,
+                    wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8))))
+        }
+        return entries
+    }
+}

@@ -1,0 +1,137 @@
+import struct Foundation.Date
+import GRDB
+
+/// Rows as the columns of the table `download`, and back.
+struct CatalogueColumns {
+    /// A column and its new value.
+    typealias Assignment = (column: String, value: (any DatabaseValueConvertible)?)
+
+    let root: PathRoot
+
+    /// What ``row(_:)`` reads, in its order.
+    static let selection = """
+        id, session, priority, position, state, details, name, path, part, completed, total, request, label, userInfo, \
+        createdAt, endedAt, finished, published, announced, attempts, retryAt
+        """
+
+    // MARK: Writing
+
+    func assignments(_ row: CatalogueRow) throws -> [Assignment] {
+        guard !row.id.rawValue.isEmpty, !row.id.rawValue.utf8.contains(0) else {
+            throw DownloadError(.invalidRequest, "the identifier of a download is empty or has a NUL in it")
+        }
+        let fields: [RowField] = [
+            .state(row.state), .name(row.name, path: row.path),
+            .progress(completedBytes: row.completedBytes, totalBytes: row.totalBytes), .request(row.request),
+            .label(row.label), .userInfo(row.userInfo), .attempts(row.attempts, retryAt: row.retryAt), .part(row.part),
+            .announced(row.announced),
+        ]
+        return try [
+            ("id", row.id.rawValue), ("session", row.session.storable), ("priority", row.key.priority),
+            ("position", row.key.position), ("createdAt", row.createdAt.storedSeconds),
+        ] + fields.flatMap(assignments) + [
+            ("endedAt", row.endedAt?.storedSeconds),
+            ("finished", row.finished.map { try StoredText.text(root.stored($0)) }),
+            ("published", row.published.map(StoredText.text)),
+        ]
+    }
+
+    func assignments(_ field: RowField) throws -> [Assignment] {
+        switch field {
+        case .state(let state):
+            let text = try StateText(state)
+            let own: [Assignment] = [("state", text.kind.rawValue), ("details", text.details)]
+            return own + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil), ("published", nil)])
+        case .name(let name, let path):
+            return [("name", name.storable), ("path", path.map(root.stored))]
+        case .progress(let completed, let total):
+            return [("completed", max(0, completed)), ("total", total.map { max(0, $0) })]
+        case .request(let request): return try assignments(root.stored(request))
+        case .label(let label): return [("label", label?.storable)]
+        case .userInfo(let info): return [("userInfo", info.isEmpty ? nil : try StoredText.text(info))]
+        case .attempts(let count, let date):
+            return [("attempts", max(0, count)), ("retryAt", date?.storedSeconds)]
+        case .part(let part): return [("part", part.map(root.stored))]
+        case .announced(let file): return [("announced", try file.map { try StoredText.text(root.stored($0)) })]
+        }
+    }
+
+    private func assignments(_ stored: StoredRequest) throws -> [Assignment] {
+        [
+            ("url", stored.sources.first?.text ?? ""),
+            ("place", try place(stored: stored)),
+            ("host", stored.sources.first?.host ?? ""),
+            ("metered", stored.network.allowsMetered),
+            ("constrained", stored.network.allowsConstrained),
+            ("notBefore", stored.notBefore?.storedSeconds),
+            ("request", try StoredText.text(stored)),
+        ]
+    }
+
+    func assignments(_ ending: Ending) throws -> [Assignment] {
+        let text = try StateText(ending.state)
+        var all: [Assignment] = [
+            ("state", text.kind.rawValue), ("details", text.details), ("endedAt", ending.date.storedSeconds),
+            ("finished", nil), ("published", nil), ("announced", nil), ("retryAt", nil),
+        ]
+        switch ending.outcome {
+        case .completed(let file, let stamp):
+            all += [
+                ("finished", try StoredText.text(root.stored(file))), ("published", try stamp.map(StoredText.text)),
+                ("part", nil), ("attempts", 0), ("completed", max(0, file.totalBytes)),
+                ("total", max(0, file.totalBytes)),
+            ]
+            if let last = file.path.split(separator: "/").last {
+                all += [("path", root.stored(file.path)), ("name", String(last).storable)]
+            }
+        case .cancelled: all += [("part", nil), ("attempts", 0)]
+        case .failed: break
+        }
+        return all
+    }
+
+    /// The text of a destination, equal for equal ones.
+    func place(_ request: StoredRequest) throws -> String { try place(stored: root.stored(request)) }
+
+    private func place(stored: StoredRequest) throws -> String {
+        try StoredText.text(StoredDestination(stored.destination))
+    }
+
+    // MARK: Reading
+
+    /// Reads a row of ``selection``.
+    func row(_ row: Row) throws -> CatalogueRow {
+        guard let kind = StateKind(rawValue: row[4]) else { throw Unreadable() }
+        let announced = try row.value(AnnouncedFile.self, 18)
+        return CatalogueRow(
+            id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
+            state: try StateText(kind: kind, details: row[5]).state(), name: row[6],
+            path: (row[7] as String?).map(root.absolute), part: (row[8] as String?).map(root.absolute),
+            completedBytes: row[9], totalBytes: row[10],
+            request: root.absolute(try StoredText.value(StoredRequest.self, row[11] as String)),
+            label: row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: row.date(14),
+            endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16).map(root.absolute),
+            published: try row.value(FileStamp.self, 17), announced: announced.map(root.absolute),
+            attempts: row[19], retryAt: row.dateIfPresent(20))
+    }
+
+    /// Something in a row that this code never wrote.
+    struct Unreadable: Error {}
+}
+
+extension Row {
+    fileprivate func value<Value: Decodable>(_ type: Value.Type, _ index: Int) throws -> Value? {
+        try (self[index] as String?).map { try StoredText.value(type, $0) }
+    }
+
+    func date(_ index: Int) -> Date { Date(timeIntervalSince1970: self[index]) }
+
+    func dateIfPresent(_ index: Int) -> Date? { (self[index] as Double?).map(Date.init(timeIntervalSince1970:)) }
+}
+
+extension String {
+    /// Without NUL, where a text would end when it is read.
+    fileprivate var storable: String {
+        utf8.contains(0) ? String(map { $0 == "\0" ? "\u{fffd}" : $0 }) : self
+    }
+}

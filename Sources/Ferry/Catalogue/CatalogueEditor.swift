@@ -1,0 +1,87 @@
+import GRDB
+
+/// Applies changes to an open database, inside a transaction of its caller.
+struct CatalogueEditor {
+    let columns: CatalogueColumns
+
+    /// Gives the ended events that were numbered.
+    func apply(_ changes: [StoreChange], _ db: Database) throws -> [NumberedEvent] {
+        var events: [NumberedEvent] = []
+        for change in changes {
+            switch change {
+            case .insert(let rows):
+                for row in rows { try insert(row, db) }
+            case .update(let id, let fields):
+                try update(id, try fields.flatMap(columns.assignments), db)
+            case .keys(let changes):
+                for change in changes { try set(change, db) }
+            case .end(let id, let ending):
+                if let event = try end(id, ending, db) { events.append(event) }
+            case .record(let event):
+                try record(event, try kind(event), db)
+            case .remove(let ids):
+                let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
+                for id in ids { try statement.execute(arguments: [id.rawValue]) }
+            case .acknowledge(let number):
+                try db.cachedStatement(sql: "DELETE FROM event WHERE number = ?").execute(arguments: [number])
+            }
+        }
+        return events
+    }
+
+    private func insert(_ row: CatalogueRow, _ db: Database) throws {
+        let assignments = try columns.assignments(row)
+        let names = assignments.map(\.column).joined(separator: ", ")
+        let marks = assignments.map { _ in "?" }.joined(separator: ", ")
+        do {
+            try db.cachedStatement(sql: "INSERT INTO download (\(names)) VALUES (\(marks))")
+                .execute(arguments: StatementArguments(assignments.map(\.value)))
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
+            throw DownloadError.isListed(row.id)
+        }
+    }
+
+    private func update(_ id: DownloadID, _ assignments: [CatalogueColumns.Assignment], _ db: Database) throws {
+        guard !assignments.isEmpty else { return }
+        let list = assignments.map { "\($0.column) = ?" }.joined(separator: ", ")
+        try db.cachedStatement(sql: "UPDATE download SET \(list) WHERE id = ?")
+            .execute(arguments: StatementArguments(assignments.map(\.value) + [id.rawValue]))
+    }
+
+    private func set(_ change: StoreChange.KeyChange, _ db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE download SET priority = ?, position = ? WHERE id = ?")
+            .execute(arguments: [change.key.priority, change.key.position, change.id.rawValue])
+    }
+
+    private func end(_ id: DownloadID, _ ending: Ending, _ db: Database) throws -> NumberedEvent? {
+        try update(id, try columns.assignments(ending), db)
+        guard db.changesCount > 0 else { return nil }
+        let event = DownloadEvent(id: id, date: ending.date, kind: ending.event)
+        let text = try kind(event)
+        try record(event, text, db)
+        guard ending.isNumbered else { return nil }
+        let session = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT session FROM download WHERE id = ?"), arguments: [id.rawValue])
+        try db.cachedStatement(sql: "INSERT INTO event (download, session, time, kind) VALUES (?, ?, ?, ?)")
+            .execute(arguments: [id.rawValue, session ?? "", event.date.storedSeconds, text])
+        return NumberedEvent(number: db.lastInsertedRowID, session: session ?? "", event: event)
+    }
+
+    private func record(_ event: DownloadEvent, _ kind: String, _ db: Database) throws {
+        let id = event.id.rawValue
+        try db.cachedStatement(
+            sql: "INSERT INTO history (download, time, kind) SELECT id, ?, ? FROM download WHERE id = ?"
+        ).execute(arguments: [event.date.storedSeconds, kind, id])
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM history WHERE download = ?1 AND number <= (
+                    SELECT number FROM history WHERE download = ?1 ORDER BY number DESC
+                    LIMIT 1 OFFSET \(StoreChange.maxHistory))
+                """
+        ).execute(arguments: [id])
+    }
+
+    private func kind(_ event: DownloadEvent) throws -> String {
+        try StoredText.text(columns.root.stored(event.kind))
+    }
+}

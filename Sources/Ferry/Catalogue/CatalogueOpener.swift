@@ -1,0 +1,165 @@
+import FerryEngine
+import Foundation
+import GRDB
+import SystemPackage
+
+/// Opens a catalogue: directory, lock, header, database, check, migrations. Blocks.
+struct CatalogueOpener: Sendable {
+    let state: FilePath
+    let root: PathRoot
+    let fileSystem: any FileSystem
+    let report: @Sendable (DownloadError) -> Void
+
+    var path: FilePath { state.appending(Catalogue.fileName) }
+
+    func open() throws -> Catalogue.Opening {
+        try PrivateDirectory(path: state, fileSystem: fileSystem).prepare()
+        let lock = try StateLock.take(state.appending("lock"), fileSystem)
+        var damaged: FilePath?
+        if try !headerIsFine() { damaged = try moveAside() }
+        let isNew = try prepareFile()
+        let database: DatabaseQueue
+        do {
+            database = try openDatabase()
+        } catch is Damage {
+            damaged = try moveAside()
+            _ = try prepareFile()
+            database = try openDatabase()
+        }
+        // The name of a new file is on the disk before anything in it is relied upon.
+        try? fileSystem.syncDirectory(state)
+        let catalogue = Catalogue(path: path.string, database: database, root: root, lock: lock, report: report)
+        return Catalogue.Opening(
+            catalogue: catalogue, isNew: isNew || damaged != nil, damaged: damaged?.string)
+    }
+
+    /// What is there is not a database any more.
+    private struct Damage: Error {}
+
+    // MARK: The file
+
+    /// Makes the file when it is missing, so that it and its companions are nobody else's to read. True when it is
+    /// new.
+    private func prepareFile() throws -> Bool {
+        guard let status = try fileSystem.statusIfPresent(path) else {
+            try fileSystem.create(path, mode: 0o600).close()
+            return true
+        }
+        guard status.kind == .regular else { throw isNoCatalogue("it is not a file") }
+        if status.mode & 0o077 != 0 {
+            let file = try fileSystem.open(path, .readOnly)
+            defer { file.close() }
+            try file.setMode(0o600)
+        }
+        return status.length == 0
+    }
+
+    /// Looks at the header without opening the database, which would change it. False when it is damaged; throws when
+    /// it is not ours or newer.
+    private func headerIsFine() throws -> Bool {
+        guard let status = try fileSystem.statusIfPresent(path), status.kind == .regular, status.length > 0 else {
+            return true
+        }
+        let file = try fileSystem.open(path, .readOnly)
+        defer { file.close() }
+        guard status.length >= 100 else { return false }
+        let header = try file.read(0..<100)
+        guard header.starts(with: "SQLite format 3\0".utf8) else { return false }
+        try check(version: number(header, at: 60), application: number(header, at: 68))
+        return true
+    }
+
+    private func number(_ header: [UInt8], at offset: Int) -> Int32 {
+        Int32(bitPattern: header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) })
+    }
+
+    private func check(version: Int32, application: Int32) throws {
+        guard application == 0 || application == CatalogueSchema.applicationID else {
+            throw isNoCatalogue("another program made it")
+        }
+        if version > CatalogueSchema.version { throw isNewer }
+    }
+
+    /// Renames the database and its companions; nothing is lost and nothing in the way.
+    private func moveAside() throws -> FilePath {
+        // The companions first: a journal without its database would be deleted by the next opening.
+        let suffixes = ["-wal", "-shm", ""]
+        var number = 1
+        // The lock is ours: nobody takes a name in between.
+        while try suffixes.contains(where: { try fileSystem.exists(asidePath(number, $0)) }) { number += 1 }
+        for suffix in suffixes {
+            let from = FilePath(path.string + suffix)
+            if try fileSystem.exists(from) { try move(from, to: asidePath(number, suffix)) }
+        }
+        try? fileSystem.syncDirectory(state)
+        return asidePath(number, "")
+    }
+
+    private func asidePath(_ number: Int, _ suffix: String) -> FilePath {
+        FilePath("\(path.string).damaged-\(number)\(suffix)")
+    }
+
+    private func move(_ from: FilePath, to path: FilePath) throws(FileError) {
+        do throws(FileError) {
+            try fileSystem.rename(from, to: path, replacing: false)
+        } catch  where error.kind == .unsupported {
+            if try fileSystem.exists(path) { throw FileError(.rename, from, kind: .exists) }
+            try fileSystem.rename(from, to: path, replacing: true)
+        }
+    }
+
+    // MARK: The database
+
+    private func openDatabase() throws -> DatabaseQueue {
+        do {
+            let database = try DatabaseQueue(path: path.string, configuration: configuration)
+            try database.writeWithoutTransaction { db in
+                try check(db)
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+            }
+            try CatalogueSchema.migrator.migrate(database)
+            return database
+        } catch let error as DatabaseError where error.isOfDamage {
+            throw Damage()
+        }
+    }
+
+    private func check(_ db: Database) throws {
+        try check(
+            version: Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+            application: Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
+        if try CatalogueSchema.migrator.hasBeenSuperseded(db) { throw isNewer }
+        let isOurs = try Int32.fetchOne(db, sql: "PRAGMA application_id") == CatalogueSchema.applicationID
+        let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
+        guard isOurs || isEmpty else { throw isNoCatalogue("another program made it") }
+        guard try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok" else { throw Damage() }
+    }
+
+    private var configuration: GRDB.Configuration {
+        var configuration = GRDB.Configuration()
+        configuration.label = "Ferry.Catalogue"
+        // Nobody else should have it open, but a person may look into it with a tool.
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA synchronous = FULL;
+                    PRAGMA fullfsync = ON;
+                    PRAGMA checkpoint_fullfsync = ON;
+                    PRAGMA journal_size_limit = 4194304;
+                    PRAGMA cell_size_check = ON;
+                    """)
+        }
+        return configuration
+    }
+
+    private var isNewer: DownloadError {
+        DownloadError(
+            .catalogue, "the catalogue \(path) was made by a newer version of Ferry",
+            suggestion: "Use that version, or another identifier.", recovery: .needsUser)
+    }
+
+    private func isNoCatalogue(_ why: String) -> DownloadError {
+        DownloadError(.catalogue, "\(path) is no catalogue of Ferry: \(why)", recovery: .needsUser)
+    }
+}

@@ -1,0 +1,54 @@
+extension CatalogueRow {
+    /// Gives a field its new value, with what follows from it.
+    mutating func set(_ field: RowField) {
+        switch field {
+        case .state(let new):
+            state = new
+            guard !new.isFinal else { return }
+            endedAt = nil
+            finished = nil
+            published = nil
+        case .name(let new, let newPath):
+            name = new
+            path = newPath
+        case .progress(let completed, let total):
+            completedBytes = completed
+            totalBytes = total
+        case .request(let new): request = new
+        case .label(let new): label = new
+        case .userInfo(let new): userInfo = new
+        case .attempts(let count, let date):
+            attempts = count
+            retryAt = date
+        case .part(let new): part = new
+        case .announced(let new): announced = new
+        }
+    }
+
+    /// The run has ended like this.
+    mutating func end(_ ending: Ending) {
+        state = ending.state
+        endedAt = ending.date
+        finished = nil
+        published = nil
+        announced = nil
+        retryAt = nil
+        switch ending.outcome {
+        case .completed(let file, let stamp):
+            finished = file
+            published = stamp
+            part = nil
+            attempts = 0
+            completedBytes = file.totalBytes
+            totalBytes = file.totalBytes
+            if let last = file.path.split(separator: "/").last {
+                path = file.path
+                name = String(last)
+            }
+        case .cancelled:
+            part = nil
+            attempts = 0
+        case .failed: break
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import FerryEngine
+import GRDB
+
+extension DownloadError {
+    static var storeIsClosed: DownloadError {
+        DownloadError(.shutDown, "the list of downloads is closed", recovery: .permanent)
+    }
+
+    static func isListed(_ id: DownloadID) -> DownloadError {
+        DownloadError(.duplicate, "a download with the identifier \(id.rawValue.debugDescription) is listed already")
+    }
+
+    static func isBehind(_ path: String) -> DownloadError {
+        DownloadError(
+            .catalogue, "cannot write the catalogue \(path)", underlying: "earlier changes could not be written yet",
+            recovery: .transient(retryAfter: nil))
+    }
+
+    /// What a database said while the catalogue at `path` was used.
+    init(_ error: any Error, catalogue path: String, doing what: String) {
+        switch error {
+        case let error as DownloadError: self = error
+        case let error as FileError:
+            self.init(
+                error.kind == .noSpace ? .diskFull : .catalogue, "cannot \(what) the catalogue \(path)",
+                underlying: error.message, recovery: error.kind == .noSpace ? .transient(retryAfter: nil) : .permanent)
+        case let error as DatabaseError:
+            let isFull = error.resultCode == .SQLITE_FULL
+            self.init(
+                isFull ? .diskFull : .catalogue, "cannot \(what) the catalogue \(path)",
+                underlying: "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "no reason given")",
+                recovery: error.isOfTheDisk ? .transient(retryAfter: nil) : .permanent)
+        default:
+            self.init(.catalogue, "cannot \(what) the catalogue \(path)", underlying: "\(error)")
+        }
+    }
+}
+
+extension DatabaseError {
+    /// The database is not what it was: it must be moved aside.
+    var isOfDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+
+    /// Nothing is wrong with what was to be written; the same may work later.
+    var isOfTheDisk: Bool {
+        switch resultCode {
+        case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_NOMEM, .SQLITE_CANTOPEN, .SQLITE_READONLY: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package import struct Foundation.Date
+
+/// How a download ended.
+package struct Ending: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
+        /// With the file as it was published; `nil` when there is none to recognize (a stream).
+        case completed(FinishedDownload, FileStamp?)
+        case failed(DownloadError)
+        case cancelled
+    }
+    package var outcome: Outcome
+    package var date: Date
+    /// Keep a numbered event until the app has acknowledged it.
+    package var isNumbered: Bool
+
+    package init(_ outcome: Outcome, at date: Date, isNumbered: Bool = true) {
+        self.outcome = outcome
+        self.date = date
+        self.isNumbered = isNumbered
+    }
+
+    /// The state that it leaves.
+    package var state: DownloadState {
+        switch outcome {
+        case .completed(let finished, _): .completed(finished.proof)
+        case .failed(let error): .failed(error)
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// The event that tells it.
+    package var event: DownloadEvent.Kind {
+        switch outcome {
+        case .completed(let finished, _): .completed(finished)
+        case .failed(let error): .failed(error)
+        case .cancelled: .cancelled
+        }
+    }
+}

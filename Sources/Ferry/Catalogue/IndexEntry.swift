@@ -1,0 +1,33 @@
+package import struct Foundation.Date
+
+/// What the queue must know of every listed download, and no more: there may be 100,000 of them.
+package struct IndexEntry: Sendable, Hashable {
+    package var id: DownloadID
+    package var key: QueueKey
+    package var kind: StateKind
+    /// Which networks it may use.
+    package var network: NetworkRule
+    /// The host of its first source, one text for all entries of a host; empty when it has none.
+    package var host: String
+    /// The later one of its next attempt and its earliest start; for one that has failed, the next attempt alone.
+    /// `nil` for at once, or never.
+    package var wakeAt: Date?
+
+    package init(
+        id: DownloadID, key: QueueKey, kind: StateKind, network: NetworkRule = NetworkRule(), host: String = "",
+        wakeAt: Date? = nil
+    ) {
+        self.id = id
+        self.key = key
+        self.kind = kind
+        self.network = network
+        self.host = host
+        self.wakeAt = wakeAt
+    }
+
+    static func wakeAt(_ kind: StateKind, notBefore: Date?, retryAt: Date?) -> Date? {
+        if kind.isFinal { return retryAt }
+        guard let notBefore, let retryAt else { return notBefore ?? retryAt }
+        return max(notBefore, retryAt)
+    }
+}

@@ -1,0 +1,191 @@
+import Synchronization
+
+/// Remembers downloads for as long as the manager runs.
+package final class MemoryStore: DownloadStore {
+    fileprivate struct State {
+        var rows: [DownloadID: CatalogueRow] = [:]
+        var histories: [DownloadID: [DownloadEvent]] = [:]
+        var pending: [NumberedEvent] = []
+        var lastNumber: Int64 = 0
+        /// The list in its order; `nil` when it must be made anew.
+        var order: [DownloadID]? = []
+        var isClosed = false
+    }
+    private let state = Mutex(State())
+    private let report: @Sendable (DownloadError) -> Void
+
+    /// `report` hears of batches from ``submit(_:)`` that could not be applied.
+    package init(report: @escaping @Sendable (DownloadError) -> Void = { _ in }) { self.report = report }
+
+    // MARK: Reading
+
+    package func load() async throws(DownloadError) -> [IndexEntry] {
+        try read { state in state.sorted().compactMap { state.rows[$0]?.entry } }
+    }
+
+    package func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? { try read { $0.rows[id] } }
+
+    package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
+        try read { state in ids.compactMap { state.rows[$0] } }
+    }
+
+    package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
+        try read { state in
+            Array(state.matching(filter.passes).dropFirst(max(0, offset)).prefix(max(0, limit)))
+        }
+    }
+
+    package func count(_ filter: RowFilter) async throws(DownloadError) -> Int {
+        try read { $0.rows.values.count(where: filter.passes) }
+    }
+
+    package func rows(url: String) async throws(DownloadError) -> [CatalogueRow] {
+        try read { state in state.matching { $0.request.sources.first?.text == url } }
+    }
+
+    package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
+        try read { state in
+            let wanted = Set(requests.map(SourcesAndPlace.init))
+            var found: [SourcesAndPlace: [DownloadID]] = [:]
+            for row in state.matching({ wanted.contains(SourcesAndPlace($0.request)) }) {
+                found[SourcesAndPlace(row.request), default: []].append(row.id)
+            }
+            return requests.map { found[SourcesAndPlace($0)] ?? [] }
+        }
+    }
+
+    package func totals() async throws(DownloadError) -> StoreTotals {
+        try read { state in
+            var totals = StoreTotals()
+            for row in state.rows.values {
+                let kind = StateKind(row.state)
+                totals.counts[kind, default: 0] += 1
+                let (sum, overflows) = totals.bytes[kind, default: 0].addingReportingOverflow(row.completedBytes)
+                totals.bytes[kind] = overflows ? .max : sum
+            }
+            return totals
+        }
+    }
+
+    package func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent] {
+        try read { Array($0.pending.lazy.filter { $0.number > number }.prefix(max(0, limit))) }
+    }
+
+    package func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
+        try read { $0.histories[id] ?? [] }
+    }
+
+    private func read<Value>(_ body: (inout State) -> Value) throws(DownloadError) -> Value {
+        let value = state.withLock { state in state.isClosed ? nil : body(&state) }
+        guard let value else { throw .storeIsClosed }
+        return value
+    }
+
+    // MARK: Changing
+
+    package func submit(_ changes: [StoreChange]) {
+        do throws(DownloadError) {
+            _ = try apply(changes)
+        } catch {
+            report(error)
+        }
+    }
+
+    @discardableResult
+    package func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] { try apply(changes) }
+
+    package func close() async { state.withLock { $0 = State(isClosed: true) } }
+
+    private func apply(_ changes: [StoreChange]) throws(DownloadError) -> [NumberedEvent] {
+        let result: Result<[NumberedEvent], DownloadError> = state.withLock { state in
+            guard !state.isClosed else { return .failure(.storeIsClosed) }
+            if let id = state.taken(by: changes) { return .failure(.isListed(id)) }
+            let first = state.lastNumber
+            for change in changes { state.apply(change) }
+            return .success(state.pending.filter { $0.number > first })
+        }
+        return try result.get()
+    }
+}
+
+/// What makes two requests duplicates of each other.
+struct SourcesAndPlace: Hashable {
+    let sources: [DownloadURL]
+    let destination: DownloadRequest.Destination
+
+    init(_ request: StoredRequest) {
+        sources = request.sources
+        destination = request.destination
+    }
+}
+
+extension MemoryStore.State {
+    fileprivate mutating func sorted() -> [DownloadID] {
+        if let order { return order }
+        let sorted = rows.values.sorted { ($0.key, $0.id.rawValue) < ($1.key, $1.id.rawValue) }.map(\.id)
+        order = sorted
+        return sorted
+    }
+
+    /// In list order.
+    fileprivate mutating func matching(_ isMeant: (CatalogueRow) -> Bool) -> [CatalogueRow] {
+        sorted().compactMap { rows[$0] }.filter(isMeant)
+    }
+
+    /// The first identifier that could not be inserted, as the changes before it leave the list.
+    fileprivate func taken(by changes: [StoreChange]) -> DownloadID? {
+        var added: Set<DownloadID> = []
+        var removed: Set<DownloadID> = []
+        for change in changes {
+            switch change {
+            case .insert(let new):
+                for row in new {
+                    if rows[row.id] != nil, !removed.contains(row.id) { return row.id }
+                    guard added.insert(row.id).inserted else { return row.id }
+                }
+            case .remove(let ids):
+                removed.formUnion(ids)
+                added.subtract(ids)
+            default: break
+            }
+        }
+        return nil
+    }
+
+    fileprivate mutating func apply(_ change: StoreChange) {
+        switch change {
+        case .insert(let new):
+            for row in new { rows[row.id] = row }
+            order = nil
+        case .update(let id, let fields):
+            for field in fields { rows[id]?.set(field) }
+        case .keys(let changes):
+            for change in changes { rows[change.id]?.key = change.key }
+            order = nil
+        case .end(let id, let ending):
+            guard let session = rows[id]?.session else { return }
+            rows[id]?.end(ending)
+            let event = DownloadEvent(id: id, date: ending.date, kind: ending.event)
+            record(event)
+            guard ending.isNumbered else { return }
+            lastNumber += 1
+            pending.append(NumberedEvent(number: lastNumber, session: session, event: event))
+        case .record(let event): record(event)
+        case .remove(let ids):
+            for id in ids {
+                rows[id] = nil
+                histories[id] = nil
+            }
+            order = nil
+        case .acknowledge(let number): pending.removeAll { $0.number == number }
+        }
+    }
+
+    private mutating func record(_ event: DownloadEvent) {
+        guard rows[event.id] != nil else { return }
+        var events = histories[event.id] ?? []
+        events.append(event)
+        if events.count > StoreChange.maxHistory { events.removeFirst(events.count - StoreChange.maxHistory) }
+        histories[event.id] = events
+    }
+}

@@ -1,0 +1,74 @@
+/// Where downloads go by default: paths inside it are written relative to it, so that it may be moved.
+struct PathRoot: Sendable, Hashable {
+    /// Ends with a slash.
+    private let prefix: String
+    private let directory: String
+
+    /// `directory`: absolute.
+    init(_ directory: String) {
+        var trimmed = directory[...]
+        while trimmed.count > 1, trimmed.last == "/" { trimmed = trimmed.dropLast() }
+        self.directory = String(trimmed)
+        prefix = trimmed == "/" ? "/" : trimmed + "/"
+    }
+
+    /// As it is written; what lies elsewhere stays as it is.
+    func stored(_ path: String) -> String {
+        if path == directory { return "." }
+        guard path.utf8.starts(with: prefix.utf8), path.utf8.count > prefix.utf8.count else { return path }
+        let rest = path.utf8.dropFirst(prefix.utf8.count)
+        // A second slash would make it look absolute, a lone dot like the directory itself.
+        guard rest.first != UInt8(ascii: "/"), rest.count > 1 || rest.first != UInt8(ascii: "."),
+            let text = String(rest)
+        else { return path }
+        return text
+    }
+
+    /// As it was.
+    func absolute(_ stored: String) -> String {
+        if stored.isEmpty || stored.hasPrefix("/") { return stored }
+        return stored == "." ? directory : prefix + stored
+    }
+}
+
+extension PathRoot {
+    func stored(_ file: FinishedDownload) -> FinishedDownload { file.moving(stored) }
+    func absolute(_ file: FinishedDownload) -> FinishedDownload { file.moving(absolute) }
+
+    func stored(_ file: AnnouncedFile) -> AnnouncedFile { AnnouncedFile(path: stored(file.path), stamp: file.stamp) }
+    func absolute(_ file: AnnouncedFile) -> AnnouncedFile {
+        AnnouncedFile(path: absolute(file.path), stamp: file.stamp)
+    }
+
+    func stored(_ kind: DownloadEvent.Kind) -> DownloadEvent.Kind {
+        if case .completed(let file) = kind { .completed(stored(file)) } else { kind }
+    }
+    func absolute(_ kind: DownloadEvent.Kind) -> DownloadEvent.Kind {
+        if case .completed(let file) = kind { .completed(absolute(file)) } else { kind }
+    }
+
+    func stored(_ request: StoredRequest) -> StoredRequest { request.moving(stored) }
+    func absolute(_ request: StoredRequest) -> StoredRequest { request.moving(absolute) }
+}
+
+extension FinishedDownload {
+    fileprivate func moving(_ move: (String) -> String) -> FinishedDownload {
+        var moved = self
+        moved.path = move(path)
+        return moved
+    }
+}
+
+extension StoredRequest {
+    fileprivate func moving(_ move: (String) -> String) -> StoredRequest {
+        var moved = self
+        moved.destination =
+            switch destination {
+            case .file(let path): .file(move(path))
+            case .directory(let path, let name): .directory(move(path), name: name)
+            case .part(let path): .part(move(path))
+            case .stream: destination
+            }
+        return moved
+    }
+}

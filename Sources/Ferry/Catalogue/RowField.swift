@@ -1,0 +1,21 @@
+package import struct Foundation.Date
+
+/// A field of a row with its new value.
+package enum RowField: Sendable, Hashable {
+    /// A final state has its own change, ``StoreChange/end(_:_:)``; any other one clears ``CatalogueRow/endedAt``,
+    /// `finished` and `published`.
+    case state(DownloadState)
+    /// The name, and the path of the finished file once it is taken.
+    case name(String, path: String?)
+    case progress(completedBytes: ByteCount, totalBytes: ByteCount?)
+    /// Sources, limits, rules.
+    case request(StoredRequest)
+    case label(String?)
+    case userInfo([String: String])
+    /// Attempts without progress so far, and when the next may start.
+    case attempts(Int, retryAt: Date?)
+    /// The part file that it goes on with.
+    case part(String?)
+    /// A small file is about to get its name.
+    case announced(AnnouncedFile?)
+}

@@ -1,0 +1,48 @@
+/// The name of the file that holds the secrets of a download.
+enum SecretFileName {
+    /// Follows the name of a file that is being written.
+    static let draftSuffix = ".new"
+
+    /// Safe on every disk: lower-case letters, digits, `-` and `_` stand for themselves, other bytes as `%xx`, so that
+    /// no disk that ignores case takes two for one; what would be too long as `~` and a hash.
+    static func make(_ id: DownloadID) -> String {
+        var name: [UInt8] = []
+        for byte in id.rawValue.utf8 {
+            if isPlain(byte) {
+                name.append(byte)
+            } else {
+                name += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+            }
+        }
+        guard name.count <= 200 else {
+            return "~" + hash(id, 0xcbf2_9ce4_8422_2325) + hash(id, 0x9ae1_6a3b_2f90_404f)
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// Whether ``make(_:)`` may have made this name, or a draft of it.
+    static func isOurs(_ name: String) -> Bool {
+        let stem = name.hasSuffix(draftSuffix) ? name.dropLast(draftSuffix.count) : name[...]
+        return !stem.isEmpty
+            && stem.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "~") }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { Array("0123456789abcdef".utf8)[Int(value)] }
+
+    /// FNV-1a, 64 bits, as 16 digits.
+    private static func hash(_ id: DownloadID, _ seed: UInt64) -> String {
+        var value = seed
+        for byte in id.rawValue.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+}

@@ -1,0 +1,124 @@
+import Dispatch
+package import FerryEngine
+import Foundation
+import SystemPackage
+
+/// Keeps secrets on the disk, one file of mode 0600 for each download in a directory of mode 0700; nobody else
+/// writes them anywhere.
+///
+/// A file is written under another name, synced, and renamed: it is whole or the one before. Callers wait without
+/// blocking their threads.
+package final class SecretStore: SecretVault {
+    private let directory: FilePath
+    private let fileSystem: any FileSystem
+    private let queue = DispatchQueue(label: "Ferry.SecretStore", qos: .userInitiated)
+
+    /// The secrets in this directory, absolute, where nothing else is; it is made with the first of them.
+    package init(directory: String, fileSystem: any FileSystem = LocalFileSystem()) {
+        self.directory = FilePath(directory)
+        self.fileSystem = fileSystem
+    }
+
+    package func keep(_ secrets: [DownloadID: Secrets]) async throws(DownloadError) {
+        guard !secrets.isEmpty else { return }
+        let result: Result<Void, DownloadError> = await run { [self] in
+            do {
+                try prepare()
+                for (id, value) in secrets {
+                    if value.isEmpty { try fileSystem.removeIfPresent(path(id)) } else { try write(value, of: id) }
+                }
+                try sync()
+                return .success(())
+            } catch {
+                return .failure(Self.failure(error, "cannot keep the credentials of a download"))
+            }
+        }
+        try result.get()
+    }
+
+    package func secrets(of id: DownloadID) async throws(DownloadError) -> Secrets? {
+        let result: Result<Secrets?, DownloadError> = await run { [self] in
+            do {
+                return .success(try read(id))
+            } catch {
+                return .failure(Self.failure(error, "cannot read the credentials of the download \(id)"))
+            }
+        }
+        return try result.get()
+    }
+
+    package func remove(_ ids: [DownloadID]) async {
+        await run { [self] in
+            for id in ids { try? fileSystem.removeIfPresent(path(id)) }
+            try? sync()
+        }
+    }
+
+    package func sweep(keeping ids: Set<DownloadID>) async {
+        await run { [self] in
+            let kept = Set(ids.map(SecretFileName.make))
+            for name in (try? fileSystem.list(directory)) ?? [] where SecretFileName.isOurs(name) {
+                if !kept.contains(name) { try? fileSystem.removeIfPresent(directory.appending(name)) }
+            }
+        }
+    }
+
+    // MARK: On the queue
+
+    private func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
+        }
+    }
+
+    private func path(_ id: DownloadID) -> FilePath { directory.appending(SecretFileName.make(id)) }
+
+    private func prepare() throws {
+        let place = PrivateDirectory(path: directory, fileSystem: fileSystem)
+        try place.prepare()
+        try place.close()
+    }
+
+    private func write(_ secrets: Secrets, of id: DownloadID) throws {
+        let data = try StoredText.data(SecretText(id: id.rawValue, secrets: secrets))
+        let draft = directory.appending(SecretFileName.make(id) + SecretFileName.draftSuffix)
+        try fileSystem.removeIfPresent(draft)
+        let file = try fileSystem.create(draft, mode: 0o600)
+        defer { file.close() }
+        try file.write(Array(data), at: 0)
+        try file.sync()
+        try fileSystem.rename(draft, to: path(id), replacing: true)
+    }
+
+    private func read(_ id: DownloadID) throws -> Secrets? {
+        let path = path(id)
+        guard try fileSystem.exists(path) else { return nil }
+        let file = try fileSystem.open(path, .readOnly)
+        defer { file.close() }
+        let length = try file.status().length
+        guard length <= Self.maxBytes else { throw SecretText.Unreadable.tooLong }
+        let text = try StoredText.value(SecretText.self, Data(try file.read(0..<length)))
+        // Two long identifiers may share a name, though that hardly ever happens.
+        return text.id == id.rawValue ? text.secrets : nil
+    }
+
+    private func sync() throws {
+        do throws(FileError) {
+            try fileSystem.syncDirectory(directory)
+        } catch  where error.kind == .unsupported {
+        }
+    }
+
+    /// No one's headers are longer.
+    private static let maxBytes: ByteCount = 16 * 1024 * 1024
+
+    /// Never says what was in a file.
+    private static func failure(_ error: any Error, _ message: String) -> DownloadError {
+        guard let error = error as? FileError else {
+            return DownloadError(
+                .credentials, message, suggestion: "Give them again.",
+                underlying: "the file is damaged, or a newer version of Ferry wrote it", recovery: .needsUser)
+        }
+        return DownloadError(error.kind == .noSpace ? .diskFull : .disk, message, underlying: error.message)
+    }
+}

@@ -1,0 +1,57 @@
+/// What a file of secrets says: an object with `version`, `id`, and what there is of `credentials`, `sources` (by
+/// index), `checksumList` (each `user` and `password`) and `headers` (pairs).
+struct SecretText: Codable {
+    private enum Key: String, CodingKey { case version, id, credentials, sources, checksumList, headers }
+    private static let currentVersion = 1
+
+    enum Unreadable: Error { case tooLong, newerVersion }
+
+    let id: String
+    let secrets: Secrets
+
+    init(id: String, secrets: Secrets) {
+        self.id = id
+        self.secrets = secrets
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(Self.currentVersion, forKey: .version)
+        try object.encode(id, forKey: .id)
+        try object.encodeIfPresent(secrets.credentials.map(Login.init), forKey: .credentials)
+        if !secrets.sources.isEmpty {
+            let byText = secrets.sources.map { (String($0), Login($1)) }
+            try object.encode(Dictionary(byText) { first, _ in first }, forKey: .sources)
+        }
+        try object.encodeIfPresent(secrets.checksumList.map(Login.init), forKey: .checksumList)
+        if !secrets.headers.isEmpty { try object.encode(secrets.headers, forKey: .headers) }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: Key.self)
+        guard try object.decode(Int.self, forKey: .version) <= Self.currentVersion else {
+            throw Unreadable.newerVersion
+        }
+        id = try object.decode(String.self, forKey: .id)
+        var secrets = Secrets()
+        secrets.credentials = try object.decodeIfPresent(Login.self, forKey: .credentials)?.credentials
+        for (index, login) in try object.decodeIfPresent([String: Login].self, forKey: .sources) ?? [:] {
+            if let index = Int(index) { secrets.sources[index] = login.credentials }
+        }
+        secrets.checksumList = try object.decodeIfPresent(Login.self, forKey: .checksumList)?.credentials
+        secrets.headers = try object.decodeIfPresent([StoredHeader].self, forKey: .headers) ?? []
+        self.secrets = secrets
+    }
+
+    private struct Login: Codable {
+        let user: String
+        let password: String
+
+        init(_ credentials: Credentials) {
+            user = credentials.user
+            password = credentials.password
+        }
+
+        var credentials: Credentials { Credentials(user: user, password: password) }
+    }
+}

@@ -1,0 +1,57 @@
+import FerryEngine
+import Foundation
+import SystemPackage
+
+/// The lock on a state directory: a file that one open description at a time has locked, over all processes.
+///
+/// The system takes it back when the process ends, however it ends. The file stays, with the last owner's number in it.
+final class StateLock: Sendable {
+    private let file: any File
+
+    private init(_ file: any File) { self.file = file }
+
+    /// Takes the lock; throws at once when somebody has it, this process included.
+    static func take(_ path: FilePath, _ fileSystem: any FileSystem) throws -> StateLock {
+        // Somebody may remove the file between opening and locking it: then the lock is on nothing that others see.
+        for _ in 0..<10 {
+            let file = try open(path, fileSystem)
+            guard try file.tryLock() else { throw isTaken(by: owner(file), path) }
+            let (mine, named) = (try file.status(), try fileSystem.statusIfPresent(path))
+            guard let named, named.isSameFile(as: mine) else { continue }
+            try file.truncate(to: 0)
+            try file.write(Array("\(ProcessInfo.processInfo.processIdentifier)\n".utf8), at: 0)
+            return StateLock(file)
+        }
+        throw FileError(.lock, path, kind: .notFound)
+    }
+
+    /// Gives it back; it is also given back when it is let go.
+    func release() { file.close() }
+
+    private static func open(_ path: FilePath, _ fileSystem: any FileSystem) throws -> any File {
+        do throws(FileError) {
+            return try fileSystem.create(path, mode: 0o600)
+        } catch  where error.kind == .exists {
+            return try fileSystem.open(path, .readWrite)
+        }
+    }
+
+    /// The number that the owner wrote; `nil` while it has not.
+    private static func owner(_ file: any File) -> Int32? {
+        guard let length = try? file.status().length, let bytes = try? file.read(0..<min(length, 32)) else { return nil }
+        return Int32(String(decoding: bytes, as: UTF8.self).prefix { !$0.isNewline })
+    }
+
+    private static func isTaken(by owner: Int32?, _ path: FilePath) -> DownloadError {
+        let directory = path.removingLastComponent().string
+        let who =
+            if owner == ProcessInfo.processInfo.processIdentifier {
+                "open already in this process"
+            } else {
+                "open in another process" + (owner.map { " (\($0))" } ?? "")
+            }
+        return DownloadError(
+            .catalogue, "the catalogue in \(directory) is \(who)",
+            suggestion: "Close it there first, or use another identifier.", recovery: .needsUser)
+    }
+}

@@ -1,0 +1,10 @@
+/// One header line.
+package struct StoredHeader: Sendable, Hashable {
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

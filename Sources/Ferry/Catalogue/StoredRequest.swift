@@ -1,0 +1,79 @@
+package import HTTPTypes
+package import struct Foundation.Date
+
+/// A request as it is kept: without secrets, and without what a ``CatalogueRow`` has fields for (identifier, label,
+/// user info, priority).
+package struct StoredRequest: Sendable, Hashable {
+    /// Without user info.
+    package var sources: [DownloadURL]
+    package var destination: DownloadRequest.Destination
+    package var onConflict: ConflictRule
+    /// Accept, Accept-Language, User-Agent and Referer alone.
+    package var headers: [StoredHeader]
+    package var checksum: Checksum?
+    package var checksumList: DownloadURL?
+    package var maxConnections: Int
+    package var rateLimit: ByteCount?
+    package var maxBytes: ByteCount?
+    package var trust: TrustRules
+    package var syncsToDisk: Bool
+    package var startsPaused: Bool
+    package var notBefore: Date?
+    package var network: NetworkRule
+    package var onDuplicate: DuplicateRule
+    /// There were secrets: without them it waits for credentials.
+    package var hasSecrets: Bool
+}
+
+extension StoredRequest {
+    /// The headers that are no secrets.
+    package static let openHeaders: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent, .referer]
+
+    /// Takes a request apart: what may be written down, and what may not (`nil` when there is nothing of it).
+    package static func split(_ request: DownloadRequest) -> (stored: StoredRequest, secrets: Secrets?) {
+        var secrets = Secrets(credentials: request.credentials)
+        var open: [StoredHeader] = []
+        for field in request.headers {
+            let header = StoredHeader(name: field.name.rawName, value: field.value)
+            if openHeaders.contains(field.name) { open.append(header) } else { secrets.headers.append(header) }
+        }
+        for (index, source) in request.sources.enumerated() {
+            secrets.sources[index] = source.credentials
+        }
+        secrets.checksumList = request.checksumList?.credentials
+        let stored = StoredRequest(
+            sources: request.sources.map { $0.with(nil) }, destination: request.destination,
+            onConflict: request.onConflict, headers: open, checksum: request.checksum,
+            checksumList: request.checksumList?.with(nil), maxConnections: request.maxConnections,
+            rateLimit: request.rateLimit, maxBytes: request.maxBytes, trust: request.trust,
+            syncsToDisk: request.syncsToDisk, startsPaused: request.startsPaused, notBefore: request.notBefore,
+            network: request.network, onDuplicate: request.onDuplicate, hasSecrets: !secrets.isEmpty)
+        return (stored, secrets.isEmpty ? nil : secrets)
+    }
+
+    /// Puts it together again. Secrets of sources that are not there any more are left out.
+    package func join(_ secrets: Secrets?) -> DownloadRequest {
+        var request = DownloadRequest(sources: sources, destination: destination)
+        for (index, credentials) in secrets?.sources ?? [:] where sources.indices.contains(index) {
+            request.sources[index] = sources[index].with(credentials)
+        }
+        for header in headers + (secrets?.headers ?? []) {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            request.headers.append(HTTPField(name: name, value: header.value))
+        }
+        request.credentials = secrets?.credentials
+        request.checksum = checksum
+        request.checksumList = checksumList?.with(secrets?.checksumList)
+        request.onConflict = onConflict
+        request.maxConnections = maxConnections
+        request.rateLimit = rateLimit
+        request.maxBytes = maxBytes
+        request.trust = trust
+        request.syncsToDisk = syncsToDisk
+        request.startsPaused = startsPaused
+        request.notBefore = notBefore
+        request.network = network
+        request.onDuplicate = onDuplicate
+        return request
+    }
+}
