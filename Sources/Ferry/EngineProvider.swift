@@ -17,13 +17,15 @@ final class EngineProvider: Sendable {
     convenience init() {
         self.init { configuration in
             let clock = SystemClock()
-            let transport = HTTPTransport(configuration.transfer)
+            // Who may connect is decided by the engine, and can be changed while it runs.
+            let transport = HTTPTransport(configuration.transfer, poolLimit: 1 << 16)
             let throttle = Throttle(rate: configuration.rateLimit, clock: clock)
             // Under a limit small pieces are taken, so that it stays even.
             if let piece = throttle.preferredPiece { transport.receiveBufferCap = piece }
             return EngineEnvironment(
                 transport: transport, clock: clock, pool: BlockingPool(), executor: TransferExecutor.shared,
-                loops: HTTPTransport.executors, throttle: throttle)
+                loops: HTTPTransport.executors, throttle: throttle,
+                connectionsPerHost: configuration.transfer.connectionsPerHost)
         }
     }
 
@@ -36,7 +38,7 @@ final class EngineProvider: Sendable {
         }
     }
 
-    func setRate(_ rate: ByteCount?) { state.withLock { $0.environment }?.throttle.set(rate: rate) }
+    func setRate(_ rate: ByteCount?) { state.withLock { $0.environment }?.set(rateLimit: rate) }
 
     /// Deletes what a download that does not run has left.
     func discard(_ download: Download) async {

@@ -23,7 +23,7 @@ package struct ConnectionCountPolicy: Sendable {
     private var silentTicks = 0
     private var waitedTicks = 0
     private var restTicks = 0
-    private var nextRest = 50
+    private var nextRest = ConnectionCountPolicy.firstRest
     private var ceilingTicks = 0
     /// One connection, for good.
     private var isFixed = false
@@ -33,6 +33,7 @@ package struct ConnectionCountPolicy: Sendable {
     /// Ticks to wait for every connection to deliver.
     package static let patience = 10
     private static let gain = 1.15
+    private static let firstRest = 50
     private static let longestRest = 600
     private static let ceilingRest = 300
 
@@ -83,6 +84,15 @@ package struct ConnectionCountPolicy: Sendable {
         ceilingTicks = 0
         target = min(target, ceiling)
         settle()
+    }
+
+    /// No more than the `working` ones can be had now, for a reason that says nothing about the server.
+    package mutating func withheld(working: Int) {
+        if isFixed { return }
+        target = max(1, min(target, working))
+        settle()
+        // It passes as soon as another download ends: the next try is not put off further and further.
+        nextRest = Self.firstRest
     }
 
     /// Ranges do not work here: one connection, for good.

@@ -31,6 +31,19 @@ extension TransferMachine {
         }
     }
 
+    /// Whether others go on without this one.
+    package func hasOthers(than id: ConnectionID) -> Bool { others(than: id) > 0 }
+
+    /// Other downloads have all the connections that this host may have: this one is over, and further ones are tried
+    /// after a while. No fault of the server, so nothing is counted and no ceiling is lowered.
+    package mutating func noRoom(for id: ConnectionID, at now: Duration) {
+        planner.release(id)
+        connections[id]?.isCut = true
+        connections[id]?.isAbandoned = true
+        policy.withheld(working: others(than: id))
+        notBefore = max(notBefore, now + .seconds(1))
+    }
+
     /// What the next run counts on from.
     package var memory: RetryMemory {
         var memory = RetryMemory()

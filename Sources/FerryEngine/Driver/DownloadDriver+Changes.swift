@@ -27,7 +27,17 @@ extension DownloadDriver {
     }
 
     /// Changes this download's own limit at once, in bytes per second; `nil` for none.
-    package func set(rateLimit: ByteCount?) { throttle.set(rate: rateLimit) }
+    package func set(rateLimit: ByteCount?) {
+        throttle.set(rate: rateLimit)
+        state.withLock { if $0.isTransferring { note(limit: rateLimit, &$0) } }
+    }
+
+    /// Lets the size of what is taken in at once follow its limit.
+    func note(limit: ByteCount?, _ state: inout State) {
+        guard state.hasLimit || limit != nil else { return }
+        state.hasLimit = limit != nil
+        environment.note(limitOf: throttle, isRunning: state.hasLimit)
+    }
 
     /// Changes what the journal says of its place in the list, from the next checkpoint on.
     package func set(tags: JournalTags) { state.withLock { $0.tags = tags } }

@@ -18,16 +18,31 @@ extension DownloadDriver {
 
     /// One connection, from its first request to its last.
     private func connection(_ id: ConnectionID) async {
+        var seat = HostSeat(environment.hosts)
         var goesOn = true
         while goesOn && !Task.isCancelled {
+            // Another download waits for its first: who has more than one gives way.
+            if seat.isWanted, givesWay(id) { break }
             let order = state.withLock { $0.machine.next(for: id, at: environment.clock.now()) }
             switch order {
             case .leave: goesOn = false
             case .restart(let reason): goesOn = await restart(reason)
-            case .prove(let source): await prove(source: source, on: id)
-            case .fetch(let fetch): goesOn = await perform(fetch, on: id)
+            case .prove(let source):
+                switch await admit(id, to: host(of: source), &seat) {
+                case .atOnce: await prove(source: source, on: id)
+                case .afterWaiting: continue
+                case .not: goesOn = false
+                }
+            case .fetch(let fetch):
+                switch await admit(id, to: host(of: fetch.source), &seat) {
+                case .atOnce: goesOn = await perform(fetch, on: id, &seat)
+                // What to ask may be another by now.
+                case .afterWaiting: continue
+                case .not: goesOn = false
+                }
             }
         }
+        seat.leave()
         state.withLock { state in
             state.machine.left(id, at: environment.clock.now())
             state.tasks[id] = nil
@@ -36,13 +51,24 @@ extension DownloadDriver {
     }
 
     /// One request. Whether the connection may ask for another.
-    private func perform(_ fetch: TransferMachine.Fetch, on id: ConnectionID) async -> Bool {
+    private func perform(
+        _ fetch: TransferMachine.Fetch, on id: ConnectionID, _ seat: inout HostSeat
+    ) async -> Bool {
         let response: TransferResponse
         do throws(TransferFailure) {
             response = try await environment.transport.fetch(transferRequest(for: fetch))
         } catch {
             failed(error, on: id)
             return false
+        }
+        if seat.host != response.url.origin, !seat.tryTake(response.url.origin) {
+            // A redirect led to a host that has no room.
+            if givesWay(id) { return false }
+            if isFirstVisit(response.url, of: fetch.source) {
+                ended(id, .stopped)
+                return true
+            }
+            seat.join(response.url.origin)
         }
         let verdict = ResponseVerdict.judge(response.head, asked: fetch.ask, now: environment.clock.date())
         let action = state.withLock { state in

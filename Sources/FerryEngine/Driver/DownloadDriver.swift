@@ -73,6 +73,9 @@ package final class DownloadDriver: Sendable {
         /// What ``DownloadEvent/Kind/started(name:totalBytes:)`` said last.
         var started: (name: String, totalBytes: ByteCount?)?
         var isBackingOff = false
+        var isTransferring = false
+        /// Its limit counts for the size of what is taken in at once.
+        var hasLimit = false
         var checkpoint: Task<Void, Never>?
         /// A write or sync failed with EIO: reopen, and fetch again what is not claimed.
         var damage: DownloadError?
@@ -179,7 +182,17 @@ package final class DownloadDriver: Sendable {
 
     private func transfer() async throws(DownloadError) -> Outcome {
         environment.metronome.add(bell)
-        defer { environment.metronome.remove(bell) }
+        state.withLock { state in
+            state.isTransferring = true
+            note(limit: throttle.rate, &state)
+        }
+        defer {
+            environment.metronome.remove(bell)
+            state.withLock { state in
+                state.isTransferring = false
+                note(limit: nil, &state)
+            }
+        }
         let digest = DigestFollower(self)
         let result: Result<Outcome, DownloadError>
         do throws(DownloadError) { result = .success(try await loop(digest)) } catch { result = .failure(error) }

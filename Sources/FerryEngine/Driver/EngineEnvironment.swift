@@ -17,12 +17,16 @@ package final class EngineEnvironment: Sendable {
     private let nextLoop = Atomic(0)
     /// The limit over all downloads.
     package let throttle: Throttle
+    /// Who may connect to a host, over all downloads.
+    package let hosts: HostGate
+    /// The limits of downloads that run, as pieces.
+    private let pieces = Mutex<[ObjectIdentifier: Int]>([:])
     private let directories = Mutex<[FilePath: JournalIndex]>([:])
 
     package init(
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
         clock: any EngineClock = SystemClock(), pool: BlockingPool, executor: TransferExecutor?,
-        loops: [any TaskExecutor] = [], throttle: Throttle? = nil,
+        loops: [any TaskExecutor] = [], throttle: Throttle? = nil, connectionsPerHost: Int = 16,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.transport = transport
@@ -34,6 +38,34 @@ package final class EngineEnvironment: Sendable {
         self.loops = loops
         metronome = Metronome(clock: clock, interval: TransferMachine.tickInterval)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
+        hosts = HostGate(limit: connectionsPerHost)
+        limitPieces()
+    }
+
+    /// Changes the limit over all downloads at once, in bytes per second; `nil` for none.
+    package func set(rateLimit: ByteCount?) {
+        throttle.set(rate: rateLimit)
+        limitPieces()
+    }
+
+    /// Changes the most connections to one host at once; at least 1.
+    package func set(connectionsPerHost: Int) { hosts.set(limit: connectionsPerHost) }
+
+    /// The network is another one: connections that are kept are not used again. Then each download that uses it is to
+    /// ``DownloadDriver/reconnect()``.
+    package func renewConnections() { transport.renew() }
+
+    /// A download's own limit, or that it has none any more.
+    func note(limitOf own: Throttle, isRunning: Bool) {
+        // Smaller pieces would slow the others down for little.
+        pieces.withLock { $0[ObjectIdentifier(own)] = isRunning ? own.preferredPiece.map { max($0, 64 << 10) } : nil }
+        limitPieces()
+    }
+
+    private func limitPieces() {
+        pieces.withLock { pieces in
+            transport.limitPieces(to: ([throttle.preferredPiece].compactMap(\.self) + pieces.values).min())
+        }
     }
 
     /// Where a download's own decisions and small bodies run: on an event loop, beside its connections, so that a small

@@ -30,6 +30,7 @@ package final class HTTPTransport: Transport {
     let hops = HopRegistry()
     private let receiveBuffers = ReceiveBuffers()
     private let group: (any EventLoopGroup)?
+    private let poolLimit: Int
     private let state = Mutex(State())
 
     private struct State {
@@ -39,10 +40,13 @@ package final class HTTPTransport: Transport {
 
     /// Makes a transport; nothing is opened yet.
     ///
-    /// - Parameter group: where connections live. Default: ``eventLoops``.
-    package init(_ settings: TransferSettings, group: (any EventLoopGroup)? = nil) {
+    /// - Parameters:
+    ///   - group: where connections live. Default: ``eventLoops``.
+    ///   - poolLimit: the most connections to one host; more requests wait. Default: as the settings say.
+    package init(_ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil) {
         self.settings = settings
         self.group = group
+        self.poolLimit = max(1, poolLimit ?? settings.connectionsPerHost)
     }
 
     deinit {
@@ -63,6 +67,16 @@ package final class HTTPTransport: Transport {
     package func shutdown() async {
         for client in takeClients() { try? await client.shutdown() }
     }
+
+    package func renew() {
+        let old = state.withLock { state in
+            defer { state.clients.removeAll() }
+            return Array(state.clients.values)
+        }
+        for client in old { client.shutdown { _ in } }
+    }
+
+    package func limitPieces(to bytes: Int?) { receiveBufferCap = bytes ?? .max }
 
     private func takeClients() -> [HTTPClient] {
         state.withLock { state in
@@ -107,8 +121,7 @@ package final class HTTPTransport: Transport {
 
     /// A proxy that is asked for whole URLs is one host to the pool, whatever the number of hosts behind it.
     private func connectionLimit(for route: ProxyRoute) -> Int {
-        let perHost = max(1, settings.connectionsPerHost)
-        return route.isForwarding ? max(256, perHost) : perHost
+        route.isForwarding ? max(256, poolLimit) : poolLimit
     }
 
     /// Only a description: the certificates are read with the first TLS connection.

@@ -10,4 +10,15 @@ package protocol Transport: Sendable {
 
     /// Closes every connection; what is being fetched fails. It can be called more than once.
     func shutdown() async
+
+    /// The network is another one: what is under way fails as cancelled, and no connection is used again.
+    func renew()
+
+    /// The most bytes to take in at once from now on, so that a rate limit stays even; `nil` for no limit.
+    func limitPieces(to bytes: Int?)
+}
+
+extension Transport {
+    package func renew() {}
+    package func limitPieces(to bytes: Int?) {}
 }

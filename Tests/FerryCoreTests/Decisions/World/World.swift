@@ -29,6 +29,12 @@ struct World {
     private var sync: (snapshot: RangeSet<ByteCount>, file: [Int: RangeSet<ByteCount>], until: Double, succeeds: Bool)?
     private var linkBorn: [Int: Double] = [:]
     private var waiting: Set<ConnectionID> = []
+    /// What is changed from outside, and when; in order.
+    var happenings: [(at: Double, change: (inout TransferMachine, Duration) -> Void)] = []
+    /// Connections that other downloads leave; further ones are not to be had.
+    var room: Int?
+    /// What they leave from then on.
+    var roomLater: (at: Double, room: Int)?
     /// Each sync fails with this chance; the run then goes on, as no driver would.
     var syncFailures = 0.0
     private(set) var violations: [String] = []
@@ -59,8 +65,14 @@ struct World {
             }
             now += step
             if tasks.isEmpty, case .waiting(let until) = machine.phase, sync == nil {
-                now = max(now, (until.seconds / step).rounded(.up) * step)
+                let next = min(until.seconds, happenings.first?.at ?? .infinity)
+                now = max(now, (next / step).rounded(.up) * step)
             }
+            while let happening = happenings.first, happening.at <= now {
+                happenings.removeFirst()
+                happening.change(&machine, time)
+            }
+            if let later = roomLater, later.at <= now { (room, roomLater) = (later.room, nil) }
             for index in origins.indices { origins[index].age(to: now) }
             if let sync, sync.until <= now { endSync(sync) }
             for id in tasks.keys.sorted(by: { $0.rawValue < $1.rawValue }) { progress(id) }
@@ -134,6 +146,11 @@ struct World {
         case .prove(let source):
             tasks[id] = (.proving(source: source, until: now + origins[source].latency * 4), source)
         case .fetch(let fetch):
+            let busy = tasks.values.count { if case .idle = $0.task { false } else { true } }
+            if let room, busy >= room, machine.hasOthers(than: id) {
+                machine.noRoom(for: id, at: time)
+                return leave(id)
+            }
             requests += 1
             let origin = origins[fetch.source]
             let open = tasks.count { key, value in

@@ -1,0 +1,31 @@
+import FerryCore
+import Testing
+
+@Suite("A name that was given")
+struct ExactNameTests {
+    @Test(
+        "is taken as it is", arguments: ["a", "a b.txt", ".hidden", "-x", "名.zip", String(repeating: "n", count: 240)])
+    func usable(name: String) throws {
+        let destination = DownloadRequest.Destination.directory("/d", name: .exact(name))
+        #expect(try destination.resolved() == .file("/d/" + name))
+    }
+
+    @Test(
+        "is refused where it cannot be one",
+        arguments: [
+            "", ".", "..", "a/b", "/", "../x", "a\0b", String(repeating: "n", count: 241),
+            String(repeating: "名", count: 81),
+        ])
+    func unusable(name: String) {
+        let destination = DownloadRequest.Destination.directory("/d", name: .exact(name))
+        #expect { try destination.resolved() } throws: { ($0 as? DownloadError)?.code == .invalidRequest }
+    }
+
+    @Test("every other destination stays as it is")
+    func others() throws {
+        let all: [DownloadRequest.Destination] = [.directory("/d"), .file("/d/.."), .part("/x.part"), .stream(1)]
+        for destination in all { #expect(try destination.resolved() == destination) }
+        #expect(try DownloadRequest.Destination.directory("d/", name: .exact("x")).resolved() == .file("d/x"))
+        #expect(try DownloadRequest.Destination.directory("", name: .exact("x")).resolved() == .file("x"))
+    }
+}

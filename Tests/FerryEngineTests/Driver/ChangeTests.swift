@@ -1,0 +1,129 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import FerryEngine
+
+@Suite("What is changed while a download runs", .timeLimit(.minutes(10)))
+struct ChangeTests {
+    @Test("another network: it asks again at once, and no attempt is counted", arguments: [1, 8])
+    func reconnect(connections: Int) async throws {
+        try await DriverRig.with { rig in
+            let resource = Resource(size: 40_000_000)
+            rig.server.serve("/f", resource)
+            rig.server.script("/f", [.stall(after: 12_000_000)])
+            let run = rig.start(try rig.request("/f") { $0.maxConnections = connections }) { $0.maxAttempts = 0 }
+            await run.reach(12_000_000)
+            rig.environment.renewConnections()
+            run.driver.reconnect()
+            let end = await run.end()
+            #expect(end.file?.totalBytes == 40_000_000)
+            #expect(end.retries == [])
+            #expect(rig.holds("f", resource))
+            #expect(rig.server.bodyBytes() < 60_000_000)
+        }
+    }
+
+    @Test("another network before the first answer")
+    func reconnectBeforeHead() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 3_000_000))
+            let gate = Gate()
+            rig.server.script("/f", [.hold(gate)])
+            let run = rig.start(try rig.request("/f")) { $0.maxAttempts = 0 }
+            await gate.arrived()
+            run.driver.reconnect()
+            #expect(await run.end().retries == [])
+            #expect(rig.holds("f", Resource(size: 3_000_000)))
+            gate.open()
+        }
+    }
+
+    @Test("a back-off ends when it is told to try, or when the network is another one", arguments: [true, false])
+    func retryNow(byReconnecting: Bool) async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 3_000_000))
+            rig.server.script("/f", [.status(503, retryAfter: "3000")])
+            let run = rig.start(try rig.request("/f"))
+            await run.said { if case .waiting(.retry) = $0 { true } else { false } }
+            if byReconnecting { run.driver.reconnect() } else { run.driver.retryNow() }
+            let end = await run.end()
+            #expect(end.file != nil)
+            #expect(end.retries == [1])
+        }
+    }
+
+    @Test("connections that were kept are not used for the next request")
+    func renewed() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 100))
+            for _ in 0..<2 {
+                #expect(await transport.failure(of: TransferRequest(url: try server.downloadURL("/f"))) == nil)
+            }
+            #expect(server.traffic.acceptedConnections == 1)
+            transport.renew()
+            #expect(await transport.failure(of: TransferRequest(url: try server.downloadURL("/f"))) == nil)
+            #expect(server.traffic.acceptedConnections == 2)
+            await transport.shutdown()
+            transport.renew()
+            let failure = await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
+            #expect(failure?.kind == .cancelled)
+        }
+    }
+
+    @Test("a higher limit ends the sleep under a lower one", arguments: [true, false])
+    func rateRaised(isGlobal: Bool) async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 3_000_000))
+            if isGlobal { rig.environment.set(rateLimit: 10) }
+            // At ten bytes a second it would sleep for hours.
+            let run = rig.start(try rig.request("/f") { $0.rateLimit = isGlobal ? nil : 10 })
+            await run.reach(1)
+            if isGlobal { rig.environment.set(rateLimit: nil) } else { run.driver.set(rateLimit: nil) }
+            #expect(await run.end().file?.totalBytes == 3_000_000)
+        }
+    }
+
+    @Test("what is taken in at once follows the limits")
+    func pieces() async throws {
+        try await DriverRig.with { rig in
+            let transport = try #require(rig.environment.transport as? HTTPTransport)
+            let most = transport.receiveBufferCap
+            rig.environment.set(rateLimit: 1_000_000)
+            #expect(transport.receiveBufferCap == 20_000)
+            rig.environment.set(rateLimit: nil)
+            #expect(transport.receiveBufferCap == most)
+            rig.server.serve("/f", Resource(size: 3_000_000))
+            rig.server.script("/f", [.stall(after: 2_000_000)])
+            let run = rig.start(try rig.request("/f") { $0.maxConnections = 1 })
+            await run.reach(2_000_000)
+            run.driver.set(rateLimit: 1_000_000)
+            #expect(transport.receiveBufferCap == 64 << 10)
+            run.driver.set(rateLimit: nil)
+            #expect(transport.receiveBufferCap == most)
+            run.driver.set(rateLimit: 1_000_000)
+            run.driver.stop(.pause)
+            _ = await run.end()
+            #expect(transport.receiveBufferCap == most)
+        }
+    }
+
+    @Test("the most connections, before and while it runs")
+    func connections() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 400_000_000))
+            rig.server.setConnectionRate(8_000_000)
+            let run = rig.start(try rig.request("/f") { $0.maxConnections = 1 })
+            await run.reach(1_000_000)
+            run.driver.set(maxConnections: 4)
+            await run.until { ($0.progress()?.connections ?? 0) > 1 }
+            run.driver.set(maxConnections: 1)
+            await run.until { ($0.progress()?.connections ?? 0) <= 1 }
+            #expect(run.driver.state.withLock { $0.machine.settings.maxConnections } == 1)
+            run.driver.stop(.cancel)
+            #expect(await run.end().retries == [])
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+
+@testable import FerryEngine
+
+/// An origin, a directory and an engine for one test; runs of downloads in them.
+struct DriverRig: Sendable {
+    let server: OriginServer
+    let directory: TemporaryDirectory
+    let environment: EngineEnvironment
+
+    /// Back-off takes a tenth of its most: chance is the kindest.
+    static func with(
+        _ configuration: OriginServer.Configuration = .init(), transfer: TransferSettings = TransferSettings(),
+        fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock(),
+        connectionsPerHost: Int = 16, _ body: @Sendable (DriverRig) async throws -> Void
+    ) async throws {
+        try await withOrigin(configuration, settings: transfer) { server, transport in
+            let environment = EngineEnvironment(
+                transport: transport, fileSystem: fileSystem, clock: clock, pool: BlockingPool(),
+                executor: TransferExecutor.shared, connectionsPerHost: connectionsPerHost, random: { 0 })
+            let rig = DriverRig(server: server, directory: try TemporaryDirectory(), environment: environment)
+            do { try await body(rig) } catch {
+                await environment.pool.shutdown()
+                throw error
+            }
+            await environment.pool.shutdown()
+        }
+    }
+
+    func request(_ path: String, _ change: (inout DownloadRequest) -> Void = { _ in }) throws -> DownloadRequest {
+        var request = DownloadRequest(
+            sources: [try server.downloadURL(path)], destination: .directory(directory.path.string))
+        change(&request)
+        return request
+    }
+
+    /// Begins a run; it is to be awaited with ``Run/end()``.
+    func start(
+        _ request: DownloadRequest, id: String = "a", _ context: RunContext = RunContext(),
+        _ change: (inout DriverSettings) -> Void = { _ in }
+    ) -> Run {
+        var settings = DriverSettings()
+        settings.minFreeBytes = 0
+        change(&settings)
+        return Run(id, request, environment, settings, context)
+    }
+
+    /// One run from beginning to end.
+    func run(
+        _ request: DownloadRequest, id: String = "a", _ context: RunContext = RunContext(),
+        _ change: (inout DriverSettings) -> Void = { _ in }
+    ) async -> Run.End {
+        await start(request, id: id, context, change).end()
+    }
+
+    /// A run over one connection that the server holds after `bytes` more, paused when `total` are there.
+    func interrupt(
+        _ path: String, after bytes: Int64, reaching total: Int64? = nil, id: String = "a",
+        _ context: RunContext = RunContext(), _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) async throws {
+        server.script(path, [.stall(after: bytes)])
+        let run = start(
+            try request(path) {
+                change(&$0)
+                $0.maxConnections = 1
+            }, id: id, context)
+        await run.reach(total ?? bytes)
+        run.driver.stop(.pause)
+        _ = await run.end()
+        server.always(path, .honest)
+    }
+
+    func journal(_ name: String) throws -> JournalRecord {
+        try Journal.read(at: directory.file(name + ".part.ferry"), fileSystem: LocalFileSystem())
+    }
+
+    func holds(_ name: String, _ resource: Resource) -> Bool {
+        resource.source.compare(file: directory.file(name).string, size: resource.size) == .equal
+    }
+}
+
+/// A run of a download that is under way, or over.
+final class Run: Sendable {
+    struct End: Sendable {
+        var outcome: DownloadDriver.Outcome
+        var events: [DownloadEvent.Kind]
+
+        var file: FinishedDownload? { if case .completed(let file) = outcome { file } else { nil } }
+        var error: DownloadError? { if case .failed(let error) = outcome { error } else { nil } }
+        var isStopped: Bool { if case .stopped = outcome { true } else { false } }
+        var resumedAt: ByteCount? {
+            for case .resumed(let offset, _, _) in events { return offset }
+            return nil
+        }
+        var retries: [Int] {
+            events.compactMap { if case .retrying(let attempt, _, _) = $0 { attempt } else { nil } }
+        }
+    }
+
+    private struct Heard {
+        var events: [DownloadEvent.Kind] = []
+        var states: [DownloadState] = []
+    }
+    let driver: DownloadDriver
+    private let heard = Mutex(Heard())
+    private let news = Signal()
+    private let task = Mutex<Task<DownloadDriver.Outcome, Never>?>(nil)
+
+    init(
+        _ id: String, _ request: DownloadRequest, _ environment: EngineEnvironment, _ settings: DriverSettings,
+        _ context: RunContext
+    ) {
+        let relay = Relay()
+        driver = DownloadDriver(
+            id: DownloadID(rawValue: id), request: request, environment: environment, settings: settings,
+            context: context
+        ) { relay.run.withLock { $0 }?.take($0) }
+        relay.run.withLock { [self] in $0 = self }
+        // owner: task, awaited in end().
+        let task = Task { [driver] in await driver.run() }
+        self.task.withLock { $0 = task }
+    }
+
+    private final class Relay: Sendable {
+        let run = Mutex<Run?>(nil)
+    }
+
+    private func take(_ report: DownloadDriver.Report) {
+        heard.withLock { heard in
+            switch report {
+            case .event(let event): heard.events.append(event)
+            case .state(let state): heard.states.append(state)
+            case .named: break
+            }
+        }
+        news.ring()
+    }
+
+    var events: [DownloadEvent.Kind] { heard.withLock { $0.events } }
+
+    /// Waits until the driver has said such a state.
+    func said(_ isSuch: (DownloadState) -> Bool) async {
+        while true {
+            let rings = news.rings
+            if heard.withLock({ $0.states.contains(where: isSuch) }) { return }
+            await news.wait(after: rings)
+        }
+    }
+
+    /// Waits until so much is there.
+    func reach(_ bytes: ByteCount) async { await until { ($0.progress()?.completedBytes ?? 0) >= bytes } }
+
+    /// Waits until something holds; looked at whenever the driver's bell rings.
+    func until(_ condition: (DownloadDriver) -> Bool) async {
+        while true {
+            let rings = driver.bell.rings
+            if condition(driver) { return }
+            await driver.bell.wait(after: rings)
+        }
+    }
+
+    func end() async -> End {
+        let outcome = await task.withLock { $0 }?.value ?? .stopped
+        return End(outcome: outcome, events: events)
+    }
+}

@@ -1,0 +1,208 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("What a manager remembers of a download", .timeLimit(.minutes(10)))
+struct RunContextTests {
+    @Test("of two downloads of one URL each goes on with its own part file")
+    func ownPair() async throws {
+        try await DriverRig.with { rig in
+            let resource = Resource(size: 5_000_000)
+            rig.server.serve("/f", resource)
+            let others = RunContext(belongsToAnother: { $0 == "a" })
+            try await rig.interrupt("/f", after: 3_000_000)
+            try await rig.interrupt("/f", after: 2_000_000, id: "b", others)
+            #expect(try rig.directory.names == ["f (1).part", "f (1).part.ferry", "f.part", "f.part.ferry"])
+            var context = others
+            context.partPath = rig.directory.file("f (1).part").string
+            let end = await rig.run(try rig.request("/f"), id: "b", context)
+            #expect(end.resumedAt == 2_000_000)
+            #expect(end.file?.path == rig.directory.file("f (1)").string)
+            #expect(rig.holds("f (1)", resource))
+            #expect(try rig.journal("f").id == "a")
+        }
+    }
+
+    @Test("a part path whose journal bears another id is not gone on with", arguments: [true, false])
+    func foreignPartPath(isListed: Bool) async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 5_000_000))
+            rig.server.serve("/g", Resource(size: 4_000_000, seed: 2))
+            try await rig.interrupt("/f", after: 3_000_000)
+            let context = RunContext(
+                partPath: rig.directory.file("f.part").string, belongsToAnother: { _ in isListed })
+            let end = await rig.run(try rig.request("/g"), id: "b", context)
+            #expect(end.resumedAt == nil)
+            #expect(rig.holds("g", Resource(size: 4_000_000, seed: 2)))
+            #expect(try rig.journal("f").claimed == [[0, 3_000_000]])
+        }
+    }
+
+    @Test(
+        "another download's file by the same name is left alone, as the conflict rule says",
+        arguments: [ConflictRule.rename, .fail, .skip, .overwrite])
+    func anothersFile(rule: ConflictRule) async throws {
+        try await DriverRig.with { rig in
+            let resource = Resource(size: 5_000_000)
+            rig.server.serve("/f", resource)
+            let path = rig.directory.file("x").string
+            try await rig.interrupt("/f", after: 3_000_000) { $0.destination = .file(path) }
+            let context = RunContext(belongsToAnother: { $0 == "a" })
+            let end = await rig.run(
+                try rig.request("/f") { ($0.destination, $0.onConflict) = (.file(path), rule) }, id: "b", context)
+            #expect(end.resumedAt == nil)
+            #expect(try rig.journal("x").claimed == [[0, 3_000_000]])
+            if rule == .rename {
+                #expect(rig.holds("x (1)", resource))
+            } else {
+                #expect(end.error?.code == .conflict)
+            }
+        }
+    }
+
+    @Test("another download's part file cannot be asked for by its path")
+    func anothersPart() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 5_000_000))
+            try await rig.interrupt("/f", after: 3_000_000)
+            let request = DownloadRequest(sources: [], destination: .part(rig.directory.file("f.part").string))
+            let context = RunContext(belongsToAnother: { $0 == "a" })
+            #expect(await rig.run(request, id: "b", context).error?.code == .conflict)
+            #expect(await rig.run(request, id: "b").resumedAt == 3_000_000)
+        }
+    }
+
+    @Test("attempts are counted over runs, and progress begins the count again")
+    func retries() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 5_000_000))
+            rig.server.always("/f", .status(503))
+            var memory: RetryMemory?
+            for attempt in 1...2 {
+                let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 2 }
+                await run.said { if case .waiting(.retry) = $0 { true } else { false } }
+                run.driver.stop(.pause)
+                let end = await run.end()
+                #expect(end.retries.first == attempt)
+                memory = run.driver.retries
+            }
+            #expect((memory?.attempts ?? 0) >= 2)
+            let last = await rig.run(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 2 }
+            #expect(last.error?.code == .refused)
+            #expect(last.retries == [])
+            rig.server.always("/f", .honest)
+            let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 2 }
+            #expect(await run.end().file != nil)
+            #expect(run.driver.retries.attempts == 0)
+        }
+    }
+
+    @Test("what is begun again from zero in each run is no progress")
+    func noProgress() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 5_000_000, etag: nil, lastModified: nil, ranges: .off))
+            rig.server.always("/f", .cut(after: 3_000_000, .close))
+            var memory: RetryMemory?
+            var runs = 0
+            while runs < 10 {
+                runs += 1
+                let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 3 }
+                await run.until { driver in
+                    run.events.contains { if case .retrying = $0 { true } else { false } }
+                        || driver.state.withLock { $0.machine.phase == .ended }
+                }
+                run.driver.stop(.pause)
+                let end = await run.end()
+                if end.error != nil { break }
+                memory = run.driver.retries
+            }
+            #expect(runs < 10)
+        }
+    }
+
+    @Test("the journal says where the download stands in its list, and changes with it")
+    func tags() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 5_000_000))
+            let first = JournalTags(session: "s", position: 7, priority: 1, label: "L", userInfo: ["k": "v"])
+            try await rig.interrupt("/f", after: 2_000_000, RunContext(tags: first))
+            var record = try rig.journal("f")
+            #expect((record.session, record.position, record.priority, record.label) == ("s", 7, 1, "L"))
+            #expect(record.userInfo == ["k": "v"])
+            // A run without tags leaves them.
+            try await rig.interrupt("/f", after: 1_000_000, reaching: 3_000_000)
+            #expect(try rig.journal("f").label == "L")
+            rig.server.script("/f", [.stall(after: 500_000)])
+            let run = rig.start(try rig.request("/f") { $0.maxConnections = 1 }, RunContext(tags: first))
+            await run.reach(3_500_000)
+            run.driver.set(tags: JournalTags(session: "s", position: -1))
+            run.driver.stop(.pause)
+            _ = await run.end()
+            record = try rig.journal("f")
+            #expect((record.session, record.position, record.priority, record.label) == ("s", -1, nil, nil))
+            #expect(record.userInfo == nil)
+            #expect(record.claimed == [[0, 3_500_000]])
+        }
+    }
+
+    @Test("a finished file is the answer, unless it is to be fetched again", arguments: [300_000, 3_000_000])
+    func restart(size: Int64) async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: size))
+            #expect(await rig.run(try rig.request("/f")).file?.wasAlreadyComplete == false)
+            #expect(await rig.run(try rig.request("/f")).file?.wasAlreadyComplete == true)
+            let again = await rig.run(try rig.request("/f"), RunContext(ignoresFinished: true))
+            #expect(again.file?.wasAlreadyComplete == false)
+            #expect(try rig.directory.names == ["f", "f (1)"])
+            let over = await rig.run(
+                try rig.request("/f") { $0.onConflict = .overwrite }, RunContext(ignoresFinished: true))
+            #expect(over.file?.path == rig.directory.file("f").string)
+            #expect(over.file?.wasAlreadyComplete == false)
+        }
+    }
+
+    @Test("the exact name is taken, whatever the server calls it", arguments: [300_000, 3_000_000])
+    func exactName(size: Int64) async throws {
+        try await DriverRig.with { rig in
+            let resource = Resource(size: size, contentDisposition: "attachment; filename=\"other.bin\"")
+            rig.server.serve("/f", resource)
+            let destination = DownloadRequest.Destination.directory(
+                rig.directory.path.string, name: .exact("my file.bin"))
+            let end = await rig.run(try rig.request("/f") { $0.destination = destination })
+            #expect(end.file?.path == rig.directory.file("my file.bin").string)
+            #expect(rig.holds("my file.bin", resource))
+            let again = await rig.run(
+                try rig.request("/f") { $0.destination = destination }, RunContext(ignoresFinished: true))
+            #expect(again.file?.path == rig.directory.file("my file (1).bin").string)
+        }
+    }
+
+    @Test("an interrupted download under an exact name goes on")
+    func exactNameResumed() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 5_000_000))
+            let destination = DownloadRequest.Destination.directory(rig.directory.path.string, name: .exact("e"))
+            try await rig.interrupt("/f", after: 3_000_000) { $0.destination = destination }
+            #expect(try rig.directory.names == ["e.part", "e.part.ferry"])
+            #expect(await rig.run(try rig.request("/f") { $0.destination = destination }).resumedAt == 3_000_000)
+        }
+    }
+
+    @Test("a name that cannot be used is refused before anything is asked")
+    func badName() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 5_000))
+            let request = try rig.request("/f") {
+                $0.destination = .directory(rig.directory.path.string, name: .exact("../x"))
+            }
+            #expect(await rig.run(request).error?.code == .invalidRequest)
+            #expect(throws: DownloadError.self) { try PartFiles.checkWritable(request.destination) }
+            #expect(rig.server.requests.isEmpty)
+        }
+    }
+}
