@@ -1,9 +1,44 @@
-extension DownloadManager {
-    /// What a manager is allowed, and how it connects.
-    public struct Configuration: Sendable {
-        /// Keeps nothing but the journals beside the part files: for one-shot programs.
-        public static var ephemeral: Configuration { Configuration() }
+public import FerryCore
+public import Foundation
+public import Logging
 
+extension DownloadManager {
+    /// What a manager is allowed, how it connects, and where it keeps its list.
+    public struct Configuration: Sendable {
+        /// Where the list of downloads is kept.
+        enum Storage: Sendable, Hashable {
+            /// Nowhere: for as long as the manager lives.
+            case memory
+            /// In a catalogue.
+            case catalogue(identifier: String, directory: String, stateDirectory: String?)
+
+            var isKept: Bool { if case .memory = self { false } else { true } }
+            var identifier: String? { if case .catalogue(let identifier, _, _) = self { identifier } else { nil } }
+        }
+
+        /// Keeps nothing but the journals beside the part files: for one-shot programs.
+        public static var ephemeral: Configuration { Configuration(storage: .memory) }
+
+        /// Keeps its list in a catalogue, and goes on after a relaunch with what ran or waited.
+        ///
+        /// - Parameters:
+        ///   - identifier: The name of this list, like that of a background URL session: letters, digits, `.`, `-` and
+        ///     `_`. One manager at a time may have it open, over all processes.
+        ///   - directory: Where downloads go by default; paths inside it are kept relative to it, so that it may move.
+        ///   - stateDirectory: Where the catalogue is; by default `$XDG_STATE_HOME/ferry/sessions/IDENTIFIER`, on Apple's
+        ///     systems inside Application Support.
+        public static func `default`(
+            identifier: String, directory: URL, stateDirectory: URL? = nil
+        ) -> Configuration {
+            var configuration = Configuration(
+                storage: .catalogue(
+                    identifier: identifier, directory: DownloadManager.absolute(directory.path),
+                    stateDirectory: stateDirectory.map { DownloadManager.absolute($0.path) }))
+            configuration.waitsForUser = true
+            return configuration
+        }
+
+        let storage: Storage
         /// Downloads that run at a time; the rest waits. Default 3, at least 1.
         public var maxConcurrentDownloads = 3
         /// Bytes per second over all downloads; `nil` for no limit.
@@ -14,9 +49,25 @@ extension DownloadManager {
         public var stallTimeout: Duration = .seconds(60)
         /// Consecutive attempts without progress; `nil` for no end. Default 10.
         public var maxAttempts: Int? = 10
-        /// How connections are made. Fixed once the manager has made the first.
+        /// Failed downloads that are not hopeless are tried again after this time; `nil`, the default, for never.
+        public var retriesFailedAfter: Duration?
+        /// Networks where bytes cost money may be used, where a request does not say otherwise. Default true.
+        public var allowsMeteredNetwork = true
+        /// Networks that the user asked to spare may be used, where a request does not say otherwise. Default true.
+        public var allowsConstrainedNetwork = true
+        /// Follow the machine's network: wait while there is none, go on when it returns. Default true.
+        public var watchesNetwork = true
+        /// Keep passwords and secret headers of unfinished downloads in files of mode 0600. Default true; without it a
+        /// download that needs them waits for credentials after a relaunch.
+        public var storesCredentials = true
+        /// A download whose link has expired, or whose server asks who is there, waits for the user instead of failing.
+        /// Default: true where the list is kept.
+        public var waitsForUser = false
+        /// How connections are made. Fixed once the manager has made the first; `connectionsPerHost` can be changed.
         public var transfer = TransferSettings()
+        /// Where faults that stop no download are written: a catalogue that cannot be kept. Default: nowhere.
+        public var logger: Logger?
 
-        init() {}
+        init(storage: Storage) { self.storage = storage }
     }
 }

@@ -1,59 +1,193 @@
+public import FerryCore
 import FerryEngine
 public import Foundation
+import Synchronization
 
 /// Runs downloads: at most ``Configuration/maxConcurrentDownloads`` at a time, the rest waits its turn.
 ///
 /// ```swift
-/// let manager = DownloadManager(.ephemeral)
-/// let download = try await manager.download(DownloadRequest(sources: [url], destination: .directory("/tmp")))
-/// let file = try await download.finished()
-/// await manager.shutdown()
+/// extension DownloadManager {
+///     static let shared = DownloadManager(.default(identifier: "com.example.app", directory: downloads))
+/// }
+/// let download = try await DownloadManager.shared.download(from: url)
+/// let file = try await download.finished().file
 /// ```
+///
+/// Nothing is opened when it is made: the catalogue is with the first use, or with ``activate()``, and what ran or waited
+/// when the process ended goes on then. When the last reference to a manager and its downloads goes, it shuts down.
 public final class DownloadManager: Sendable {
-    private let queue: Queue
-    private let engine: EngineProvider
+    let scheduler: Scheduler
+    private let dispatcher = Mutex<DelegateDispatcher?>(nil)
 
-    /// Nothing is opened before the first download.
+    /// A manager with this configuration; opens nothing yet.
     public convenience init(_ configuration: Configuration) {
         self.init(configuration, engine: EngineProvider())
     }
 
-    init(_ configuration: Configuration, engine: EngineProvider) {
-        self.engine = engine
-        queue = Queue(configuration: configuration, engine: engine)
+    init(_ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil) {
+        scheduler = Scheduler(
+            configuration: configuration, engine: engine, monitor: monitor ?? SystemNetworkMonitor())
     }
+
+    deinit { scheduler.letGo() }
+
+    // MARK: Opening and closing
+
+    /// Opens the catalogue now and goes on with what ran or waited; idempotent.
+    ///
+    /// Throws `catalogue` when another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
+    public func activate() async throws(DownloadError) { _ = try await scheduler.opened() }
+
+    /// Changes limits and rules at once. Connection settings count until the first download has begun.
+    public func configure(_ change: @Sendable (inout Configuration) -> Void) async { scheduler.configure(change) }
+
+    /// The settings that count now.
+    public var configuration: Configuration { scheduler.configuration }
+
+    /// Stops all downloads, makes what they have safe, lets go of everything. Handles end with `shutDown`.
+    ///
+    /// States are kept: what ran or waited goes on when the same identifier is opened again, in this process or another.
+    public func shutdown() async {
+        await scheduler.shutdown()
+        dispatcher.withLock { $0 }?.stop()
+    }
+
+    /// Takes no more downloads, waits until all that run or wait for their turn have ended, then shuts down.
+    ///
+    /// Those that are paused, or wait for a link or credentials, are left as they are.
+    public func finishAndShutDown() async {
+        await scheduler.drain()
+        await shutdown()
+    }
+
+    // MARK: Adding
 
     /// Adds a download; it runs when there is a slot.
     ///
-    /// Throws what can be known before a byte is fetched: no URL, a directory that cannot be written to.
+    /// Throws what can be known before a byte is fetched: no URL, a directory that cannot be written to, texts that are
+    /// too long, `duplicate` under ``DuplicateRule/fail``. Nothing is listed then.
     public func download(_ request: DownloadRequest) async throws(DownloadError) -> Download {
-        if queue.isShutDown { throw DownloadError(.shutDown, "this download manager was shut down") }
-        let request = try checked(request)
-        let id = DownloadID(rawValue: Self.makeID())
-        let name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? Self.lastName(request)
-        let download = Download(id: id, request: request, name: name, queue: queue)
-        queue.add(download)
-        return download
+        try await download([request])[0]
     }
 
-    /// Adds a download from one URL into a directory; by default the working directory.
+    /// Adds many at once, all or none; the answers are in the order of the requests.
+    public func download(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Download] {
+        var checked: [DownloadRequest] = []
+        checked.reserveCapacity(requests.count)
+        var known: Set<String> = []
+        for request in requests { checked.append(try request.checked(alreadyWritable: &known)) }
+        return try await scheduler.add(checked).map(handle)
+    }
+
+    /// Adds a download from one URL into a directory; by default the manager's, without one the working directory.
     public func download(from url: URL, into directory: URL? = nil) async throws(DownloadError) -> Download {
         let source: DownloadURL
         do throws(DownloadURL.ParseError) {
             source = try DownloadURL(url.absoluteString)
         } catch { throw DownloadError(.invalidRequest, error.message) }
-        let directory = directory?.path ?? FileManager.default.currentDirectoryPath
-        return try await download(DownloadRequest(sources: [source], destination: .directory(directory)))
+        var place = FileManager.default.currentDirectoryPath
+        if case .catalogue(_, let own, _) = scheduler.configuration.storage { place = own }
+        if let directory { place = directory.path }
+        return try await download(DownloadRequest(sources: [source], destination: .directory(place)))
     }
 
-    /// Everything that happens to every download from now on, in order, none lost.
-    public func events() -> AsyncStream<DownloadEvent> { queue.hub.stream() }
+    /// Goes on with what ``Download/cancel(keeping:)`` kept.
+    ///
+    /// Throws `notResumable` when it cannot be: used already, damaged, or of another file. When the part file is gone, it
+    /// begins anew, and an event says so.
+    public func download(resumingWith data: ResumeData) async throws(DownloadError) -> Download {
+        handle(try await scheduler.add(resumingWith: data))
+    }
 
-    /// Changes limits at once. Connection settings count until the first download has begun.
-    public func configure(_ change: @Sendable (inout Configuration) -> Void) async { queue.configure(change) }
+    /// Lists what a part file or its journal holds, under the identifier in the journal; it goes on at once.
+    ///
+    /// The answer is the listed download, when it is listed already.
+    public func adopt(_ path: String) async throws(DownloadError) -> Download {
+        handle(try await scheduler.adopt(Self.absolute(path)))
+    }
 
-    /// Stops all downloads, makes what they have safe, lets go of everything. Handles end with `shutDown`.
-    public func shutdown() async { await queue.shutdown() }
+    // MARK: The list
+
+    /// Downloads in the order of the list: higher priority first, then the position. All that were added, also those
+    /// that have ended, until they are removed.
+    ///
+    /// - Parameters:
+    ///   - offset: How many to leave out at the start.
+    ///   - limit: The most to give; by default all.
+    public func downloads(offset: Int = 0, limit: Int = .max) async throws(DownloadError) -> [Download] {
+        try await scheduler.downloads(offset: max(0, offset), limit: max(0, limit)).map(handle)
+    }
+
+    /// The listed download with this identifier.
+    public func download(id: DownloadID) async throws(DownloadError) -> Download? {
+        try await scheduler.download(id).map(handle)
+    }
+
+    /// The listed downloads whose first source is this URL, in the order of the list.
+    public func downloads(url: URL) async throws(DownloadError) -> [Download] {
+        guard let source = try? DownloadURL(url.absoluteString) else { return [] }
+        return try await scheduler.downloads(of: source).map(handle)
+    }
+
+    /// How many are listed.
+    public var downloadCount: Int {
+        get async throws(DownloadError) { try await scheduler.count() }
+    }
+
+    /// What changes in the list from now on; ends with ``shutdown()``. Does not keep the manager alive.
+    public var listChanges: ListChanges { scheduler.list.changes() }
+
+    /// Pauses everything that has not ended.
+    public func pauseAll() async throws(DownloadError) { try await scheduler.pauseAll() }
+
+    /// Lets every paused download go on, in the order of the list.
+    public func resumeAll() async throws(DownloadError) { try await scheduler.resumeAll() }
+
+    /// Takes downloads that have ended off the list, and deletes their files when asked, if they are still those that
+    /// were published. Never deletes a directory, or a file that the list does not name.
+    public func clear(_ filter: ClearFilter, deletingFiles: Bool = false) async throws(DownloadError) {
+        try await scheduler.clear(filter, deletingFiles: deletingFiles)
+    }
+
+    /// What the downloads hold on the disk.
+    public func storage() async throws(DownloadError) -> StorageReport { try await scheduler.storageReport() }
+
+    // MARK: Following
+
+    /// Everything that happens to every download, in order, none lost; first what ended earlier and was not acknowledged.
+    ///
+    /// Ends with ``shutdown()``. Does not keep the manager alive.
+    public var events: AsyncStream<DownloadEvent> { scheduler.events }
+
+    /// What happened to a download, with the reasons; the 50 newest events, oldest first.
+    public func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
+        try await scheduler.opened().history(of: id)
+    }
+
+    /// Who is told what happens; held weakly. `nil` for nobody.
+    public var delegate: (any DownloadManagerDelegate)? { dispatcher.withLock { $0 }?.delegate }
+
+    /// Calls `delegate` from now on, on `actor`; `nil` for nobody.
+    public func setDelegate(_ delegate: (any DownloadManagerDelegate)?, on actor: any Actor = MainActor.shared) {
+        let new = delegate.map { DelegateDispatcher($0, of: self) }
+        let old = dispatcher.withLock { current in
+            defer { current = new }
+            return current
+        }
+        old?.stop()
+        scheduler.set(dispatcher: new)
+        new?.start(scheduler.eventItems(), on: actor)
+    }
+
+    // MARK: The network
+
+    /// The network as it is seen now.
+    public var network: NetworkStatus { scheduler.state.withLock { $0.network.status } }
+
+    /// The network now and whenever it changes; ends with ``shutdown()``.
+    public var networkChanges: AsyncStream<NetworkStatus> { scheduler.networkHub.stream(from: network) }
+
+    // MARK: Without a download
 
     /// The journals in a directory, by the path of their part file, sorted; each can be gone on with as
     /// ``DownloadRequest/Destination/part(_:)``.
@@ -63,46 +197,25 @@ public final class DownloadManager: Sendable {
 
     /// Asks the server what the download would be; writes nothing.
     public func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
-        let request = try checked(request, writes: false)
-        let configuration = queue.configuration
+        var known: Set<String>? = nil
+        let request = try request.checked(alreadyWritable: &known)
+        let configuration = scheduler.configuration
         return try await DownloadPlanner(
-            request: request, environment: engine.environment(for: configuration),
+            request: request, environment: scheduler.engine.environment(for: configuration),
             headLimit: configuration.stallTimeout
         ).plan()
     }
 
-    // MARK: Checking
+    // MARK: Handles
 
-    private func checked(_ request: DownloadRequest, writes: Bool = true) throws(DownloadError) -> DownloadRequest {
-        var request = request
-        request.maxConnections = max(1, request.maxConnections)
-        switch request.destination {
-        case .file(let path): request.destination = .file(Self.absolute(path))
-        case .directory(let path, let name): request.destination = .directory(Self.absolute(path), name: name)
-        case .part(let path): request.destination = .part(Self.absolute(path))
-        case .stream: break
-        }
-        if request.sources.isEmpty {
-            guard case .part = request.destination else { throw DownloadError(.invalidRequest, "no URL was given") }
-        }
-        if writes { try PartFiles.checkWritable(request.destination) }
-        return request
+    func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
+
+    /// The handle of the download that an event is about; `nil` when it is not listed any more.
+    func handle(for event: DownloadEvent) async -> Download? {
+        (try? await scheduler.download(event.id)).flatMap { $0 }.map(handle)
     }
 
     static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    }
-
-    private static func lastName(_ request: DownloadRequest) -> String {
-        if case .part(let path) = request.destination {
-            return path.split(separator: "/").last.map(String.init) ?? path
-        }
-        return "download"
-    }
-
-    /// 64 random bits, as 16 hexadecimal digits.
-    private static func makeID() -> String {
-        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -37,7 +37,7 @@ struct StopTests {
             let handle = Mutex<Download?>(nil)
             let disk = TroubledFileSystem { operation, path in
                 if operation == .read, path.string.hasSuffix("/a.part") {
-                    handle.withLock { $0?.driver?.stop(.pause) }
+                    handle.withLock { $0?.live.driver?.stop(.pause) }
                 }
                 return nil
             }
@@ -69,7 +69,7 @@ struct StopTests {
             let handle = Mutex<Download?>(nil)
             let disk = TroubledFileSystem { operation, path in
                 guard operation == .write, path.string.hasSuffix("/a.part") else { return nil }
-                handle.withLock { $0?.driver?.stop(.cancel) }
+                handle.withLock { $0?.live.driver?.stop(.cancel) }
                 return .noSpace
             }
             let manager = shop.manager(engine: shop.engine(fileSystem: disk)) { $0.maxConcurrentDownloads = 1 }
@@ -113,7 +113,7 @@ struct StopTests {
             shop.server.serve("/a", resource)
             shop.server.setConnectionRate(20_000_000)
             let manager = shop.manager()
-            let events = manager.events()
+            let events = manager.events
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
             for _ in 0..<5 {
                 await shop.reach(download.status.progress.completedBytes + 1, download)
@@ -161,7 +161,7 @@ struct StopTests {
             let gate = Gate()
             shop.server.script("/a", [.hold(gate)])
             let manager = shop.manager { $0.maxConcurrentDownloads = 1 }
-            let events = manager.events()
+            let events = manager.events
             let first = try await manager.download(try shop.request("/a"))
             let second = try await manager.download(try shop.request("/b"))
             await gate.arrived()

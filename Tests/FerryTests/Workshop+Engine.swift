@@ -24,7 +24,7 @@ extension Workshop {
     func engine(
         fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock()
     ) -> EngineProvider {
-        EngineProvider { configuration in
+        EngineProvider(clock: clock) { configuration in
             EngineEnvironment(
                 transport: HTTPTransport(configuration.transfer), fileSystem: fileSystem, clock: clock,
                 pool: BlockingPool(), executor: TransferExecutor.shared, random: { 0 })

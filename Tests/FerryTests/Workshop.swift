@@ -45,7 +45,7 @@ struct Workshop: Sendable {
 
     /// Runs one request to its end, and the manager with it.
     func outcome(of manager: DownloadManager, _ request: DownloadRequest) async throws -> Outcome {
-        let events = manager.events()
+        let events = manager.events
         let download = try await manager.download(request)
         let result: Result<FinishedDownload, DownloadError>
         do throws(DownloadError) { result = .success(try await download.finished()) } catch { result = .failure(error) }

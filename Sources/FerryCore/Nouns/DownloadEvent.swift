@@ -1,15 +1,34 @@
 public import struct Foundation.Date
 
 /// Something that happened to a download, with its reason.
+///
+/// Events that end a download are numbered and kept until they were handled: ``acknowledge()`` says so. One that was
+/// not is told again when the manager is opened the next time; the number is the same then.
 public struct DownloadEvent: Sendable, Hashable {
     public var id: DownloadID
     public var date: Date
     public var kind: Kind
+    /// Stable and ascending, for events that end a download and are kept; `nil` for all others.
+    public var number: Int64?
+    private let receipt: Receipt?
 
-    public init(id: DownloadID, date: Date, kind: Kind) {
+    public init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
+        self.init(id: id, date: date, kind: kind, number: number, onAcknowledge: nil)
+    }
+
+    package init(
+        id: DownloadID, date: Date, kind: Kind, number: Int64?, onAcknowledge: (@Sendable (Int64) -> Void)?
+    ) {
         self.id = id
         self.date = date
         self.kind = kind
+        self.number = number
+        receipt = onAcknowledge.map(Receipt.init)
+    }
+
+    /// The app has handled it: it is not told again. Nothing happens for events without a number.
+    public func acknowledge() {
+        if let number { receipt?.give(number) }
     }
 
     public enum Kind: Sendable, Hashable {
@@ -31,35 +50,21 @@ public struct DownloadEvent: Sendable, Hashable {
         case completed(FinishedDownload)
         case failed(DownloadError)
         case cancelled
+
+        /// Whether it ends the download.
+        public var isEnd: Bool {
+            switch self {
+            case .completed, .failed, .cancelled: true
+            case .added, .started, .resumed, .retrying, .restarted, .waiting, .note, .paused: false
+            }
+        }
     }
 }
 
-/// A download that has ended well.
-public struct FinishedDownload: Sendable, Hashable {
-    /// The absolute path of the file; empty when the bytes went to a stream.
-    public var path: String
-    /// The size of the file.
-    public var totalBytes: ByteCount
-    public var proof: Proof
-    /// Nothing was fetched: the file was there already and is the server's.
-    public var wasAlreadyComplete: Bool
-    /// The URL that answered at last, after redirects, with `?…` for its query.
-    public var finalURL: String
-    /// The media type that the server gave.
-    public var contentType: String?
-    /// Bytes of bodies received in this run, those thrown away included.
-    public var receivedBytes: ByteCount
+/// Says who is told that an event was handled; all are equal, so that events compare by what they say.
+private struct Receipt: Sendable, Hashable {
+    let give: @Sendable (Int64) -> Void
 
-    public init(
-        path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false, finalURL: String = "",
-        contentType: String? = nil, receivedBytes: ByteCount = 0
-    ) {
-        self.path = path
-        self.totalBytes = totalBytes
-        self.proof = proof
-        self.wasAlreadyComplete = wasAlreadyComplete
-        self.finalURL = finalURL
-        self.contentType = contentType
-        self.receivedBytes = receivedBytes
-    }
+    static func == (left: Receipt, right: Receipt) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
 }

@@ -100,10 +100,12 @@ package final class DownloadDriver: Sendable {
     /// Where ``run()`` belongs.
     package let light: (any TaskExecutor)?
 
-    /// Prepares a run; nothing is done before ``run()``. `report` is called from any thread and must not block.
+    /// Prepares a run; nothing is done before ``run()``. `report` is called from any thread and must not block; `light` is
+    /// where ``run()`` will be called, by default one of the environment's.
     package init(
         id: DownloadID, request: DownloadRequest, environment: EngineEnvironment, settings: DriverSettings,
-        context: RunContext = RunContext(), report: @escaping @Sendable (Report) -> Void
+        context: RunContext = RunContext(), light: (any TaskExecutor)? = nil,
+        report: @escaping @Sendable (Report) -> Void
     ) {
         self.id = id
         var request = request
@@ -114,7 +116,7 @@ package final class DownloadDriver: Sendable {
         self.settings = settings
         self.context = context
         self.report = report
-        light = environment.light()
+        self.light = light ?? environment.light()
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
         var name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
         if case .file(let path) = request.destination, let last = FilePath(path).lastComponent { name = last.string }

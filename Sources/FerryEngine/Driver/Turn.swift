@@ -2,15 +2,17 @@ import Synchronization
 
 /// One at a time, across suspensions: a checkpoint, moving a small file to the disk, and changing the part file for
 /// another must not meet.
-final class Turn: Sendable {
+package final class Turn: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Returns when it is the caller's turn; ``give()`` ends it. In the order of asking.
-    func take() async {
+    package func take() async {
         await withCheckedContinuation { continuation in
             let isMine = state.withLock { state in
                 if state.isTaken {
@@ -25,14 +27,14 @@ final class Turn: Sendable {
     }
 
     /// Takes the turn when nobody has it.
-    func tryTake() -> Bool {
+    package func tryTake() -> Bool {
         state.withLock { state in
             defer { state.isTaken = true }
             return !state.isTaken
         }
     }
 
-    func give() {
+    package func give() {
         let next = state.withLock { state in
             if state.waiting.isEmpty {
                 state.isTaken = false

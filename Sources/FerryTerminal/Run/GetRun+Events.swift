@@ -13,6 +13,8 @@ extension GetRun {
                 $0.countFinished(file)
                 return $0.expectedCount <= PlainProgress.fewFiles
             }
+            // A list may be long: what has ended need not be remembered.
+            try? await entry.download.remove()
             reporter.completed(
                 file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
                 elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)

@@ -57,7 +57,7 @@ package final class GetRun: Sendable {
         }
         let requests = requests()
         ledger.withLock { $0.expectedCount += requests.count }
-        let events = manager.events()
+        let events = manager.events
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await event in events { self.newFacts.yield(.event(event)) } }
             group.addTask { for await fact in self.facts { await self.take(fact) } }

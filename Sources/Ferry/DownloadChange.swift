@@ -1,0 +1,51 @@
+public import FerryCore
+public import HTTPTypes
+
+/// What can be changed of a download while it is listed.
+public struct DownloadChange: Sendable, Hashable {
+    /// The URLs of the file, the first is the source; a new one must prove that it has the same file.
+    public var sources: [DownloadURL]
+    /// Headers for the origins of `sources`.
+    public var headers: HTTPFields
+    /// The most connections at a time; 1 or more.
+    public var maxConnections: Int
+    /// Bytes per second at most; `nil` for no limit.
+    public var rateLimit: ByteCount?
+    public var network: NetworkRule
+    public var priority: DownloadPriority
+    public var label: String?
+    public var userInfo: [String: String]
+    public var checksum: Checksum?
+
+    init(_ request: DownloadRequest) {
+        sources = request.sources
+        headers = request.headers
+        maxConnections = request.maxConnections
+        rateLimit = request.rateLimit
+        network = request.network
+        priority = request.priority
+        label = request.label
+        userInfo = request.userInfo
+        checksum = request.checksum
+    }
+
+    /// The request with this change.
+    func applied(to request: DownloadRequest) -> DownloadRequest {
+        var request = request
+        request.sources = sources
+        request.headers = headers
+        request.maxConnections = max(1, maxConnections)
+        request.rateLimit = rateLimit
+        request.network = network
+        request.priority = priority
+        request.label = label
+        request.userInfo = userInfo
+        request.checksum = checksum
+        return request
+    }
+
+    /// Whether what runs must be stopped and begun again for it.
+    func needsNewRun(from request: DownloadRequest) -> Bool {
+        sources != request.sources || headers != request.headers || checksum != request.checksum
+    }
+}

@@ -1,0 +1,191 @@
+import FerryCore
+import FerryEngine
+import Synchronization
+
+/// What is known of a download that runs, or that somebody holds a handle of: one object for each, found by its id.
+///
+/// Everything that lasts is in the store; this is what a handle shows, and who is told when it changes.
+/// Locks: this one may be taken under the scheduler's, never the other way round.
+final class LiveDownload: Sendable {
+    private struct State {
+        var request: DownloadRequest
+        var status: DownloadStatus
+        var finished: FinishedDownload?
+        var driver: DownloadDriver?
+        var observers: [Int: AsyncStream<DownloadStatus>.Continuation] = [:]
+        var lastObserver = 0
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Nothing changes any more: the manager was shut down, or the download is not listed any longer.
+        var isClosed = false
+        weak var handle: Download?
+
+        /// The status with what the driver says of its progress, while there is one.
+        func status(_ progress: DownloadProgress?) -> DownloadStatus {
+            var status = status
+            if let progress, driver != nil { status.progress = progress }
+            return status
+        }
+    }
+
+    let id: DownloadID
+    /// What users do with one download happens one after the other.
+    let turn = Turn()
+    private let state: Mutex<State>
+
+    init(request: DownloadRequest, status: DownloadStatus, finished: FinishedDownload? = nil) {
+        id = status.id
+        state = Mutex(State(request: request, status: status, finished: finished))
+    }
+
+    var request: DownloadRequest { state.withLock { $0.request } }
+    var driver: DownloadDriver? { state.withLock { $0.driver } }
+    var finished: FinishedDownload? { state.withLock { $0.finished } }
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// The state alone, without asking the driver how far it is.
+    var current: DownloadState { state.withLock { $0.status.state } }
+
+    var status: DownloadStatus {
+        let (status, driver) = state.withLock { ($0.status, $0.driver) }
+        guard let progress = driver?.progress() else { return status }
+        var live = status
+        live.progress = progress
+        return live
+    }
+
+    /// The handle that somebody holds, or a new one.
+    func handle(_ make: () -> Download) -> Download {
+        state.withLock { state in
+            if let handle = state.handle { return handle }
+            let handle = make()
+            state.handle = handle
+            return handle
+        }
+    }
+
+    // MARK: Changing
+
+    func set(driver: DownloadDriver?) { state.withLock { $0.driver = driver } }
+    func set(request: DownloadRequest) { state.withLock { $0.request = request } }
+    func change(_ change: (inout DownloadRequest) -> Void) { state.withLock { change(&$0.request) } }
+
+    func set(name: String, path: String?) {
+        state.withLock { state in
+            state.status.name = name
+            if let path { state.status.path = path }
+        }
+    }
+
+    /// `isEnd`: the driver has ended, and what it says of its progress is the last.
+    func set(state new: DownloadState, finished: FinishedDownload? = nil, isEnd: Bool = false) {
+        let progress = driver?.progress()
+        let waiting = state.withLock { state in
+            state.status.state = new
+            if isEnd { state.driver = nil }
+            if let progress { state.status.progress = progress }
+            if case .downloading = new {
+            } else {
+                state.status.progress.bytesPerSecond = 0
+                state.status.progress.timeRemaining = nil
+                state.status.progress.connections = 0
+            }
+            if let finished {
+                state.finished = finished
+                state.status.path = finished.path
+                state.status.progress.completedBytes = finished.totalBytes
+                state.status.progress.totalBytes = finished.totalBytes
+            }
+            defer { state.waiting.removeAll() }
+            return state.waiting.values.map { $0 }
+        }
+        for continuation in waiting { continuation.resume() }
+        publish()
+    }
+
+    /// It begins anew: nothing of the file is there.
+    func forgetProgress() {
+        state.withLock { state in
+            state.status.progress = DownloadProgress()
+            state.status.path = nil
+            state.finished = nil
+        }
+    }
+
+    // MARK: Telling
+
+    /// Hands the status to who observes it. False when nobody does.
+    @discardableResult
+    func publish() -> Bool {
+        let progress = driver?.progress()
+        let (observers, isFinal) = state.withLock { state in
+            let now = state.status(progress)
+            let observers = Array(state.observers.values)
+            // Under the lock, so that everybody sees states in their order.
+            for observer in observers { observer.yield(now) }
+            if now.state.isFinal { state.observers.removeAll() }
+            return (observers, now.state.isFinal)
+        }
+        if isFinal { for observer in observers { observer.finish() } }
+        return !observers.isEmpty
+    }
+
+    /// The status now and at every change; `owner` lives as long as somebody reads.
+    func updates(owner: (any Sendable)?) -> AsyncStream<DownloadStatus> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: DownloadStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let progress = driver?.progress()
+        let id: Int? = state.withLock { state in
+            // Under the lock, so that nobody's later status comes before this one.
+            continuation.yield(state.status(progress))
+            guard !state.status.state.isFinal, !state.isClosed else { return nil }
+            state.lastObserver += 1
+            state.observers[state.lastObserver] = continuation
+            return state.lastObserver
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            withExtendedLifetime(owner) {}
+            self?.state.withLock { $0.observers[id] = nil }
+        }
+        return stream
+    }
+
+    /// Returns at the next change of the state.
+    func change() async {
+        let id = state.withLock { state in
+            state.lastObserver += 1
+            return state.lastObserver
+        }
+        let seen = current
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if state.status.state != seen || state.status.state.isFinal || Task.isCancelled || state.isClosed {
+                        return true
+                    }
+                    state.waiting[id] = continuation
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+        }
+    }
+
+    /// Nothing changes any more: whoever waits looks again.
+    func close() {
+        let (waiting, observers) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.waiting.removeAll()
+                state.observers.removeAll()
+            }
+            return (state.waiting.values.map { $0 }, state.observers.values.map { $0 })
+        }
+        for continuation in waiting { continuation.resume() }
+        for observer in observers { observer.finish() }
+    }
+}

@@ -1,0 +1,102 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// Calls a delegate, one method after the other, on one actor.
+///
+/// Events wait without bound, so that none is lost; of progress only the latest of each download waits. An event with
+/// a number is acknowledged once its method has returned.
+final class DelegateDispatcher: Sendable {
+    private enum Item: Sendable {
+        case event(DownloadEvent)
+        case upToDate
+        case progress(DownloadID)
+    }
+
+    private weak let manager: DownloadManager?
+    weak let delegate: (any DownloadManagerDelegate)?
+    private let items: AsyncStream<Item>
+    private let newItems: AsyncStream<Item>.Continuation
+    private let progress = Mutex<[DownloadID: DownloadProgress]>([:])
+    private let tasks = Mutex<[Task<Void, Never>]>([])
+
+    init(_ delegate: any DownloadManagerDelegate, of manager: DownloadManager) {
+        self.delegate = delegate
+        self.manager = manager
+        (items, newItems) = AsyncStream.makeStream()
+    }
+
+    /// Begins to call; `events` are the manager's.
+    func start(_ events: AsyncStream<EventHub.Item>, on actor: any Actor) {
+        tasks.withLock { tasks in
+            // owner: tasks, cancelled in stop.
+            tasks.append(
+                Task { [newItems] in
+                    for await item in events {
+                        switch item {
+                        case .event(let event): newItems.yield(.event(event))
+                        case .upToDate: newItems.yield(.upToDate)
+                        }
+                    }
+                    newItems.finish()
+                })
+            // owner: tasks, cancelled in stop; holds nothing but this dispatcher and the items.
+            tasks.append(Task { [weak self, items] in await Self.call(items, self: { [weak self] in self }, on: actor) })
+        }
+    }
+
+    /// Calls nothing more after the method that is under way.
+    func stop() { for task in tasks.withLock({ $0 }) { task.cancel() } }
+
+    /// The latest progress of a download; told when the delegate gets to it.
+    func report(_ now: DownloadProgress, of id: DownloadID) {
+        let isNew = progress.withLock { $0.updateValue(now, forKey: id) == nil }
+        if isNew { newItems.yield(.progress(id)) }
+    }
+
+    private static func call(
+        _ items: AsyncStream<Item>, self dispatcher: @Sendable () -> DelegateDispatcher?, on actor: isolated any Actor
+    ) async {
+        for await item in items {
+            guard !Task.isCancelled, let dispatcher = dispatcher(), let manager = dispatcher.manager,
+                let delegate = dispatcher.delegate
+            else { return }
+            switch item {
+            case .event(let event):
+                await dispatcher.tell(event, delegate, manager)
+                if !Task.isCancelled { event.acknowledge() }
+            case .upToDate: await delegate.downloadManagerDidFinishEvents(manager)
+            case .progress(let id):
+                guard let now = dispatcher.progress.withLock({ $0.removeValue(forKey: id) }),
+                    let live = manager.scheduler.known(id)
+                else { continue }
+                await delegate.downloadManager(manager, download: manager.handle(live), didMakeProgress: now)
+            }
+        }
+    }
+
+    private func tell(
+        _ event: DownloadEvent, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager
+    ) async {
+        guard let download = await manager.handle(for: event) else { return }
+        switch event.kind {
+        case .started(let name, let total):
+            await delegate.downloadManager(manager, download: download, didStart: name, totalBytes: total)
+        case .resumed(let offset, let total, let reason):
+            await delegate.downloadManager(
+                manager, download: download, didResumeAtOffset: offset, totalBytes: total, reason: reason)
+        case .waiting(let reason, _):
+            await delegate.downloadManager(manager, download: download, isWaitingFor: reason)
+        case .paused: await delegate.downloadManager(manager, didPause: download)
+        case .completed(let finished):
+            await delegate.downloadManager(manager, download: download, didComplete: finished)
+        case .failed(let error): await delegate.downloadManager(manager, download: download, didFail: error)
+        case .cancelled: await delegate.downloadManager(manager, didCancel: download)
+        case .retrying(_, let delay, _):
+            let date = manager.scheduler.clock.date().addingTimeInterval(delay.seconds)
+            await delegate.downloadManager(manager, download: download, isWaitingFor: .retry(at: date))
+        case .added, .restarted, .note: break
+        }
+    }
+}

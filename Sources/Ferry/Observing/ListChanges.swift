@@ -1,0 +1,80 @@
+import FerryEngine
+import Synchronization
+
+/// The changes of the list, one at a time; what changes while a listener is busy is put together, so that there is
+/// never a backlog.
+public struct ListChanges: AsyncSequence, Sendable {
+    let mailbox: ListMailbox
+
+    public func makeAsyncIterator() -> Iterator { Iterator(mailbox: mailbox) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let mailbox: ListMailbox
+
+        /// The next change; `nil` once the manager was shut down or the task was cancelled.
+        public mutating func next() async -> ListChange? { await mailbox.next() }
+    }
+}
+
+/// What one listener has not seen yet.
+final class ListMailbox: Sendable {
+    private let change = Mutex((pending: ListChange(), isClosed: false))
+    private let bell = Signal()
+
+    func put(_ later: ListChange) {
+        change.withLock { $0.pending.merge(later) }
+        bell.ring()
+    }
+
+    func close() {
+        change.withLock { $0.isClosed = true }
+        bell.ring()
+    }
+
+    func next() async -> ListChange? {
+        while !Task.isCancelled {
+            let heard = bell.rings
+            let (found, isClosed) = change.withLock { state in
+                defer { state.pending = ListChange() }
+                return (state.pending, state.isClosed)
+            }
+            if !found.isEmpty { return found }
+            if isClosed { return nil }
+            await bell.wait(after: heard)
+        }
+        return nil
+    }
+}
+
+/// Everyone who listens to the list.
+final class ListHub: Sendable {
+    private struct WeakMailbox { weak var mailbox: ListMailbox? }
+    private let state = Mutex((mailboxes: [WeakMailbox](), isClosed: false))
+
+    func changes() -> ListChanges {
+        let mailbox = ListMailbox()
+        let isClosed = state.withLock { state in
+            state.mailboxes.removeAll { $0.mailbox == nil }
+            if !state.isClosed { state.mailboxes.append(WeakMailbox(mailbox: mailbox)) }
+            return state.isClosed
+        }
+        if isClosed { mailbox.close() }
+        return ListChanges(mailbox: mailbox)
+    }
+
+    func tell(_ make: () -> ListChange) {
+        let mailboxes = state.withLock { $0.mailboxes.compactMap(\.mailbox) }
+        guard !mailboxes.isEmpty else { return }
+        let change = make()
+        for mailbox in mailboxes { mailbox.put(change) }
+    }
+
+    func close() {
+        let mailboxes = state.withLock { state in
+            state.isClosed = true
+            defer { state.mailboxes.removeAll() }
+            return state.mailboxes.compactMap(\.mailbox)
+        }
+        for mailbox in mailboxes { mailbox.close() }
+    }
+}

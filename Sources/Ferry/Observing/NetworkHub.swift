@@ -1,0 +1,39 @@
+import FerryCore
+import Synchronization
+
+/// Hands the latest network status to everyone who follows it.
+final class NetworkHub: Sendable {
+    private let state = Mutex((followers: [Int: AsyncStream<NetworkStatus>.Continuation](), last: 0, isClosed: false))
+
+    func stream(from current: NetworkStatus) -> AsyncStream<NetworkStatus> {
+        let (stream, continuation) = AsyncStream.makeStream(of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let id: Int? = state.withLock { state in
+            continuation.yield(current)
+            guard !state.isClosed else { return nil }
+            state.last += 1
+            state.followers[state.last] = continuation
+            return state.last
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.followers[id] = nil }
+        }
+        return stream
+    }
+
+    func send(_ status: NetworkStatus) {
+        state.withLock { state in for follower in state.followers.values { follower.yield(status) } }
+    }
+
+    func close() {
+        let followers = state.withLock { state in
+            state.isClosed = true
+            defer { state.followers.removeAll() }
+            return Array(state.followers.values)
+        }
+        for follower in followers { follower.finish() }
+    }
+}

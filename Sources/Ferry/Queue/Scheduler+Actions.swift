@@ -1,0 +1,237 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// What users do with one download; each takes the download's turn.
+extension Scheduler {
+    func pause(_ live: LiveDownload) async -> Bool {
+        await live.turn.take()
+        defer { live.turn.give() }
+        while true {
+            if let run = stopRun(live.id, .pause) {
+                await run.ended()
+                continue
+            }
+            switch live.current {
+            case .waiting, .downloading, .verifying: break
+            case .paused: return true
+            case .failed, .completed, .cancelled: return false
+            }
+            guard take(live.id) else { continue }
+            await keep([.update(live.id, [.state(.paused)])])
+            live.set(state: .paused)
+            send(.paused, of: live.id)
+            told(live.id)
+            turnOver()
+            return true
+        }
+    }
+
+    func resume(_ live: LiveDownload) async -> Bool {
+        await live.turn.take()
+        defer { live.turn.give() }
+        guard !isShutDown else { return false }
+        switch live.current {
+        case .paused, .failed, .waiting(.freshLink), .waiting(.credentials):
+            await join(live)
+            return true
+        case .waiting:
+            // It tries now.
+            let run = state.withLock { state in
+                state.policy.ready(live.id)
+                return state.runs[live.id]
+            }
+            run?.driver?.retryNow()
+            if run == nil { live.set(state: .waiting(.slot)) }
+            told(live.id)
+            turnOver()
+            return true
+        case .downloading, .verifying, .completed, .cancelled: return false
+        }
+    }
+
+    func restart(_ live: LiveDownload) async -> Bool {
+        await live.turn.take()
+        defer { live.turn.give() }
+        guard !isShutDown else { return false }
+        switch live.current {
+        case .completed, .cancelled, .failed: break
+        case .waiting, .downloading, .verifying, .paused: return false
+        }
+        await renew(live)
+        return true
+    }
+
+    /// Fetches it again from the beginning; the caller has its turn.
+    func renew(_ live: LiveDownload) async {
+        await discardParts(live)
+        live.forgetProgress()
+        state.withLock { _ = $0.renewed.insert(live.id) }
+        await keep([
+            .update(
+                live.id,
+                [
+                    .name(live.status.name, path: nil), .part(nil), .announced(nil),
+                    .progress(completedBytes: 0, totalBytes: nil),
+                ])
+        ])
+        await join(live)
+    }
+
+    /// Puts it behind the others of its priority.
+    func join(_ live: LiveDownload) async {
+        let request = live.request
+        let host = request.sources.first?.host
+        let isNear = await isNear(host)
+        let notBefore = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
+        let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
+        let until = notBefore.map { moment(of: $0) }
+        let key = state.withLock { $0.takeKey(request.priority) }
+        await keep([
+            .keys([StoreChange.KeyChange(live.id, key)]),
+            .update(live.id, [.state(.waiting(reason)), .attempts(0, retryAt: nil)]),
+        ])
+        live.set(state: .waiting(reason))
+        state.withLock { state in
+            state.enter(live.id, key: key, rule: request.network, isNear: isNear, until: until, host: host)
+        }
+        list.tell { ListChange(changed: [live.id], isReordered: true) }
+        startPulse()
+        turnOver()
+    }
+
+    func cancel(_ live: LiveDownload) async -> Bool {
+        await live.turn.take()
+        defer { live.turn.give() }
+        return await end(live, by: .cancel)
+    }
+
+    /// Ends it for good; the caller has its turn.
+    private func end(_ live: LiveDownload, by stop: Run.Stop) async -> Bool {
+        var wasRunning = false
+        while let run = stopRun(live.id, stop) {
+            wasRunning = true
+            await run.ended()
+        }
+        switch live.current {
+        case .completed: return false
+        case .cancelled: return wasRunning
+        case .waiting, .downloading, .verifying, .paused, .failed: break
+        }
+        leaveQueue(live.id)
+        await discardParts(live)
+        let number = await end(live.id, .cancelled)
+        await forgetSecrets(of: live.id)
+        live.set(state: .cancelled)
+        send(.cancelled, of: live.id, number: number)
+        told(live.id)
+        turnOver()
+        return true
+    }
+
+    func takeAway(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
+        await live.turn.take()
+        defer { live.turn.give() }
+        while let run = stopRun(live.id, .takeAway) { await run.ended() }
+        switch live.current {
+        case .completed, .cancelled:
+            throw DownloadError(.wrongState, "\(live.status.name) has ended: there is nothing to go on with")
+        case .waiting, .downloading, .verifying, .paused, .failed: break
+        }
+        leaveQueue(live.id)
+        let environment = engine.environment(for: configuration)
+        let id = live.id
+        let path = live.status.path
+        let date = clock.date()
+        let found: Result<ResumeData, DownloadError> = await environment.pool.run {
+            do throws(DownloadError) {
+                guard let path else { throw DownloadError(.notResumable, "nothing of it is there yet") }
+                let found = try PartFiles.find(at: path, fileSystem: environment.fileSystem)
+                guard found.record.id == id.rawValue, found.claimedBytes > 0 else {
+                    throw DownloadError(.notResumable, "nothing of it is there that could be gone on with")
+                }
+                return .success(ResumeData(found, at: date))
+            } catch { return .failure(error) }
+        }
+        guard case .success(let data) = found else {
+            _ = await end(live, by: .cancel)
+            return try found.get()
+        }
+        try await unlist([live])
+        live.set(state: .cancelled)
+        live.close()
+        turnOver()
+        return data
+    }
+
+    func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        if !live.current.isFinal { _ = await end(live, by: .cancel) }
+        if case .failed = live.current { await discardParts(live) }
+        if deletingFile { try await deleteFile(of: live.id) }
+        try await unlist([live])
+        live.close()
+    }
+
+    /// Takes them off the list, for good.
+    private func unlist(_ all: [LiveDownload]) async throws(DownloadError) {
+        guard let store = state.withLock({ $0.store }) else { return }
+        let ids = all.map(\.id)
+        try await store.commit([.remove(ids)])
+        for id in ids { await forgetSecrets(of: id) }
+        state.withLock { state in
+            for id in ids {
+                state.listed.remove(id)
+                state.leave(id)
+                state.live[id] = nil
+            }
+        }
+        list.tell { ListChange(removed: Set(ids)) }
+    }
+
+    /// Deletes the published file, when it is still the one that was published.
+    func deleteFile(of id: DownloadID) async throws(DownloadError) {
+        let environment = engine.environment(for: configuration)
+        guard let row = try await state.withLock({ $0.store })?.row(id), let finished = row.finished,
+            !finished.path.isEmpty
+        else { return }
+        let stamp = row.published
+        let result: Result<Void, DownloadError> = await environment.pool.run {
+            do throws(DownloadError) {
+                try PublishedFile.delete(
+                    finished.path, ifUnchangedSince: stamp?.file(at: finished.path),
+                    fileSystem: environment.fileSystem)
+                return .success(())
+            } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+
+    /// Deletes the part file and journal of a download that does not run.
+    private func discardParts(_ live: LiveDownload) async {
+        guard let path = live.status.path else { return }
+        let environment = engine.environment(for: configuration)
+        let id = live.id
+        await environment.pool.run {
+            DownloadDriver.discard(path: path, id: id, fileSystem: environment.fileSystem)
+        }
+    }
+
+    /// Tells the run of a download to stop; `nil` when it does not run.
+    func stopRun(_ id: DownloadID, _ stop: Run.Stop) -> Run? {
+        let run = state.withLock { $0.runs[id] }
+        run?.stop(stop)
+        return run
+    }
+
+    /// Takes one that waits out of the queue. False when it has been started meanwhile.
+    private func take(_ id: DownloadID) -> Bool {
+        state.withLock { state in
+            guard state.runs[id] == nil else { return false }
+            state.leave(id)
+            return true
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// New downloads: checked, compared with what is listed, written down together, and only then begun.
+extension Scheduler {
+    /// Adds all of them, or none; the answers are in the order of the requests.
+    func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload] {
+        let store = try await opened()
+        await listTurn.take()
+        defer { listTurn.give() }
+        guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
+        let plan = try await plan(requests, store)
+        try check(plan)
+        var added: [LiveDownload] = []
+        let rows = plan.rows
+        if !rows.isEmpty {
+            try await vault.keep(plan.secrets)
+            do throws(DownloadError) { try await store.commit([.insert(rows)]) } catch {
+                await vault.remove(Array(plan.secrets.keys))
+                throw error
+            }
+            added = enter(rows, plan)
+        }
+        var answers: [LiveDownload] = []
+        for answer in plan.answers {
+            switch answer {
+            case .new(let index): answers.append(added[index])
+            case .existing(let live): answers.append(live)
+            }
+        }
+        turnOver()
+        for case .existing(let live) in plan.answers { await revive(live) }
+        return answers
+    }
+
+    private enum Answer {
+        /// The row with this number.
+        case new(Int)
+        case existing(LiveDownload)
+    }
+
+    private struct Plan {
+        var answers: [Answer] = []
+        var rows: [CatalogueRow] = []
+        var isNear: [Bool] = []
+        var secrets: [DownloadID: Secrets] = [:]
+    }
+
+    private var vault: any SecretVault { state.withLock { $0.vault } }
+
+    private func plan(
+        _ requests: [DownloadRequest], _ store: any DownloadStore
+    ) async throws(DownloadError) -> Plan {
+        var plan = Plan()
+        let now = clock.date()
+        let isKept = configuration.storage.isKept
+        let split = requests.map { StoredRequest.split($0) }
+        let duplicates = isKept ? try await store.duplicates(of: split.map(\.stored)) : []
+        var seen: [StoredRequest.Place: Int] = [:]
+        for (index, request) in requests.enumerated() {
+            let (stored, secrets) = split[index]
+            if isKept, request.onDuplicate != .addAnother {
+                let listed = duplicates[index].first
+                if request.onDuplicate == .fail, listed != nil || seen[stored.place] != nil {
+                    throw DownloadError(
+                        .duplicate, "\(request.sources.first?.redacted ?? "this download") is listed already",
+                        suggestion: "Use the listed one, or add another one on purpose.", recovery: .needsUser)
+                }
+                if let listed, let row = try await store.row(listed) {
+                    plan.answers.append(.existing(live(for: row)))
+                    continue
+                }
+                if let first = seen[stored.place] {
+                    plan.answers.append(.new(first))
+                    continue
+                }
+            }
+            let id = request.id ?? DownloadID.make()
+            if isKept { seen[stored.place] = plan.rows.count }
+            plan.answers.append(.new(plan.rows.count))
+            let key = state.withLock { $0.takeKey(request.priority) }
+            plan.rows.append(
+                CatalogueRow(
+                    id: id, session: configuration.storage.identifier ?? "", key: key,
+                    state: request.firstState(at: now), name: request.firstName, request: stored,
+                    label: request.label, userInfo: request.userInfo, createdAt: now))
+            plan.isNear.append(await isNear(stored.sources.first?.host))
+            plan.secrets[id] = secrets
+        }
+        return plan
+    }
+
+    /// Two new ones may not have one identifier; that none is listed already is seen by the store.
+    private func check(_ plan: Plan) throws(DownloadError) {
+        var ids: Set<DownloadID> = []
+        for row in plan.rows where !ids.insert(row.id).inserted {
+            throw DownloadError(.duplicate, "two requests have the identifier \(row.id)")
+        }
+    }
+
+    private func enter(_ rows: [CatalogueRow], _ plan: Plan) -> [LiveDownload] {
+        let isKept = configuration.storage.isKept
+        let all = state.withLock { state in
+            rows.enumerated().map { index, row in
+                let live = live(for: row.id, &state) { LiveDownload(row, secrets: plan.secrets[row.id]) }
+                if isKept { state.listed.insert(row.id) }
+                switch row.state {
+                case .waiting(let reason):
+                    var until: Duration?
+                    if case .notBefore(let date) = reason { until = moment(of: date) }
+                    state.enter(
+                        row.id, key: row.key, rule: row.request.network, isNear: plan.isNear[index], until: until,
+                        host: row.request.sources.first?.host)
+                case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
+                }
+                return live
+            }
+        }
+        if hub.isHeard {
+            for row in rows { send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id) }
+        }
+        list.tell { ListChange(added: Set(rows.map(\.id))) }
+        return all
+    }
+
+    /// A listed one was asked for again: it begins again when it has ended without its file being there.
+    private func revive(_ live: LiveDownload) async {
+        await live.turn.take()
+        defer { live.turn.give() }
+        switch live.current {
+        case .completed: if !(await isUnchanged(live)) { await renew(live) }
+        case .failed: await join(live)
+        case .cancelled: await renew(live)
+        case .waiting, .downloading, .verifying, .paused: break
+        }
+    }
+
+    /// Whether the file is still the one that was published.
+    private func isUnchanged(_ live: LiveDownload) async -> Bool {
+        guard let row = try? await state.withLock({ $0.store })?.row(live.id), let stamp = row.published,
+            let finished = row.finished
+        else { return false }
+        let environment = engine.environment(for: configuration)
+        return await environment.pool.run {
+            stamp.file(at: finished.path).isUnchanged(fileSystem: environment.fileSystem)
+        }
+    }
+}
+
+extension DownloadID {
+    /// 64 random bits, as 16 hexadecimal digits.
+    static func make() -> DownloadID {
+        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        return DownloadID(rawValue: String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+}
+
+extension DownloadRequest {
+    /// The name to show until the server has said one.
+    var firstName: String {
+        switch destination {
+        case .file(let path), .part(let path): path.split(separator: "/").last.map(String.init) ?? path
+        case .directory(_, .exact(let name)): name
+        case .directory, .stream: sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? "download"
+        }
+    }
+
+    func firstState(at now: Date) -> DownloadState {
+        if startsPaused { return .paused }
+        if let notBefore, notBefore > now { return .waiting(.notBefore(notBefore)) }
+        return .waiting(.slot)
+    }
+}
+
+extension StoredRequest {
+    /// What makes two requests the same download: the sources, and where the file goes.
+    struct Place: Hashable {
+        var sources: [String]
+        var destination: DownloadRequest.Destination
+    }
+    var place: Place { Place(sources: sources.map(\.text), destination: destination) }
+}

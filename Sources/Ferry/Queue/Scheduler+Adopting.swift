@@ -1,0 +1,118 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// Downloads that are begun already: in a part file, in resume data.
+extension Scheduler {
+    /// Lists what a part file holds, under the identifier in its journal.
+    func adopt(_ path: String) async throws(DownloadError) -> LiveDownload {
+        let store = try await opened()
+        let found = try await find(path)
+        await listTurn.take()
+        defer { listTurn.give() }
+        guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
+        if let listed = try await store.row(DownloadID(rawValue: found.record.id)) { return live(for: listed) }
+        return try await list(found, in: store)
+    }
+
+    func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
+        let store = try await opened()
+        if try await store.row(data.id) != nil {
+            throw DownloadError(
+                .notResumable, "this resume data was used already: its download is listed", recovery: .needsUser)
+        }
+        let found: PartFiles.Found
+        do throws(DownloadError) { found = try await find(data.part) } catch {
+            return try await beginAnew(data, because: error.message)
+        }
+        guard found.record.id == data.id.rawValue else {
+            return try await beginAnew(data, because: "\(data.part) belongs to another download now")
+        }
+        await listTurn.take()
+        defer { listTurn.give() }
+        guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
+        return try await list(found, in: store)
+    }
+
+    /// What it led to is gone: it begins at zero, and says so.
+    private func beginAnew(_ data: ResumeData, because reason: String) async throws(DownloadError) -> LiveDownload {
+        var request = DownloadRequest(
+            sources: data.urls.compactMap { try? DownloadURL($0) },
+            destination: .file(DownloadManager.absolute(data.destination)))
+        request.checksum = data.checksum.flatMap { try? Checksum(parsing: $0) }
+        request.id = data.id
+        request.onDuplicate = .addAnother
+        if request.sources.isEmpty { throw DownloadError(.notResumable, "the resume data names no URL") }
+        var known: Set<String> = []
+        let added = try await add([request.checked(alreadyWritable: &known)])[0]
+        let kind = DownloadEvent.Kind.restarted(reason: reason)
+        keptStore?.submit([.record(DownloadEvent(id: added.id, date: clock.date(), kind: kind))])
+        send(kind, of: added.id)
+        return added
+    }
+
+    private func find(_ path: String) async throws(DownloadError) -> PartFiles.Found {
+        let environment = engine.environment(for: configuration)
+        let result: Result<PartFiles.Found, DownloadError> = await environment.pool.run {
+            do throws(DownloadError) {
+                return .success(try PartFiles.find(at: path, fileSystem: environment.fileSystem))
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private func list(_ found: PartFiles.Found, in store: any DownloadStore) async throws(DownloadError) -> LiveDownload {
+        guard var row = CatalogueRow(found, at: clock.date()) else {
+            throw DownloadError(.notResumable, "the journal of \(found.part) names no URL")
+        }
+        row.session = configuration.storage.identifier ?? ""
+        let host = row.request.sources.first?.host
+        let isNear = await isNear(host)
+        let priority = DownloadPriority(rawValue: row.key.priority)
+        row.key = state.withLock { $0.takeKey(priority) }
+        try await store.commit([.insert([row])])
+        let live = live(for: row)
+        let isKept = configuration.storage.isKept
+        state.withLock { state in
+            if isKept { state.listed.insert(row.id) }
+            state.enter(row.id, key: row.key, rule: NetworkRule(), isNear: isNear, until: nil, host: host)
+        }
+        send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
+        list.tell { ListChange(added: [row.id]) }
+        turnOver()
+        return live
+    }
+}
+
+extension CatalogueRow {
+    /// What a journal says of a download; `nil` when it names no URL.
+    init?(_ found: PartFiles.Found, at date: Date) {
+        let record = found.record
+        let sources = record.urls.compactMap { try? DownloadURL($0) }
+        guard !sources.isEmpty, !record.id.isEmpty else { return nil }
+        let path = found.directory + "/" + record.name
+        var request = DownloadRequest(sources: sources, destination: .file(path))
+        request.checksum = record.checksum.flatMap { try? Checksum(parsing: $0) }
+        if let trust = record.trust { request.trust = trust }
+        self.init(
+            id: DownloadID(rawValue: record.id), session: record.session ?? "",
+            key: QueueKey(priority: record.priority ?? 0, position: Int64(record.position ?? 0)),
+            state: .waiting(.slot), name: record.name, path: path, part: found.part,
+            completedBytes: found.claimedBytes, totalBytes: record.totalBytes,
+            request: StoredRequest.split(request).stored, label: record.label, userInfo: record.userInfo ?? [:],
+            createdAt: Date(timeIntervalSince1970: record.createdAt))
+    }
+}
+
+extension ResumeData {
+    /// What leads back to a part file.
+    init(_ found: PartFiles.Found, at date: Date) {
+        let record = found.record
+        self.init(
+            id: DownloadID(rawValue: record.id), urls: record.urls, part: found.part,
+            destination: found.directory + "/" + record.name, totalBytes: record.totalBytes,
+            completedBytes: found.claimedBytes, etag: record.identity.etag,
+            lastModified: record.identity.lastModified, checksum: record.checksum, createdAt: date)
+    }
+}

@@ -1,0 +1,155 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// Changes of listed downloads: what they fetch, their limits, their place.
+extension Scheduler {
+    func change(
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
+    ) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        guard live.current.actions.contains(.change) || live.current == .verifying else {
+            throw DownloadError(.wrongState, "\(live.status.name) has ended and cannot be changed")
+        }
+        let old = try await whole(live)
+        var wish = DownloadChange(old)
+        change(&wish)
+        let request = wish.applied(to: old)
+        try request.checkTexts()
+        if request.sources.isEmpty { throw DownloadError(.invalidRequest, "no URL was given") }
+        var wasRunning = false
+        if wish.needsNewRun(from: old) {
+            while let run = stopRun(live.id, .change) {
+                wasRunning = true
+                await run.ended()
+            }
+        }
+        try await write(request, from: old, of: live)
+        live.set(request: request)
+        let driver = live.driver
+        if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
+        if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
+        let host = request.sources.first?.host
+        let isNear = await isNear(host)
+        state.withLock { state in
+            guard state.policy.contains(live.id) else { return }
+            state.rules[live.id] = request.network == NetworkRule() ? nil : request.network
+            state.addresses[live.id] = host.flatMap { NetworkSnapshot.isAddress($0) ? $0 : nil }
+            if isNear { state.near.insert(live.id) } else { state.near.remove(live.id) }
+            state.review(live.id)
+        }
+        if request.priority != old.priority { try await rank(live, request.priority) }
+        switch live.current {
+        case .waiting(.freshLink) where request.sources != old.sources: await join(live)
+        case .waiting(.credentials) where request.headers != old.headers: await join(live)
+        default: if wasRunning { live.publish() }
+        }
+        told(live.id)
+        turnOver()
+    }
+
+    /// The request with its secrets, as it is written down.
+    private func whole(_ live: LiveDownload) async throws(DownloadError) -> DownloadRequest {
+        let (store, vault) = state.withLock { ($0.store, $0.vault) }
+        guard let row = try await store?.row(live.id) else {
+            throw DownloadError(.notFound, "\(live.status.name) is not listed any longer")
+        }
+        return row.request(with: row.request.hasSecrets ? try await vault.secrets(of: live.id) : nil)
+    }
+
+    private func write(
+        _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload
+    ) async throws(DownloadError) {
+        let (store, vault) = state.withLock { ($0.store, $0.vault) }
+        let (stored, secrets) = StoredRequest.split(request)
+        if StoredRequest.split(old).secrets != secrets { try await vault.keep([live.id: secrets ?? Secrets()]) }
+        var fields: [RowField] = [.request(stored)]
+        if request.label != old.label { fields.append(.label(request.label)) }
+        if request.userInfo != old.userInfo { fields.append(.userInfo(request.userInfo)) }
+        try await store?.commit([.update(live.id, fields)])
+        if fields.count > 1 { try await tag(live) }
+    }
+
+    /// A new priority: the last place among those of the same.
+    private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) {
+        await listTurn.take()
+        defer { listTurn.give() }
+        let key = state.withLock { state in
+            let key = state.takeKey(priority)
+            state.policy.set(key: key, of: live.id)
+            return key
+        }
+        try await state.withLock { $0.store }?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
+        list.tell { ListChange(isReordered: true) }
+        try await tag(live)
+    }
+
+    /// The journal of a running download learns its place and texts.
+    private func tag(_ live: LiveDownload) async throws(DownloadError) {
+        guard let driver = live.driver, let row = try await keptStore?.row(live.id) else { return }
+        driver.set(tags: JournalTags(row))
+    }
+
+    func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        guard live.current.actions.contains(.change) else {
+            throw DownloadError(.wrongState, "\(live.status.name) has ended and needs no credentials")
+        }
+        while let run = stopRun(live.id, .change) { await run.ended() }
+        let old = try await whole(live)
+        var request = old
+        request.credentials = credentials
+        // Those inside a URL would go before these.
+        request.sources = request.sources.map { $0.with(nil) }
+        try await write(request, from: old, of: live)
+        live.set(request: request)
+        if case .waiting(.credentials) = live.current { await join(live) }
+        turnOver()
+    }
+
+    func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
+        let store = try await opened()
+        await listTurn.take()
+        defer { listTurn.give() }
+        guard let own = try await store.row(live.id)?.key else {
+            throw DownloadError(.notFound, "\(live.status.name) is not listed any longer")
+        }
+        let listed = try await store.load().filter { $0.key.priority == own.priority }
+        let placement: PlacementPlanner.Placement
+        switch place {
+        case .first: placement = .front
+        case .last: placement = .back
+        case .before(let id), .after(let id):
+            guard let key = listed.first(where: { $0.id == id })?.key else {
+                throw DownloadError(
+                    .notFound, "\(id) is not listed among those of the same priority", recovery: .needsUser)
+            }
+            placement = if case .before = place { .before(key) } else { .after(key) }
+        }
+        let places = listed.map { QueuePlace(id: $0.id, key: $0.key) }
+        let changes = state.withLock {
+            $0.policy.move(QueuePlace(id: live.id, key: own), to: placement, among: places)
+        }
+        guard !changes.isEmpty else { return }
+        try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
+        list.tell { ListChange(isReordered: true) }
+        try await tag(live)
+        turnOver()
+    }
+}
+
+extension DownloadRequest {
+    /// Texts are at most 4 KiB.
+    func checkTexts() throws(DownloadError) {
+        let size = userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard size <= 4096 else {
+            throw DownloadError(.invalidRequest, "userInfo has \(size) bytes; 4096 are the most")
+        }
+        if let label, label.utf8.count > 4096 {
+            throw DownloadError(.invalidRequest, "the label has \(label.utf8.count) bytes; 4096 are the most")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// Looking at what is listed.
+extension Scheduler {
+    func downloads(offset: Int, limit: Int) async throws(DownloadError) -> [LiveDownload] {
+        try await opened().page(.all, offset: offset, limit: limit).map { live(for: $0) }
+    }
+
+    func download(_ id: DownloadID) async throws(DownloadError) -> LiveDownload? {
+        let store = try await opened()
+        if let live = known(id) { return live }
+        return try await store.row(id).map { live(for: $0) }
+    }
+
+    func downloads(of url: DownloadURL) async throws(DownloadError) -> [LiveDownload] {
+        try await opened().rows(url: url.with(nil).text).map { live(for: $0) }
+    }
+
+    func count() async throws(DownloadError) -> Int { try await opened().count(.all) }
+
+    func storageReport() async throws(DownloadError) -> StorageReport {
+        let totals = try await opened().totals()
+        var report = StorageReport()
+        for (kind, bytes) in totals.bytes {
+            switch kind {
+            case .completed: report.finishedBytes += bytes
+            case .cancelled: break
+            default: report.partBytes += bytes
+            }
+        }
+        guard case .catalogue(_, let directory, _) = configuration.storage else { return report }
+        let environment = engine.environment(for: configuration)
+        let found = await environment.pool.run { PartFiles.all(in: directory, fileSystem: environment.fileSystem) }
+        let listed = state.withLock { $0.listed }
+        for one in found where !listed.contains(DownloadID(rawValue: one.record.id)) {
+            report.orphanedParts.append(one.part)
+            report.orphanedBytes += one.record.claimed.reduce(0) { $0 + ($1.last ?? 0) - ($1.first ?? 0) }
+        }
+        return report
+    }
+
+    // MARK: Events
+
+    /// Everything that happens, first what ended earlier and was not handled.
+    var events: AsyncStream<DownloadEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: DownloadEvent.self)
+        hub.listen(EventHub.Ear(continuation), backlog: backlog)
+        return stream
+    }
+
+    func eventItems() -> AsyncStream<EventHub.Item> {
+        let (stream, continuation) = AsyncStream.makeStream(of: EventHub.Item.self)
+        hub.listen(EventHub.Ear(items: continuation), backlog: backlog ?? { [] })
+        return stream
+    }
+
+    /// Reads what ended and was not handled, once the list is open; `nil` where events are not kept.
+    private var backlog: (@Sendable () async -> [DownloadEvent])? {
+        guard configuration.storage.isKept else { return nil }
+        return { [weak self] in
+            guard let store = await self?.whenOpen() else { return [] }
+            var events: [DownloadEvent] = []
+            while let page = try? await store.pendingEvents(after: events.last?.number ?? 0, limit: 1000),
+                !page.isEmpty
+            {
+                guard let self else { return [] }
+                events += page.map {
+                    self.event($0.event.kind, of: $0.event.id, date: $0.event.date, number: $0.number)
+                }
+            }
+            return events
+        }
+    }
+
+    /// The store once it is open; `nil` when it will not be.
+    private func whenOpen() async -> (any DownloadStore)? {
+        while true {
+            let heard = bell.rings
+            let (phase, store) = state.withLock { ($0.phase, $0.store) }
+            switch phase {
+            case .open: return store
+            case .closing, .closed: return nil
+            case .idle: await bell.wait(after: heard)
+            }
+            if Task.isCancelled { return nil }
+        }
+    }
+
+    func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
+}

@@ -1,0 +1,103 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// What the network allows, and who must wait for it.
+extension Scheduler {
+    /// Follows the network from now on; in a manager that keeps nothing, only once something has failed.
+    func watchNetwork() {
+        let isNew = state.withLock { state in
+            guard state.watcher == nil, state.phase == .open, state.configuration.watchesNetwork else { return false }
+            // owner: state.watcher, cancelled in shutdown.
+            state.watcher = Task { [weak self, monitor] in
+                for await snapshot in monitor.changes() {
+                    guard let self else { return }
+                    await self.networkChanged(snapshot)
+                }
+            }
+            return true
+        }
+        if isNew { monitor.start() }
+    }
+
+    /// Whether a host is this machine or directly attached; names are asked only while there is no way out.
+    func isNear(_ host: String?) async -> Bool {
+        guard let host else { return false }
+        let (network, watches) = state.withLock { ($0.network, $0.configuration.watchesNetwork) }
+        if network.isLocalAddress(host) { return true }
+        guard watches, !network.status.isOnline else { return false }
+        return await monitor.isLocal(host)
+    }
+
+    func networkChanged(_ snapshot: NetworkSnapshot) async {
+        // Names are asked while the old network still counts: who runs and turns out to be near is left alone.
+        var near: [DownloadID] = []
+        if !snapshot.status.isOnline {
+            let running = state.withLock { state in state.runs.keys.compactMap { state.live[$0]?.live } }
+            for live in running {
+                guard let host = live.request.sources.first?.host else { continue }
+                if snapshot.isLocalAddress(host) { continue }
+                if await monitor.isLocal(host) { near.append(live.id) }
+            }
+        }
+        let reconnecting: [DownloadDriver] = state.withLock { state in
+            let hasMoved = state.network.generation != snapshot.generation && state.network != .unknown
+            state.network = snapshot
+            for (id, host) in state.addresses { state.set(isNear: snapshot.isLocalAddress(host), of: id) }
+            for id in near { state.set(isNear: true, of: id) }
+            state.policy.set(network: snapshot.status)
+            guard hasMoved, snapshot.status.isOnline else { return [] }
+            return state.runs.compactMap { id, run in state.near.contains(id) ? nil : run.driver }
+        }
+        if !reconnecting.isEmpty { engine.environment(for: configuration).renewConnections() }
+        for driver in reconnecting { driver.reconnect() }
+        networkHub.send(snapshot.status)
+        turnOver()
+    }
+
+    /// The manager's rules have changed: those who follow them need something else now.
+    func applyNetworkRules() {
+        state.withLock { state in for id in state.policy.ids { state.review(id) } }
+    }
+}
+
+extension Scheduler.State {
+    /// Puts a download into the queue, at its place.
+    mutating func enter(
+        _ id: DownloadID, key: QueueKey, rule: NetworkRule, isNear: Bool, until: Duration?, host: String?
+    ) {
+        if rule != NetworkRule() { rules[id] = rule }
+        if isNear { near.insert(id) }
+        if let host, NetworkSnapshot.isAddress(host) { addresses[id] = host }
+        policy.restore(id, key: key, needs: needs(of: id), until: until)
+    }
+
+    /// Takes it out of the queue; what runs keeps its slot until it has ended.
+    mutating func leave(_ id: DownloadID) {
+        policy.leave(id)
+        rules[id] = nil
+        addresses[id] = nil
+        near.remove(id)
+    }
+
+    mutating func set(isNear: Bool, of id: DownloadID) {
+        guard isNear != near.contains(id) else { return }
+        if isNear { near.insert(id) } else { near.remove(id) }
+        review(id)
+    }
+
+    /// What it needs may be another now.
+    func needs(of id: DownloadID) -> NetworkNeeds {
+        (rules[id] ?? NetworkRule()).needs(
+            isLocal: near.contains(id), allowsMetered: configuration.allowsMeteredNetwork,
+            allowsConstrained: configuration.allowsConstrainedNetwork)
+    }
+
+    mutating func review(_ id: DownloadID) { policy.setNeeds(needs(of: id), of: id) }
+
+    /// The place behind all others of a priority.
+    mutating func takeKey(_ priority: DownloadPriority) -> QueueKey {
+        QueueKey(priority: priority.rawValue, position: policy.takePosition())
+    }
+}

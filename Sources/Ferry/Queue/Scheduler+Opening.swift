@@ -1,0 +1,163 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Logging
+import Synchronization
+
+/// Opening the list, going on with it, and letting go of it.
+extension Scheduler {
+    /// The store, opened when it is not yet.
+    func opened() async throws(DownloadError) -> any DownloadStore {
+        if let store = try look() { return store }
+        await openTurn.take()
+        defer { openTurn.give() }
+        if let store = try look() { return store }
+        return try await open()
+    }
+
+    private func look() throws(DownloadError) -> (any DownloadStore)? {
+        let (phase, store) = state.withLock { ($0.phase, $0.store) }
+        switch phase {
+        case .idle: return nil
+        case .open: return store
+        case .closing, .closed: throw Self.wasShutDown
+        }
+    }
+
+    private func open() async throws(DownloadError) -> any DownloadStore {
+        let configuration = configuration
+        guard case .catalogue(let identifier, let directory, let own) = configuration.storage else {
+            throw DownloadError(.internal, "a list that is kept nowhere is open from the start")
+        }
+        let place = try StatePlace.path(identifier: identifier, given: own)
+        let opening = try await Catalogue.open(directory: place, downloads: directory) { [weak self] error in
+            self?.complain(error)
+        }
+        let store = opening.catalogue
+        do throws(DownloadError) {
+            if let said = opening.note { configuration.logger?.warning("\(said)") }
+            if opening.isNew {
+                try await rebuild(store, identifier: identifier, directory: directory)
+            }
+            let entries = try await store.load()
+            let vault: any SecretVault =
+                configuration.storesCredentials ? SecretStore(directory: place + "/secrets") : SecretMemory()
+            await vault.sweep(keeping: Set(entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)))
+            await refresh(entries, in: store)
+            state.withLock { state in
+                state.store = store
+                state.vault = vault
+                for entry in entries { enter(entry, &state) }
+                state.phase = .open
+            }
+        } catch {
+            await store.close()
+            throw error
+        }
+        watchNetwork()
+        bell.ring()
+        turnOver()
+        return store
+    }
+
+    /// A listed download takes its place; those that ran or waited wait for their turn.
+    private func enter(_ entry: IndexEntry, _ state: inout State) {
+        state.listed.insert(entry.id)
+        state.policy.note(position: entry.key.position)
+        let until = entry.wakeAt.map { moment(of: $0) }
+        switch entry.kind {
+        case .waitingForSlot, .waitingForNetwork, .waitingToRetry, .waitingForDiskSpace, .waitingToStart,
+            .downloading, .verifying:
+            break
+        case .failed: if entry.wakeAt == nil { return }
+        case .waitingForFreshLink, .waitingForCredentials, .paused, .completed, .cancelled: return
+        }
+        state.enter(
+            entry.id, key: entry.key, rule: entry.network, isNear: state.network.isLocalAddress(entry.host),
+            until: until, host: entry.host)
+    }
+
+    /// Those that ran when the process ended hold more than the list says: their journals know.
+    private func refresh(_ entries: [IndexEntry], in store: any DownloadStore) async {
+        let running = entries.filter { $0.kind == .downloading || $0.kind == .verifying }.map(\.id)
+        guard !running.isEmpty, let rows = try? await store.rows(running) else { return }
+        let environment = engine.environment(for: configuration)
+        let changes: [StoreChange] = await environment.pool.run {
+            rows.compactMap { row in
+                guard let part = row.part,
+                    let held = PartFiles.held(at: part, by: row.id, fileSystem: environment.fileSystem)
+                else { return nil }
+                return .update(
+                    row.id, [.progress(completedBytes: held.completedBytes, totalBytes: held.totalBytes)])
+            }
+        }
+        store.submit(changes)
+    }
+
+    /// The list was lost: what the journals in the directory say of this session's downloads is listed again.
+    private func rebuild(_ store: Catalogue, identifier: String, directory: String) async throws(DownloadError) {
+        let environment = engine.environment(for: configuration)
+        let found: [PartFiles.Found] = await environment.pool.run {
+            PartFiles.all(in: directory, fileSystem: environment.fileSystem)
+        }
+        let rows = found.filter { $0.record.session == identifier }.compactMap { CatalogueRow($0, at: clock.date()) }
+        guard !rows.isEmpty else { return }
+        var ids: Set<DownloadID> = []
+        try await store.commit([.insert(rows.filter { ids.insert($0.id).inserted })])
+        configuration.logger?.warning("the list was lost; \(ids.count) downloads were found again by their journals")
+    }
+
+    // MARK: Closing
+
+    /// The last reference is gone.
+    func letGo() {
+        let isOpen = state.withLock { $0.phase == .open || $0.phase == .idle }
+        guard isOpen else { return }
+        // owner: nobody is left to wait for it; it ends when everything is safe, and holds nothing but this scheduler.
+        Task { await self.shutdown() }
+    }
+
+    /// Stops everything, keeps what is there, and returns when that is safe.
+    func shutdown() async {
+        await openTurn.take()
+        defer { openTurn.give() }
+        let runs: [Run]? = state.withLock { state in
+            guard state.phase != .closed else { return nil }
+            state.phase = .closing
+            state.alarm?.task.cancel()
+            state.pulse?.cancel()
+            return Array(state.runs.values)
+        }
+        guard let runs else { return }
+        for run in runs { run.stop(.shutdown) }
+        for run in runs { await run.ended() }
+        // What was being added or moved ends first.
+        await listTurn.take()
+        defer { listTurn.give() }
+        let (store, watcher, live) = state.withLock { state in
+            state.phase = .closed
+            defer { state.store = nil }
+            return (state.store, state.watcher, state.live.values.compactMap(\.live))
+        }
+        watcher?.cancel()
+        monitor.stop()
+        for live in live { live.close() }
+        await engine.shutdown()
+        await store?.close()
+        list.close()
+        networkHub.close()
+        hub.close()
+        bell.ring()
+    }
+
+    /// Takes nothing new, and returns when nothing runs or waits for its turn.
+    func drain() async {
+        state.withLock { $0.isDraining = true }
+        while true {
+            let heard = bell.rings
+            let isDone = state.withLock { $0.phase != .open || $0.policy.count == 0 && $0.runs.isEmpty }
+            if isDone || Task.isCancelled { return }
+            await bell.wait(after: heard)
+        }
+    }
+}

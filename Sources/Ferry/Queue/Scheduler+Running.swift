@@ -1,0 +1,323 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Logging
+import Synchronization
+
+/// One run, from its slot to its end.
+extension Scheduler {
+    func perform(
+        _ run: Run, _ id: DownloadID, _ environment: EngineEnvironment, on loop: (any TaskExecutor)?
+    ) async {
+        let live: LiveDownload
+        let outcome: DownloadDriver.Outcome
+        do throws(DownloadError) {
+            guard let (row, secrets) = try await inputs(id) else { return await dropped(id) }
+            live = self.live(for: row, secrets: secrets)
+            // A handle that was made for a list has none of the secrets.
+            live.set(request: row.request(with: secrets))
+            if row.request.hasSecrets, secrets == nil {
+                outcome = .failed(
+                    DownloadError(
+                        .credentials, "the credentials of \(row.name) were not kept", recovery: .needsUser))
+            } else {
+                outcome = await drive(run, live, row, environment, on: loop)
+            }
+        } catch {
+            guard let known = known(id) else { return await dropped(id) }
+            live = known
+            outcome = .failed(error)
+        }
+        await ended(run, live, outcome)
+    }
+
+    private func inputs(_ id: DownloadID) async throws(DownloadError) -> (CatalogueRow, Secrets?)? {
+        let (store, vault) = state.withLock { ($0.store, $0.vault) }
+        guard let row = try await store?.row(id) else { return nil }
+        return (row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil)
+    }
+
+    /// It is not listed any more.
+    private func dropped(_ id: DownloadID) async {
+        state.withLock { state in
+            state.leave(id)
+            state.policy.stopped(id)
+            state.runs[id] = nil
+        }
+        bell.ring()
+        turnOver()
+    }
+
+    private func drive(
+        _ run: Run, _ live: LiveDownload, _ row: CatalogueRow, _ environment: EngineEnvironment,
+        on loop: (any TaskExecutor)?
+    ) async -> DownloadDriver.Outcome {
+        let id = live.id
+        let (configuration, store, isRenewed) = state.withLock {
+            ($0.configuration, $0.store, $0.renewed.remove(id) != nil)
+        }
+        if let announced = row.announced, let finished = await recover(announced, row, environment) {
+            return .completed(finished)
+        }
+        let driver = DownloadDriver(
+            id: id, request: live.request, environment: environment, settings: configuration.driverSettings,
+            context: context(of: row, at: live.status.path, run, configuration, isRenewed: isRenewed), light: loop
+        ) { [weak self, weak live] report in
+            guard let self, let live else { return }
+            self.take(report, of: live, in: run)
+        }
+        live.set(driver: driver)
+        guard run.begin(driver) else { return .stopped }
+        return await driver.run()
+    }
+
+    private func context(
+        of row: CatalogueRow, at path: String?, _ run: Run, _ configuration: DownloadManager.Configuration,
+        isRenewed: Bool
+    ) -> RunContext {
+        var context = RunContext()
+        context.partPath = row.part ?? path
+        context.ignoresFinished = isRenewed
+        if row.attempts > 0 {
+            var retries = RetryMemory()
+            retries.attempts = row.attempts
+            context.retries = retries
+        }
+        guard configuration.storage.isKept else { return context }
+        context.tags = JournalTags(row)
+        context.witness = Witness(scheduler: self, run: run, id: row.id)
+        context.belongsToAnother = { [weak self] other in
+            other != row.id.rawValue && self?.isListed(DownloadID(rawValue: other)) == true
+        }
+        return context
+    }
+
+    /// A small file was about to get its name when the process ended: whether it did.
+    private func recover(
+        _ announced: AnnouncedFile, _ row: CatalogueRow, _ environment: EngineEnvironment
+    ) async -> FinishedDownload? {
+        let file = PublishedFile(announced)
+        let syncs = row.request.syncsToDisk
+        let isThere = await environment.pool.run {
+            (try? DownloadDriver.recoverAnnounced(file, syncs: syncs, fileSystem: environment.fileSystem)) ?? false
+        }
+        guard isThere else { return nil }
+        return FinishedDownload(
+            path: file.path, totalBytes: file.length, proof: .single, wasAlreadyComplete: true,
+            finalURL: row.request.sources.first?.redacted ?? "")
+    }
+
+    // MARK: What the driver says
+
+    private func take(_ report: DownloadDriver.Report, of live: LiveDownload, in run: Run) {
+        switch report {
+        case .event(let kind):
+            record(kind, of: live)
+            send(kind, of: live.id)
+        case .state(let new):
+            var backsOff = false
+            if case .waiting(.retry(let at)) = new {
+                run.retryAt = at
+                backsOff = true
+            } else {
+                run.retryAt = nil
+            }
+            live.set(state: new)
+            told(live.id)
+            if backsOff {
+                watchNetwork()
+                turnOver()
+            }
+        case .named(let name, let path):
+            live.set(name: name, path: path)
+            let store = keptStore
+            store?.submit([.update(live.id, [.name(name, path: path), .part(path.map { $0 + ".part" })])])
+            told(live.id)
+        }
+    }
+
+    /// The store, where what is told is kept.
+    var keptStore: (any DownloadStore)? {
+        state.withLock { $0.configuration.storage.isKept ? $0.store : nil }
+    }
+
+    private func record(_ kind: DownloadEvent.Kind, of live: LiveDownload) {
+        keptStore?.submit([.record(DownloadEvent(id: live.id, date: clock.date(), kind: kind))])
+    }
+
+    // MARK: The end of a run
+
+    private func ended(_ run: Run, _ live: LiveDownload, _ outcome: DownloadDriver.Outcome) async {
+        let retryAt = run.retryAt
+        run.retryAt = nil
+        switch outcome {
+        case .completed(let finished): await completed(finished, run, live)
+        case .cancelled: await cancelled(live)
+        case .stopped: await stopped(run, live, retryAt: retryAt)
+        case .failed(let error): await failed(error, run, live)
+        }
+        state.withLock { state in
+            state.runs[live.id] = nil
+            state.policy.stopped(live.id)
+        }
+        told(live.id)
+        bell.ring()
+        turnOver()
+    }
+
+    private func completed(_ finished: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
+        let recorded = run.recorded
+        var number = recorded.number
+        if !recorded.isThere {
+            let stamp = keptStore == nil ? nil : await stamp(of: finished)
+            number = await end(live.id, .completed(finished, stamp))
+        }
+        leaveQueue(live.id)
+        await forgetSecrets(of: live.id)
+        live.set(state: .completed(finished.proof), finished: finished, isEnd: true)
+        send(.completed(finished), of: live.id, number: number)
+    }
+
+    private func cancelled(_ live: LiveDownload) async {
+        let number = await end(live.id, .cancelled)
+        leaveQueue(live.id)
+        await forgetSecrets(of: live.id)
+        live.set(state: .cancelled, isEnd: true)
+        send(.cancelled, of: live.id, number: number)
+    }
+
+    private func stopped(_ run: Run, _ live: LiveDownload, retryAt: Date?) async {
+        let retries = live.driver?.retries
+        let progress = live.driver?.progress() ?? live.status.progress
+        var fields: [RowField] = [
+            .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes),
+            .attempts(retries?.attempts ?? 0, retryAt: nil),
+        ]
+        switch run.wish {
+        case .pause, .takeAway, nil:
+            leaveQueue(live.id)
+            fields.insert(.state(.paused), at: 0)
+            await keep([.update(live.id, fields)])
+            live.set(state: .paused, isEnd: true)
+            record(.paused, of: live)
+            send(.paused, of: live.id)
+        case .cancel:
+            // It came too late for the driver: the run was over.
+            live.set(state: .paused, isEnd: true)
+        case .slot, .network, .backOff, .change, .shutdown:
+            var reason = WaitReason.slot
+            if run.wish == .network { reason = .network }
+            if run.wish == .backOff, let date = retryAt, date > clock.date() {
+                reason = .retry(at: date)
+                fields[1] = .attempts(retries?.attempts ?? 0, retryAt: date)
+                let until = moment(of: date)
+                state.withLock { $0.policy.block(live.id, until: until) }
+            }
+            fields.insert(.state(.waiting(reason)), at: 0)
+            keptStore?.submit([.update(live.id, fields)])
+            live.set(state: .waiting(reason), isEnd: true)
+            if run.wish == .network {
+                let told = DownloadEvent.Kind.waiting(.network, message: "no network that it may use")
+                record(told, of: live)
+                send(told, of: live.id)
+            }
+        }
+    }
+
+    private func failed(_ error: DownloadError, _ run: Run, _ live: LiveDownload) async {
+        let configuration = configuration
+        if configuration.waitsForUser, let reason = error.userWait {
+            let progress = live.status.progress
+            leaveQueue(live.id)
+            await keep([
+                .update(
+                    live.id,
+                    [
+                        .state(.waiting(reason)),
+                        .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes),
+                    ])
+            ])
+            live.set(state: .waiting(reason), isEnd: true)
+            let told = DownloadEvent.Kind.waiting(reason, message: error.message)
+            record(told, of: live)
+            send(told, of: live.id)
+            return
+        }
+        let progress = live.status.progress
+        keptStore?.submit([
+            .update(
+                live.id, [.progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)])
+        ])
+        let number = await end(live.id, .failed(error))
+        if let delay = configuration.retriesFailedAfter, error.recovery != .permanent {
+            state.withLock { $0.policy.block(live.id, until: clock.now() + delay) }
+            keptStore?.submit([
+                .update(live.id, [.attempts(0, retryAt: clock.date().addingTimeInterval(delay.seconds))])
+            ])
+        } else {
+            leaveQueue(live.id)
+        }
+        live.set(state: .failed(error), isEnd: true)
+        send(.failed(error), of: live.id, number: number)
+    }
+
+    /// The wall clock's time on the monotonic one.
+    func moment(of date: Date) -> Duration {
+        clock.now() + .seconds(max(0, date.timeIntervalSince(clock.date())))
+    }
+
+    func leaveQueue(_ id: DownloadID) {
+        state.withLock { $0.leave(id) }
+    }
+
+    // MARK: The store
+
+    /// Makes changes durable; what the store says against them is told, and stops nobody's download.
+    func keep(_ changes: [StoreChange]) async {
+        guard let store = state.withLock({ $0.store }) else { return }
+        do throws(DownloadError) { try await store.commit(changes) } catch { complain(error) }
+    }
+
+    /// The end of a download, durable; the number of its event, where events are kept.
+    func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> Int64? {
+        guard let store = state.withLock({ $0.store }) else { return nil }
+        do throws(DownloadError) {
+            let isKept = configuration.storage.isKept
+            return try await store.commit([.end(id, Ending(outcome, at: clock.date(), isNumbered: isKept))]).first?
+                .number
+        } catch {
+            complain(error)
+            return nil
+        }
+    }
+
+    func complain(_ error: DownloadError) {
+        configuration.logger?.error("the list of downloads could not be kept: \(error)")
+    }
+
+    private func stamp(of finished: FinishedDownload) async -> FileStamp? {
+        guard !finished.path.isEmpty else { return nil }
+        let environment = engine.environment(for: configuration)
+        return await environment.pool.run {
+            (try? PublishedFile.read(finished.path, fileSystem: environment.fileSystem)).map { FileStamp($0) }
+        }
+    }
+
+    func forgetSecrets(of id: DownloadID) async {
+        let (vault, isKept) = state.withLock { ($0.vault, $0.configuration.storage.isKept) }
+        if isKept { await vault.remove([id]) }
+    }
+
+    func isListed(_ id: DownloadID) -> Bool { state.withLock { $0.listed.contains(id) } }
+}
+
+extension DownloadError {
+    /// What the user must bring before it can go on.
+    var userWait: WaitReason? {
+        switch code {
+        case .freshLink: .freshLink
+        case .credentials: .credentials
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// Which downloads there are, who runs and who waits.
+///
+/// ```
+/// add, resume, retry, network, limit ─► QueuePolicy.decide ─► launch: row, secrets, DownloadDriver.run
+///        ▲                                                └─► stop ─┐
+///        └────────────── ended: store, state, event ◄───────────────┘
+/// ```
+///
+/// Invariants: everything that lasts is in the store before it is told; the policy alone decides who starts and who
+/// is stopped; every run is in `runs` until it has ended and is awaited by ``shutdown()``; a download runs at most
+/// once at a time. What a user does with one download takes that download's turn.
+/// Locks: a download's own may be taken under this one, never the other way round; neither across a suspension.
+final class Scheduler: Sendable {
+    enum Phase: Sendable, Hashable {
+        /// Nothing was asked of it yet: the catalogue is not open.
+        case idle
+        case open
+        case closing
+        case closed
+    }
+
+    struct State {
+        var configuration: DownloadManager.Configuration
+        var phase: Phase
+        var store: (any DownloadStore)?
+        var vault: any SecretVault
+        var policy: QueuePolicy
+        var runs: [DownloadID: Run] = [:]
+        var live: [DownloadID: WeakLiveDownload] = [:]
+        /// How many entries `live` may have before dead ones are thrown out.
+        var sweepAt = 64
+        /// Every download of the catalogue; empty where there is none.
+        var listed: Set<DownloadID> = []
+        /// Queued downloads whose network rule says something of its own.
+        var rules: [DownloadID: NetworkRule] = [:]
+        /// The hosts of queued downloads that are addresses: whether they are on-link changes with the network.
+        var addresses: [DownloadID: String] = [:]
+        /// Queued downloads whose host is this machine or directly attached.
+        var near: Set<DownloadID> = []
+        var network: NetworkSnapshot
+        var watcher: Task<Void, Never>?
+        var alarm: (at: Duration, task: Task<Void, Never>)?
+        var pulse: Task<Void, Never>?
+        var beats = 0
+        /// Those that are to be fetched anew although their file is there.
+        var renewed: Set<DownloadID> = []
+        weak var dispatcher: DelegateDispatcher?
+        /// No new downloads are taken.
+        var isDraining = false
+    }
+
+    struct WeakLiveDownload { weak var live: LiveDownload? }
+
+    let state: Mutex<State>
+    let engine: EngineProvider
+    let monitor: any NetworkMonitor
+    let hub = EventHub()
+    let list = ListHub()
+    let networkHub = NetworkHub()
+    /// Additions and moves happen one after the other; so do opening and closing.
+    let listTurn = Turn()
+    let openTurn = Turn()
+    /// Rings when a run has ended.
+    let bell = Signal()
+
+    init(configuration: DownloadManager.Configuration, engine: EngineProvider, monitor: any NetworkMonitor) {
+        self.engine = engine
+        self.monitor = monitor
+        let isKept = configuration.storage.isKept
+        state = Mutex(
+            State(
+                configuration: configuration, phase: isKept ? .idle : .open, store: isKept ? nil : MemoryStore(),
+                vault: SecretMemory(), policy: QueuePolicy(limit: max(1, configuration.maxConcurrentDownloads)),
+                network: .unknown))
+    }
+
+    var configuration: DownloadManager.Configuration { state.withLock { $0.configuration } }
+    var clock: any EngineClock { engine.clock }
+    /// Nothing begins any more.
+    var isShutDown: Bool { state.withLock { $0.phase == .closing || $0.phase == .closed } }
+
+    static let wasShutDown = DownloadError(.shutDown, "this download manager was shut down")
+
+    func configure(_ change: (inout DownloadManager.Configuration) -> Void) {
+        let configuration = state.withLock { state in
+            change(&state.configuration)
+            state.configuration.maxConcurrentDownloads = max(1, state.configuration.maxConcurrentDownloads)
+            state.policy.set(limit: state.configuration.maxConcurrentDownloads)
+            return state.configuration
+        }
+        engine.apply(configuration)
+        applyNetworkRules()
+        turnOver()
+    }
+
+    // MARK: Who runs
+
+    /// Asks the policy who starts and who stops, now.
+    func turnOver() {
+        let stops: [(Run, Run.Stop)] = state.withLock { state in
+            guard state.phase == .open else { return [] }
+            let now = clock.now()
+            let decision = state.policy.decide(at: now)
+            for id in decision.start { launch(id, &state) }
+            var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
+                state.runs[stop.id].map { ($0, stop.reason == .network ? .network : .slot) }
+            }
+            if state.policy.hasReady {
+                // Who only waits for his next attempt leaves his slot to those who could use it.
+                let soon = clock.date().addingTimeInterval(1)
+                for run in state.runs.values { if let at = run.retryAt, at > soon { stops.append((run, .backOff)) } }
+            }
+            setAlarm(decision.nextWake, now: now, &state)
+            return stops
+        }
+        for (run, stop) in stops { run.stop(stop) }
+    }
+
+    private func launch(_ id: DownloadID, _ state: inout State) {
+        let run = Run()
+        let environment = engine.environment(for: state.configuration)
+        let loop = environment.light()
+        state.runs[id] = run
+        // owner: state.runs, awaited in shutdown.
+        run.set(task: Task(executorPreference: loop) { await self.perform(run, id, environment, on: loop) })
+        startPulse(&state)
+    }
+
+    private func setAlarm(_ at: Duration?, now: Duration, _ state: inout State) {
+        guard state.alarm?.at != at else { return }
+        state.alarm?.task.cancel()
+        state.alarm = at.map { at in
+            // owner: state.alarm, cancelled when it is set anew and in shutdown.
+            let task = Task { [weak self, clock] in
+                try? await clock.sleep(for: max(.zero, at - now))
+                guard !Task.isCancelled, let self else { return }
+                self.state.withLock { if $0.alarm?.at == at { $0.alarm = nil } }
+                self.turnOver()
+            }
+            return (at, task)
+        }
+    }
+
+    // MARK: Downloads in memory
+
+    /// The object of a download, made from its row when there is none.
+    func live(for row: CatalogueRow, secrets: Secrets? = nil) -> LiveDownload {
+        state.withLock { state in live(for: row.id, &state) { LiveDownload(row, secrets: secrets) } }
+    }
+
+    func live(for id: DownloadID, _ state: inout State, make: () -> LiveDownload) -> LiveDownload {
+        if let live = state.live[id]?.live { return live }
+        if state.live.count >= state.sweepAt {
+            state.live = state.live.filter { $0.value.live != nil }
+            state.sweepAt = max(64, 2 * state.live.count)
+        }
+        let live = make()
+        state.live[id] = WeakLiveDownload(live: live)
+        if state.phase == .closed { live.close() }
+        return live
+    }
+
+    func known(_ id: DownloadID) -> LiveDownload? { state.withLock { $0.live[id]?.live } }
+
+    // MARK: Telling
+
+    func send(_ kind: DownloadEvent.Kind, of id: DownloadID, number: Int64? = nil) {
+        hub.send(event(kind, of: id, date: clock.date(), number: number))
+    }
+
+    func event(_ kind: DownloadEvent.Kind, of id: DownloadID, date: Date, number: Int64?) -> DownloadEvent {
+        DownloadEvent(id: id, date: date, kind: kind, number: number) { [weak self] number in
+            self?.state.withLock { $0.store }?.submit([.acknowledge(number)])
+        }
+    }
+
+    func told(_ id: DownloadID) { list.tell { ListChange(changed: [id]) } }
+}
+
+extension ListChange {
+    init(
+        added: Set<DownloadID> = [], removed: Set<DownloadID> = [], changed: Set<DownloadID> = [],
+        isReordered: Bool = false
+    ) {
+        self.init()
+        self.added = added
+        self.removed = removed
+        self.changed = changed
+        self.isReordered = isReordered
+    }
+}
+
+extension LiveDownload {
+    /// What the store knows of it.
+    convenience init(_ row: CatalogueRow, secrets: Secrets?) {
+        var state = row.state
+        switch state {
+        case .downloading, .verifying: state = .waiting(.slot)
+        case .waiting, .paused, .failed, .completed, .cancelled: break
+        }
+        self.init(
+            request: row.request(with: secrets),
+            status: DownloadStatus(
+                id: row.id, state: state,
+                progress: DownloadProgress(completedBytes: row.completedBytes, totalBytes: row.totalBytes),
+                name: row.name, path: row.path),
+            finished: row.finished)
+    }
+}

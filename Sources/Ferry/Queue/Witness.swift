@@ -1,0 +1,62 @@
+import FerryCore
+import FerryEngine
+
+/// Writes into the catalogue what happens to a file at its publishing, before the engine goes on.
+final class Witness: PublishWitness {
+    private let scheduler: Scheduler
+    private let run: Run
+    private let id: DownloadID
+
+    init(scheduler: Scheduler, run: Run, id: DownloadID) {
+        self.scheduler = scheduler
+        self.run = run
+        self.id = id
+    }
+
+    func willPublish(_ file: PublishedFile) async throws(DownloadError) {
+        try await scheduler.keptStore?.commit([.update(id, [.announced(AnnouncedFile(file))])])
+    }
+
+    func didPublish(_ finished: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
+        let ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
+        let events = try await scheduler.keptStore?.commit([.end(id, ending)])
+        run.record(number: events?.first?.number)
+    }
+}
+
+extension FileStamp {
+    init(_ file: PublishedFile) {
+        let (whole, overflows) = file.modified.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (time, overflowsToo) = whole.addingReportingOverflow(Int64(file.modified.nanoseconds))
+        self.init(
+            device: file.device, inode: file.inode, length: file.length,
+            modificationTime: overflows || overflowsToo ? .max : time)
+    }
+
+    /// The file with this stamp at that path.
+    func file(at path: String) -> PublishedFile {
+        let (seconds, rest) = modificationTime.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let isEarlier = rest < 0
+        return PublishedFile(
+            path: path, device: device, inode: inode, length: length,
+            modified: FileTime(
+                seconds: isEarlier ? seconds - 1 : seconds, nanoseconds: Int32(isEarlier ? rest + 1_000_000_000 : rest)
+            ))
+    }
+}
+
+extension AnnouncedFile {
+    init(_ file: PublishedFile) { self.init(path: file.path, stamp: FileStamp(file)) }
+}
+
+extension PublishedFile {
+    init(_ announced: AnnouncedFile) { self = announced.stamp.file(at: announced.path) }
+}
+
+extension JournalTags {
+    init(_ row: CatalogueRow) {
+        self.init(
+            session: row.session, position: row.key.position, priority: row.key.priority, label: row.label,
+            userInfo: row.userInfo)
+    }
+}

@@ -1,0 +1,36 @@
+public import struct Foundation.URL
+
+/// A download that has ended well.
+public struct FinishedDownload: Sendable, Hashable {
+    /// The absolute path of the file; empty when the bytes went to a stream.
+    public var path: String
+    /// The size of the file.
+    public var totalBytes: ByteCount
+    public var proof: Proof
+    /// Nothing was fetched: the file was there already and is the server's.
+    public var wasAlreadyComplete: Bool
+    /// The URL that answered at last, after redirects, with `?…` for its query.
+    public var finalURL: String
+    /// The media type that the server gave.
+    public var contentType: String?
+    /// Bytes of bodies received in this run, those thrown away included.
+    public var receivedBytes: ByteCount
+
+    public init(
+        path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false, finalURL: String = "",
+        contentType: String? = nil, receivedBytes: ByteCount = 0
+    ) {
+        self.path = path
+        self.totalBytes = totalBytes
+        self.proof = proof
+        self.wasAlreadyComplete = wasAlreadyComplete
+        self.finalURL = finalURL
+        self.contentType = contentType
+        self.receivedBytes = receivedBytes
+    }
+
+    /// The file, as a URL; `nil` when the bytes went to a stream.
+    public var file: URL? {
+        path.isEmpty ? nil : URL(filePath: path, directoryHint: .notDirectory)
+    }
+}

@@ -1,0 +1,70 @@
+package import FerryCore
+import SystemPackage
+
+extension PartFiles {
+    /// A part file and what its journal says.
+    package struct Found: Sendable {
+        /// The path of the part file.
+        package let part: String
+        /// The directory that it lies in.
+        package let directory: String
+        package let record: JournalRecord
+
+        /// The bytes that the journal claims.
+        package var claimedBytes: ByteCount {
+            record.claimed.reduce(0) { $0 + max(0, ($1.last ?? 0) - ($1.first ?? 0)) }
+        }
+    }
+
+    /// What the journal beside `path` says: the path of a part file, of a journal, or of the finished file. Blocks.
+    ///
+    /// Throws what is wrong with the journal; `notResumable` when there is none, or no part file.
+    package static func find(
+        at path: String, fileSystem: any FileSystem = LocalFileSystem()
+    ) throws(DownloadError) -> Found {
+        guard let paths = DownloadPaths(of: FilePath(path).lexicallyNormalized()) else {
+            throw DownloadError(.notResumable, "\(path) is not a part file")
+        }
+        let record: JournalRecord
+        do throws(JournalError) { record = try Journal.read(at: paths.journal, fileSystem: fileSystem) } catch {
+            if case .missing = error { throw DownloadError(.notResumable, "\(paths.journal) is not there") }
+            throw DownloadError(error)
+        }
+        guard let status = try? fileSystem.statusIfPresent(paths.part), status.kind == .regular else {
+            throw DownloadError(.notResumable, "the part file \(paths.part) is gone")
+        }
+        return Found(part: paths.part.string, directory: paths.directory.string, record: record)
+    }
+
+    /// All that can be read in a directory, sorted by path; nothing when it is not there. Blocks.
+    package static func all(in directory: String, fileSystem: any FileSystem = LocalFileSystem()) -> [Found] {
+        ((try? list(in: directory, fileSystem: fileSystem)) ?? []).compactMap {
+            try? find(at: $0, fileSystem: fileSystem)
+        }
+    }
+
+    /// How far a download is by its journal; `nil` when the journal there is not its own. Blocks.
+    package static func held(
+        at path: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
+    ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {
+        guard let found = try? find(at: path, fileSystem: fileSystem), found.record.id == id.rawValue else { return nil }
+        return (found.claimedBytes, found.record.totalBytes)
+    }
+}
+
+extension PublishedFile {
+    /// Deletes a published file, when it is still the same; without `file`, nothing. What is not there is no error.
+    ///
+    /// Throws `conflict` when something else has the path now, `disk` when it cannot be deleted. Blocks.
+    package static func delete(
+        _ path: String, ifUnchangedSince file: PublishedFile?, fileSystem: any FileSystem = LocalFileSystem()
+    ) throws(DownloadError) {
+        guard let now = try read(path, fileSystem: fileSystem) else { return }
+        guard let file, now == file else {
+            throw DownloadError(
+                .conflict, "\(path) is not the file that was downloaded any more, and was not deleted",
+                recovery: .needsUser)
+        }
+        do throws(FileError) { try fileSystem.unlink(FilePath(path)) } catch { throw DownloadError(error) }
+    }
+}
