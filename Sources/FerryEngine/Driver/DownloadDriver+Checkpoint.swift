@@ -150,14 +150,16 @@ extension DownloadDriver.State {
     /// The record as it will be once `snapshot` is synced.
     func nextRecord(claiming snapshot: RangeSet<ByteCount>) -> JournalRecord? {
         guard var record else { return nil }
-        // The source of the validators comes first.
-        let texts =
-            (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
-        var seen: Set<String> = []
-        record.urls = texts.filter { seen.insert($0).inserted }
         record.take(tags)
-        record.totalBytes = machine.planner.total
-        record.identity = machine.identity
+        if !machine.isLinkUnproven {
+            // The source of the validators comes first.
+            let texts =
+                (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
+            var seen: Set<String> = []
+            record.urls = texts.filter { seen.insert($0).inserted }
+            record.totalBytes = machine.planner.total
+            record.identity = machine.identity
+        }
         record.checksum = checksum?.description
         record.offered = (machine.entity?.digests.first ?? offered)?.description
         record.claimed = machine.planner.claimed.union(snapshot.intersection(machine.planner.written)).pairs
