@@ -124,8 +124,8 @@ extension DownloadDriver {
             return nil
         }
         if let publishing = record.publishing {
-            if let finished = try await recover(publishing, paths: paths, journal: journal, record: &record) {
-                return finished
+            if let finished = try recover(publishing, paths: paths, record: &record) {
+                return try await settle(finished, record, journal, paths)
             }
         }
         let part: PartFile
@@ -171,8 +171,8 @@ extension DownloadDriver {
 
     /// Publishing was cut: finish it, or do it again.
     private func recover(
-        _ publishing: JournalRecord.Publishing, paths: DownloadPaths, journal: Journal, record: inout JournalRecord
-    ) async throws(DownloadError) -> FinishedDownload? {
+        _ publishing: JournalRecord.Publishing, paths: DownloadPaths, record: inout JournalRecord
+    ) throws(DownloadError) -> FinishedDownload? {
         let publisher = Publisher(
             fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
         let recovery: Publisher.Recovery
@@ -181,17 +181,12 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
         switch recovery {
         case .finished(let path):
-            let finished = FinishedDownload(
-                path: path.string, totalBytes: publishing.length, proof: record.weakestJoin ?? .single,
-                wasAlreadyComplete: true)
-            do throws(DownloadError) { try await tellPublished(finished) } catch {
-                journal.close()
-                throw error
-            }
-            try? journal.remove(syncs: request.syncsToDisk)
-            environment.knownJournals(in: paths.directory)?.remove(paths.journal)
             report(.event(.note("publishing was cut; it is finished now")))
-            return finished
+            // A digest that it has in its journal was compared before the name was announced.
+            let wasCompared = record.checksum ?? record.offered != nil
+            return FinishedDownload(
+                path: path.string, totalBytes: publishing.length,
+                proof: wasCompared ? .digest : record.weakestJoin ?? .single, wasAlreadyComplete: true)
         case .unproven(_, let reason):
             report(.event(.note(reason)))
             record.publishing = nil
@@ -204,6 +199,34 @@ extension DownloadDriver {
             record.publishing = nil
             return nil
         }
+    }
+
+    /// A file that an earlier run had finished: compared with the digest that is asked for now, told, and its journal
+    /// goes; `nil` when it has another digest and is fetched again.
+    private func settle(
+        _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths
+    ) async throws(DownloadError) -> FinishedDownload? {
+        var answer: FinishedDownload? = finished
+        do throws(DownloadError) {
+            if request.checksum != nil || request.checksumList != nil {
+                if request.sources.isEmpty {
+                    let known = record.urls.compactMap { try? DownloadURL($0) }
+                    guard !known.isEmpty else {
+                        throw DownloadError(.invalidRequest, "the journal \(paths.journal) names no URL")
+                    }
+                    state.withLock { $0.sources = known }
+                }
+                answer = try await lookForFinished(FilePath(finished.path))
+            }
+            if let answer { try await tellPublished(answer) }
+        } catch {
+            journal.close()
+            throw error
+        }
+        try? journal.remove(syncs: request.syncsToDisk)
+        environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+        try? SetAside(paths, fileSystem: environment.fileSystem, syncs: false).remove()
+        return answer
     }
 
     /// What the journal says becomes what the machine believes.
@@ -297,7 +320,7 @@ extension DownloadDriver {
             begin(with: nil)
             return nil
         }
-        let url = request.sources[0]
+        let url = sources[0]
         // The server may give it another name, and the list know that one.
         try? await lookUpChecksum(for: namesBeforehand)
         if let checksum = state.withLock({ $0.checksum }) {
