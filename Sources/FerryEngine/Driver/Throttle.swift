@@ -5,6 +5,8 @@ import Synchronization
 package final class Throttle: Sendable {
     private let bucket: Mutex<TokenBucket>
     private let clock: any EngineClock
+    /// Rings when the limit changes: whoever waits under the old one asks again.
+    private let changed = Signal()
 
     /// `rate` in bytes per second; `nil` for no limit.
     package init(rate: ByteCount?, clock: any EngineClock) {
@@ -12,10 +14,11 @@ package final class Throttle: Sendable {
         self.clock = clock
     }
 
-    /// Changes the limit at once, for those who wait too from their next piece on.
+    /// Changes the limit at once, for those who wait too.
     package func set(rate: ByteCount?) {
         let now = clock.now()
         bucket.withLock { $0.setRate(rate, at: now) }
+        changed.ring()
     }
 
     package var rate: ByteCount? { bucket.withLock { $0.bytesPerSecond } }
@@ -25,9 +28,34 @@ package final class Throttle: Sendable {
 
     /// Accounts for bytes that came in and waits until the next may.
     package func passed(_ count: ByteCount) async {
+        let heard = changed.rings
         let delay = bucket.withLock { bucket in
             bucket.bytesPerSecond == nil ? .zero : bucket.take(count, at: clock.now())
         }
-        if delay > .zero { try? await clock.sleep(for: delay) }
+        if delay > .zero { await wait(delay, changedAfter: heard) }
+    }
+
+    private func wait(_ delay: Duration, changedAfter heard: UInt64) async {
+        var (delay, heard) = (delay, heard)
+        while delay > .zero, await isChanged(within: delay, after: heard) {
+            heard = changed.rings
+            delay = bucket.withLock { $0.delay(at: clock.now()) }
+        }
+    }
+
+    /// Whether the limit changed before this time had passed; false when the task is cancelled.
+    private func isChanged(within delay: Duration, after heard: UInt64) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [clock] in
+                try? await clock.sleep(for: delay)
+                return false
+            }
+            group.addTask { [changed] in
+                await changed.wait(after: heard)
+                return !Task.isCancelled
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
     }
 }
