@@ -14,7 +14,7 @@ struct FerryCommand: ParsableCommand {
               ferry get -i list.txt -d downloads -j 4
               ferry plan https://example.com/large.iso
             """,
-        version: "ferry \(FerryVersion.text)",
+        version: "ferry \(Program.version)",
         subcommands: [GetCommand.self, PlanCommand.self])
 
     /// Reads the arguments and does what they say; the parser's own exit codes become ours.

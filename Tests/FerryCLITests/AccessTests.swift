@@ -125,4 +125,51 @@ import Testing
             #expect(place.names == ["ca.pem"])
         }
     }
+
+    @Test("-6 reaches an origin that has IPv6 alone; -4 does not, and says why")
+    func onlyIPv6() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.addresses = ["::1"]
+        try await OriginServer.with(configuration) { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let url = "http://[::1]:\(server.port)/f.bin"
+            let six = try await FerryProcess.run(["get", "--no-progress", "-6", url], in: place)
+            #expect(six.code == 0, "\(six.error)")
+            #expect(Self.resource.source.compare(file: place.path("f.bin"), size: Self.resource.size) == .equal)
+            let four = try await FerryProcess.run(
+                ["get", "--no-progress", "-4", "--retries", "0", "-o", "g.bin", url], in: place)
+            #expect(four.code == 3)
+            #expect(four.error.contains("no IPv4 address"), "\(four.error)")
+        }
+    }
+
+    @Test("--proxy and all_proxy lead through a SOCKS proxy, which looks up the name", arguments: [false, true])
+    func socks(byEnvironment: Bool) async throws {
+        let proxy = try await SOCKSServer.start(hosts: ["files.test": "127.0.0.1"])
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", "http://files.test:\(server.port)/f.bin"]
+                    + (byEnvironment ? [] : ["--proxy", proxy.url]),
+                in: place, environment: byEnvironment ? ["all_proxy": proxy.url] : [:])
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(Set(proxy.targets) == ["files.test:\(server.port)"])
+            #expect(Self.resource.source.compare(file: place.path("f.bin"), size: Self.resource.size) == .equal)
+        }
+        await proxy.shutdown()
+    }
+
+    @Test("plan says what get would: credentials are exit code 5, another refusal 4", arguments: [(401, 5), (404, 4)])
+    func plan(status: Int, code: Int32) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .status(status))
+            let outcome = try await FerryProcess.run(["plan", server.url("/f.bin")], in: Workplace())
+            #expect(outcome.code == code, "\(outcome.error)")
+            #expect(outcome.error.contains("\(status)"))
+            #expect(outcome.output.isEmpty)
+        }
+    }
 }

@@ -16,6 +16,22 @@ import Testing
         #expect(line.contains("--on-conflict"))
     }
 
+    @Test(
+        "a file is named unless the message names it: a short name is part of many words",
+        arguments: [
+            ("c", "the file does not have its checksum", "c: the file does not have its checksum"),
+            ("file", "the file is larger", "file: the file is larger"),
+            ("f", "cannot create /d/foo: no space", "f: cannot create /d/foo: no space"),
+            ("f", "cannot create /d/f: no space", "cannot create /d/f: no space"),
+            ("f", "/d/foo and /d/f", "/d/foo and /d/f"),
+            ("f", "cannot write /d/f.part: no space", "cannot write /d/f.part: no space"),
+            ("http://h/f", "http://h/f answered 404", "http://h/f answered 404"),
+            ("", "no name", "no name"),
+        ])
+    func naming(name: String, message: String, line: String) {
+        #expect(ErrorText.line(DownloadError(.disk, message), name: name) == line)
+    }
+
     @Test("the command after missing credentials names the URL only where it is shown whole")
     func command() {
         let error = DownloadError(.credentials, "401")

@@ -39,13 +39,20 @@ import Testing
                 #"{"v":1,"event":"note",\#(head),"message":"found 4"}"#,
                 #"{"v":1,"event":"paused",\#(head)}"#,
                 #"{"v":1,"event":"completed",\#(head),"path":"/d/f","totalBytes":10,"proof":"strong","alreadyComplete":false,"#
-                    + #""receivedBytes":0,"finalURL":"","contentType":null}"#,
+                    + #""receivedBytes":0,"finalURL":null,"contentType":null}"#,
                 #"{"v":1,"event":"failed",\#(head),"code":"checksum","exitCode":7,"message":"wrong","underlying":null,"#
                     + #""suggestion":null,"command":null}"#,
                 #"{"v":1,"event":"cancelled",\#(head)}"#,
                 #"{"v":1,"event":"progress",\#(head),"completedBytes":5,"totalBytes":10,"bytesPerSecond":2,"#
                     + #""timeRemaining":2.5,"connections":3}"#,
             ])
+    }
+
+    @Test("a part file that was named without a URL has none")
+    func noURL() {
+        let line = EventRecord.line(DownloadEvent(id: Self.id, date: Self.date, kind: .added(url: ""))).text
+        #expect(line.hasSuffix(#""url":null}"#))
+        #expect(EventText.line(.added(url: ""), name: "f.part", detail: .verbose) == "f.part: added")
     }
 
     @Test("docs/cli.md has exactly the fields that are written, for every event")

@@ -101,6 +101,26 @@ import Testing
         #expect(plan.output == OutputOptions(result: .paths(end: 0), detail: .quiet, showsProgress: false))
     }
 
+    @Test("a file without a certificate is said at once, not after ten broken handshakes")
+    func caFile() throws {
+        let options = GetOptions.of(Self.url) { $0.caFile = "ca.pem" }
+        let error = #expect(throws: UsageError.self) {
+            try Self.plan(options, .test(files: ["ca.pem": "-----BEGIN CERTIFICATE-----\n"]))
+        }
+        #expect(error?.message == "--ca-file: ca.pem holds no certificate in PEM form")
+        let text = "subject\n-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
+        #expect(try Self.plan(options, .test(files: ["ca.pem": text])).configuration.transfer.caFile == "ca.pem")
+    }
+
+    @Test("what the process may open bounds files and connections (B12)")
+    func openFiles() throws {
+        let options = GetOptions.of(Self.url) { $0.parallel = 8 }
+        let plan = try Self.plan(options, .test(openFileLimit: 64))
+        #expect(plan.configuration.maxConcurrentDownloads == 7)
+        #expect(plan.configuration.transfer.connectionsPerHost == 8)
+        #expect(try Self.request(plan).maxConnections == 1)
+    }
+
     private static let refusals: [(GetOptions, String)] = [
         (GetOptions(), "nothing to get"),
         (.of("example.com/f"), "example.com/f"),
@@ -167,6 +187,7 @@ import Testing
         (.of(url) { $0.netrc = true }, "neither NETRC nor HOME"),
         (.of(url) { $0.cookieFile = "c.txt" }, "cannot read cookie file c.txt"),
         (.of(url) { $0.caFile = "ca.pem" }, "cannot read CA file ca.pem"),
+        (.of(url) { $0.proxy = "foo" }, "--proxy: \"foo\" is not a proxy"),
         (.of(url) { $0.proxy = "ftp://p" }, "--proxy"),
         (.of("a.part", url, url), "ferry get NAME.part NEWURL"),
         (.of(url, "a.part"), "ferry get NAME.part NEWURL"),

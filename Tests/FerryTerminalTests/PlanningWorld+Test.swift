@@ -4,10 +4,10 @@ extension PlanningWorld {
     /// A machine with these files and directories; every directory but `/readonly` can be written.
     static func test(
         files: [String: String] = [:], directories: Set<String> = [".", "/d"], environment: [String: String] = [:],
-        password: String? = nil
+        openFileLimit: Int? = nil, password: String? = nil
     ) -> PlanningWorld {
         PlanningWorld(
-            environment: environment,
+            environment: environment, openFileLimit: openFileLimit,
             readText: { path throws(UsageError) in
                 guard let text = files[path] else { throw UsageError("No such file or directory") }
                 return text

@@ -162,6 +162,37 @@ struct ResumeTests {
         }
     }
 
+    /// The journal was written with the link and without the validators: all that was held was lost at the next run,
+    /// and by the part's name alone the other file was fetched in its place.
+    @Test(
+        "by a new link that proves nothing leaves what is known of the file, so that the old link goes on",
+        arguments: ["/b", "/gone", "/broken"], [false, true])
+    func uselessLink(link: String, byPart: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 40_000_000)
+            shop.server.serve("/a", resource)
+            try await shop.interrupt("/a", after: 10_000_000)
+            shop.server.serve("/b", Resource(size: 40_000_000, seed: 8))
+            shop.server.serve("/broken", resource)
+            shop.server.always("/broken", .drop())
+            let part = DownloadRequest.Destination.part(shop.directory + "/a.part")
+            let failed = try await shop.get(link, { $0.maxAttempts = 0 }, { $0.destination = part })
+            #expect(failed.error != nil)
+            let outcome: Workshop.Outcome
+            if byPart {
+                outcome = try await shop.outcome(
+                    of: shop.manager(), DownloadRequest(sources: [], destination: part))
+            } else {
+                outcome = try await shop.get("/a")
+            }
+            let file = try outcome.file
+            shop.expect(file.path, is: resource)
+            #expect(outcome.resumedAt == 10_000_000)
+            #expect(file.proof == .strong)
+            #expect(!shop.server.requests.suffix(1).contains { $0.head.target == link })
+        }
+    }
+
     @Test("after a pause goes on in the same manager, and its first progress is the offset")
     func pause() async throws {
         try await Workshop.run { shop in

@@ -21,15 +21,18 @@ public struct Proxy: Sendable, Hashable {
         self.credentials = credentials
     }
 
-    /// Reads `http://[user:password@]host[:port]`, `socks5://host[:port]`, `socks5h://…`, or `host[:port]` for http.
+    /// Reads `http://[user:password@]host[:port]`, `socks5://host[:port]`, `socks5h://…`, or `host:port` for http.
     ///
-    /// Without a port it is 80 for http and 1080 for SOCKS. What follows the port is ignored. Errors hold no user info.
+    /// With a scheme and without a port it is 80 for http and 1080 for SOCKS; a word with neither is more likely a slip
+    /// than a host, and refused. What follows the port is ignored. Errors hold no user info.
     public init(parsing text: String) throws(TextError) {
         let trimmed = text.trimmedText
         var rest = trimmed.utf8[...]
         var scheme = "http"
+        var hasScheme = false
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) {
             scheme = Substring(rest[..<colon]).asciiLowercased
+            hasScheme = true
             rest = rest[rest.index(colon, offsetBy: 3)...]
         }
         switch scheme {
@@ -42,23 +45,26 @@ public struct Proxy: Sendable, Hashable {
         let server = at.map { rest[rest.index(after: $0)...] } ?? rest
         let authority = server.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let shown = TextError.quote(Substring(authority))
+        let refusal = TextError("\(shown) is not a proxy: write it as http://host:port or socks5://host:port")
         // The one door for URLs decides what a host and a port may be.
         let url: DownloadURL
         do {
             url = try DownloadURL("http://" + String(Substring(authority)) + "/")
         } catch {
-            throw TextError("\(shown) is not a proxy: write it as http://host:port or socks5://host:port")
+            throw refusal
         }
         host = url.host
         // `[::1]` has colons without a port; a port is what follows the last colon behind any bracket.
         let afterHost = authority.lastIndex(of: UInt8(ascii: "]")).map { authority[$0...] } ?? authority
-        let hasPort = afterHost.lastIndex(of: UInt8(ascii: ":")).map { authority.index(after: $0) < authority.endIndex }
-        port = hasPort ?? false ? url.port : kind == .http ? 80 : 1080
+        let colon = afterHost.lastIndex(of: UInt8(ascii: ":"))
+        let hasPort = colon.map { authority.index(after: $0) < authority.endIndex } ?? false
+        guard hasScheme || hasPort else { throw refusal }
+        port = hasPort ? url.port : kind == .http ? 80 : 1080
         guard let at else { return }
         let userInfo = rest[..<at]
-        let colon = userInfo.firstIndex(of: UInt8(ascii: ":"))
-        let user = PercentEncoding.decode(userInfo[..<(colon ?? userInfo.endIndex)])
-        let password = colon.map { PercentEncoding.decode(userInfo[userInfo.index(after: $0)...]) } ?? []
+        let divider = userInfo.firstIndex(of: UInt8(ascii: ":"))
+        let user = PercentEncoding.decode(userInfo[..<(divider ?? userInfo.endIndex)])
+        let password = divider.map { PercentEncoding.decode(userInfo[userInfo.index(after: $0)...]) } ?? []
         guard !(user.isEmpty && password.isEmpty) else { return }
         guard kind == .http else {
             throw TextError("the SOCKS proxy \(shown) cannot be used with a user name or password")

@@ -1,5 +1,5 @@
 public import struct Foundation.Date
-// Stand-in.
+
 public struct ResumeData: Sendable, Hashable {
     public var id: DownloadID
     public var urls: [String]

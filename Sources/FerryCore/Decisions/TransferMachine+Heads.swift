@@ -334,7 +334,9 @@ extension TransferMachine {
 }
 
 extension DownloadError {
-    static func deadLink(_ reason: String, status: Int, holdsBytes: Bool) -> DownloadError {
+    /// What a status that says "not for you" or "not here" means: 401 asks for credentials; of the others, a link that
+    /// `holdsBytes` was begun with needs a fresh one.
+    package static func deadLink(_ reason: String, status: Int, holdsBytes: Bool) -> DownloadError {
         if status == 401 {
             return DownloadError(
                 .credentials, "\(reason): it asks for credentials",

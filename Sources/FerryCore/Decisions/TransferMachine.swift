@@ -228,6 +228,9 @@ package struct TransferMachine: Sendable {
         return rules
     }
 
+    /// Whether what is held is asked of a link that nothing has proven yet: what was known of the file stays known.
+    package var isLinkUnproven: Bool { settings.isNewSource && !planner.written.isEmpty }
+
     package var activeConnections: Int { connections.values.count { $0.hasHead && !$0.isCut } }
     package var openConnections: Int { connections.count }
 

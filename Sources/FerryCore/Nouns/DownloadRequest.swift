@@ -24,10 +24,11 @@ public struct Credentials: Sendable, Hashable {
     }
 }
 
-extension Credentials: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Never the password.
-    public var description: String { "Credentials(user: \(user))" }
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Always the same: both parts are secret, and a value that is printed ends in a log.
+    public var description: String { "credentials" }
     public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// What a user asks for: one file, from one or more URLs, to one place.

@@ -132,7 +132,20 @@ extension DownloadDriver {
         state.withLock { $0.damage = nil }
     }
 
-    /// A file of unknown length must not fill the disk (TRUST A29).
+    /// A file of unknown length must not fill the disk (TRUST A29): looked at each second, and here each time that an
+    /// eighth of the room was used, however fast that was.
+    func checkRoom() throws(DownloadError) {
+        guard let pair = storage.pair else { return }
+        let space = DirectorySpace(
+            pair.paths.directory, floor: settings.minFreeBytes, fileSystem: environment.fileSystem)
+        let free: ByteCount
+        do throws(FileError) { free = try space.free() } catch { throw DownloadError(error) }
+        let room = free - max(0, settings.minFreeBytes)
+        if room < 0 { try checkSpace(in: pair.paths.directory, for: nil) }
+        state.withLock { $0.roomUntil = $0.machine.planner.writtenBytes + max(0, room) / 8 }
+    }
+
+    /// The same each second: others use the disk too.
     func checkFloor(at now: Duration) {
         let isDue = state.withLock { state in
             guard state.machine.planner.total == nil, now - (state.lastSpaceCheck ?? .zero) >= .seconds(1) else {
@@ -150,14 +163,16 @@ extension DownloadDriver.State {
     /// The record as it will be once `snapshot` is synced.
     func nextRecord(claiming snapshot: RangeSet<ByteCount>) -> JournalRecord? {
         guard var record else { return nil }
-        // The source of the validators comes first.
-        let texts =
-            (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
-        var seen: Set<String> = []
-        record.urls = texts.filter { seen.insert($0).inserted }
         record.take(tags)
-        record.totalBytes = machine.planner.total
-        record.identity = machine.identity
+        if !machine.isLinkUnproven {
+            // The source of the validators comes first.
+            let texts =
+                (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
+            var seen: Set<String> = []
+            record.urls = texts.filter { seen.insert($0).inserted }
+            record.totalBytes = machine.planner.total
+            record.identity = machine.identity
+        }
         record.checksum = checksum?.description
         record.offered = (machine.entity?.digests.first ?? offered)?.description
         record.claimed = machine.planner.claimed.union(snapshot.intersection(machine.planner.written)).pairs

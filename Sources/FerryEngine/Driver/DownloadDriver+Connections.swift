@@ -167,6 +167,7 @@ extension DownloadDriver {
         var left = count
         var offset = 0
         var mustWait = false
+        var mustLook = false
         while left > 0 {
             switch state.withLock({ $0.machine.place(left, on: id) }) {
             case .stop: return .done
@@ -190,12 +191,21 @@ extension DownloadDriver {
                     return .failed
                 }
                 let wantsCheckpoint: Bool
-                (mustWait, wantsCheckpoint) = state.withLock { state in
-                    (state.machine.wrote(on: id), state.machine.wantsCheckpoint)
+                (mustWait, wantsCheckpoint, mustLook) = state.withLock { state in
+                    let mustWait = state.machine.wrote(on: id)
+                    let planner = state.machine.planner
+                    let mustLook = planner.total == nil && planner.writtenBytes >= state.roomUntil
+                    return (mustWait, state.machine.wantsCheckpoint, mustLook)
                 }
                 if wantsCheckpoint { bell.ring() }
                 offset += length
                 left -= ByteCount(length)
+            }
+        }
+        if mustLook {
+            do throws(DownloadError) { try checkRoom() } catch {
+                fail(error)
+                return .failed
             }
         }
         if mustWait { await waitForCheckpoint() }

@@ -218,15 +218,16 @@ extension DownloadDriver {
             request.userFields = self.request.headers
             request.credentials = list.credentials ?? self.request.credentials
         }
+        let status: Int
         let bytes: [UInt8]
         do throws(TransferFailure) {
             let response = try await environment.transport.fetch(request)
-            guard response.head.status == 200 else {
-                throw TransferFailure(
-                    .other, "the list of digests \(list) cannot be had: status \(response.head.status)")
-            }
-            bytes = try await collect(response.body, most: 4 << 20)
+            status = response.head.status
+            bytes = status == 200 ? try await collect(response.body, most: 4 << 20) : []
         } catch { throw DownloadError(error) }
+        guard status == 200 else {
+            throw DownloadError(.refused, "the list of digests \(list) cannot be had: the server answered \(status)")
+        }
         let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
         guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
             throw DownloadError(.checksum, "\(list) has no digest for \(names.first ?? "")")

@@ -124,8 +124,8 @@ extension DownloadDriver {
             return nil
         }
         if let publishing = record.publishing {
-            if let finished = try await recover(publishing, paths: paths, journal: journal, record: &record) {
-                return finished
+            if let finished = try recover(publishing, paths: paths, record: &record) {
+                return try await settle(finished, record, journal, paths)
             }
         }
         let part: PartFile
@@ -167,43 +167,6 @@ extension DownloadDriver {
         case .directory, .stream: break
         }
         return names
-    }
-
-    /// Publishing was cut: finish it, or do it again.
-    private func recover(
-        _ publishing: JournalRecord.Publishing, paths: DownloadPaths, journal: Journal, record: inout JournalRecord
-    ) async throws(DownloadError) -> FinishedDownload? {
-        let publisher = Publisher(
-            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
-        let recovery: Publisher.Recovery
-        do throws(FileError) {
-            recovery = try publisher.recover(publishing, part: paths.part, unsyncedBoot: record.unsyncedBoot)
-        } catch { throw DownloadError(error) }
-        switch recovery {
-        case .finished(let path):
-            let finished = FinishedDownload(
-                path: path.string, totalBytes: publishing.length, proof: record.weakestJoin ?? .single,
-                wasAlreadyComplete: true)
-            do throws(DownloadError) { try await tellPublished(finished) } catch {
-                journal.close()
-                throw error
-            }
-            try? journal.remove(syncs: request.syncsToDisk)
-            environment.knownJournals(in: paths.directory)?.remove(paths.journal)
-            report(.event(.note("publishing was cut; it is finished now")))
-            return finished
-        case .unproven(_, let reason):
-            report(.event(.note(reason)))
-            record.publishing = nil
-            return nil
-        case .again:
-            record.publishing = nil
-            return nil
-        case .lost(let reason):
-            report(.event(.note("publishing was cut, and the file is gone: \(reason)")))
-            record.publishing = nil
-            return nil
-        }
     }
 
     /// What the journal says becomes what the machine believes.
@@ -290,14 +253,14 @@ extension DownloadDriver {
 
     // MARK: A finished file
 
-    private func lookForFinished(_ path: FilePath) async throws(DownloadError) -> FinishedDownload? {
+    func lookForFinished(_ path: FilePath) async throws(DownloadError) -> FinishedDownload? {
         guard !context.ignoresFinished,
             let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular
         else {
             begin(with: nil)
             return nil
         }
-        let url = request.sources[0]
+        let url = sources[0]
         // The server may give it another name, and the list know that one.
         try? await lookUpChecksum(for: namesBeforehand)
         if let checksum = state.withLock({ $0.checksum }) {

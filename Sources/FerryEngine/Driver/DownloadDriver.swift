@@ -83,6 +83,8 @@ package final class DownloadDriver: Sendable {
         /// A sync failed: nothing that is not claimed may be believed.
         var distrustsUnclaimed = false
         var lastSpaceCheck: Duration?
+        /// Of a file of unknown length so many bytes may be there before the space is looked at again.
+        var roomUntil: ByteCount = 0
     }
 
     let id: DownloadID

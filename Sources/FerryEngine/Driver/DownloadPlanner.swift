@@ -21,7 +21,7 @@ package struct DownloadPlanner {
         let entity: Entity
         switch verdict {
         case .whole(let found): entity = found
-        case .deadLink(let status): throw DownloadError(.refused, "\(source) answered \(status)")
+        case .deadLink(let status): throw .deadLink("\(source) answered \(status)", status: status, holdsBytes: false)
         case .busy(let status, let wish):
             throw DownloadError(
                 .refused, "\(source) answered \(status)", recovery: .transient(retryAfter: wish))

@@ -63,6 +63,7 @@ extension DownloadError {
             switch failure.kind {
             case .certificate: "Give the authority with --ca-file; --insecure would trust anyone."
             case .downgrade: "--allow-downgrade follows it."
+            case .proxy where !failure.isTransient: "Write them as --proxy http://USER:PASSWORD@host:port."
             default: nil
             }
         self.init(

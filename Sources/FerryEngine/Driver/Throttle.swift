@@ -3,69 +3,59 @@ import Synchronization
 
 /// A rate limit that several connections share.
 package final class Throttle: Sendable {
-    private struct State {
-        var bucket: TokenBucket
-        /// How often the rate was changed.
-        var changes = 0
-        var sleepers: [Int: Task<Void, Never>] = [:]
-        var lastSleeper = 0
-    }
-    private let state: Mutex<State>
+    private let bucket: Mutex<TokenBucket>
     private let clock: any EngineClock
+    /// Rings when the limit changes: whoever waits under the old one asks again.
+    private let changed = Signal()
 
     /// `rate` in bytes per second; `nil` for no limit.
     package init(rate: ByteCount?, clock: any EngineClock) {
-        state = Mutex(State(bucket: TokenBucket(bytesPerSecond: rate)))
+        bucket = Mutex(TokenBucket(bytesPerSecond: rate))
         self.clock = clock
     }
 
-    /// Changes the limit at once; those who sleep under the old one look again.
+    /// Changes the limit at once, for those who wait too.
     package func set(rate: ByteCount?) {
         let now = clock.now()
-        let sleepers = state.withLock { state in
-            state.bucket.setRate(rate, at: now)
-            state.changes += 1
-            defer { state.sleepers.removeAll() }
-            return Array(state.sleepers.values)
-        }
-        for sleeper in sleepers { sleeper.cancel() }
+        bucket.withLock { $0.setRate(rate, at: now) }
+        changed.ring()
     }
 
-    package var rate: ByteCount? { state.withLock { $0.bucket.bytesPerSecond } }
+    package var rate: ByteCount? { bucket.withLock { $0.bytesPerSecond } }
 
     /// The most bytes to take in at once under this limit; `nil` without one.
-    package var preferredPiece: Int? { state.withLock { $0.bucket.preferredPiece } }
+    package var preferredPiece: Int? { bucket.withLock { $0.preferredPiece } }
 
     /// Accounts for bytes that came in and waits until the next may.
     package func passed(_ count: ByteCount) async {
-        var (delay, changes) = state.withLock { state in
-            (state.bucket.bytesPerSecond == nil ? .zero : state.bucket.take(count, at: clock.now()), state.changes)
+        let heard = changed.rings
+        let delay = bucket.withLock { bucket in
+            bucket.bytesPerSecond == nil ? .zero : bucket.take(count, at: clock.now())
         }
-        while delay > .zero, !Task.isCancelled {
-            guard await sleep(for: delay, under: changes) else { return }
-            (delay, changes) = state.withLock { ($0.bucket.delay(at: clock.now()), $0.changes) }
+        if delay > .zero { await wait(delay, changedAfter: heard) }
+    }
+
+    private func wait(_ delay: Duration, changedAfter heard: UInt64) async {
+        var (delay, heard) = (delay, heard)
+        while delay > .zero, await isChanged(within: delay, after: heard) {
+            heard = changed.rings
+            delay = bucket.withLock { $0.delay(at: clock.now()) }
         }
     }
 
-    /// Sleeps so long, or until the rate is changed: then true.
-    private func sleep(for delay: Duration, under changes: Int) async -> Bool {
-        // owner: state.sleepers, awaited here.
-        let sleeper = Task { [clock] in _ = try? await clock.sleep(for: delay) }
-        let number = state.withLock { state -> Int? in
-            guard state.changes == changes else { return nil }
-            state.lastSleeper += 1
-            state.sleepers[state.lastSleeper] = sleeper
-            return state.lastSleeper
-        }
-        if number == nil { sleeper.cancel() }
-        await withTaskCancellationHandler {
-            await sleeper.value
-        } onCancel: {
-            sleeper.cancel()
-        }
-        return state.withLock { state in
-            if let number { state.sleepers[number] = nil }
-            return state.changes != changes
+    /// Whether the limit changed before this time had passed; false when the task is cancelled.
+    private func isChanged(within delay: Duration, after heard: UInt64) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [clock] in
+                try? await clock.sleep(for: delay)
+                return false
+            }
+            group.addTask { [changed] in
+                await changed.wait(after: heard)
+                return !Task.isCancelled
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
         }
     }
 }

@@ -88,8 +88,9 @@ extension HTTPTransport {
         switch failure.kind {
         case .dns(permanent: false):
             // NIO does not say why a name has no address: ask once more, for the reason.
-            guard await HostLookup.isMissing(url.host) else { return failure }
-            return TransferFailure(.dns(permanent: true), "\(url.host): there is no such host")
+            guard await HostLookup.isMissing(route.lookedUpHost(for: url)) else { return failure }
+            let host = route.name.map { "proxy \($0)" } ?? url.host
+            return TransferFailure(.dns(permanent: true), "\(host): there is no such host")
         case .closed where isUnsent && route.name != nil:
             return TransferFailure(.proxy, "proxy \(route.name ?? ""): it closed the connection")
         case .closed where isUnsent && url.scheme == .https:

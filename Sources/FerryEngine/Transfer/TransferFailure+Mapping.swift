@@ -45,9 +45,12 @@ extension TransferFailure {
         let failure = unproxied(error, stage: stage, peer: peer)
         guard let proxy = peer.proxy, stage == .head(isAnswered: false) else { return failure }
         // Everything that happens before the tunnel stands is between us and the proxy.
+        let own = Peer(authority: "proxy \(proxy)", addressFamily: peer.addressFamily)
         switch failure.kind {
-        case .refused, .connectTimeout, .dns, .unreachable:
-            return TransferFailure(.proxy, "proxy \(proxy): \(failure.message)", isTransient: failure.isTransient)
+        case .refused, .connectTimeout, .unreachable:
+            return TransferFailure(.proxy, unproxied(error, stage: stage, peer: own).message)
+        case .dns:
+            return unproxied(error, stage: stage, peer: own)
         case .other where !(error is HTTPClientError):
             // SOCKS errors: the types of the handler that AsyncHTTPClient uses are not ours to import.
             return TransferFailure(.proxy, "proxy \(proxy): it cannot reach \(peer.authority) (\(failure.message))")

@@ -7,7 +7,7 @@ extension GetPlanner {
         var request = DownloadRequest(sources: [], destination: .directory(options.directory ?? "."))
         request.onConflict = try conflictRule()
         request.headers = try headers()
-        request.maxConnections = options.connections
+        request.maxConnections = descriptors.connections
         request.maxBytes = try options.maxSize.map { text throws(UsageError) in try size(text, option: "--max-size") }
         request.trust.strict = options.strict
         request.trust.allowsUnprovenParts = options.unproven

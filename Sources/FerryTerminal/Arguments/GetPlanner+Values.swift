@@ -7,7 +7,7 @@ extension GetPlanner {
         guard options.parallel >= 1 else { throw UsageError("-j needs a number of 1 or more") }
         guard options.connections >= 1 else { throw UsageError("-x needs a number of 1 or more") }
         var configuration = DownloadManager.Configuration.ephemeral
-        configuration.maxConcurrentDownloads = options.parallel
+        configuration.maxConcurrentDownloads = descriptors.parallel
         if let text = options.limitRate {
             let rate = try value("--limit-rate") { () throws(TextError) in try SizeText.parseRate(text) }
             configuration.rateLimit = rate > 0 ? rate : nil
@@ -21,6 +21,15 @@ extension GetPlanner {
         return configuration
     }
 
+    /// What was asked for, as far as this process may open so many files and sockets.
+    var descriptors: DescriptorPolicy {
+        // Who asks for more than the usual cap of one host means it.
+        let perHost = max(TransferSettings().connectionsPerHost, options.connections, options.parallel)
+        return DescriptorPolicy(
+            limit: world.openFileLimit, parallel: options.parallel, connections: options.connections,
+            connectionsPerHost: perHost)
+    }
+
     private func transferSettings() throws(UsageError) -> TransferSettings {
         var settings = TransferSettings()
         if let text = options.connectTimeout {
@@ -31,7 +40,9 @@ extension GetPlanner {
         }
         settings.proxy = try proxy()
         if let path = options.caFile {
-            _ = try read(path, what: "CA file")
+            guard PEMText.holdsCertificate(try read(path, what: "CA file")) else {
+                throw UsageError("--ca-file: \(path) holds no certificate in PEM form")
+            }
             settings.caFile = path
         }
         settings.insecure = options.insecure
@@ -40,8 +51,7 @@ extension GetPlanner {
         if let path = options.cookieFile {
             settings.cookies = CookieJar(netscapeFile: try read(path, what: "cookie file"))
         }
-        // Who asks for more than the usual cap of one host means it.
-        settings.connectionsPerHost = max(settings.connectionsPerHost, options.connections, options.parallel)
+        settings.connectionsPerHost = descriptors.connectionsPerHost
         return settings
     }
 

@@ -8,6 +8,8 @@ package struct PlanningWorld: Sendable {
     }
 
     package var environment: [String: String]
+    /// The most files and sockets that the process may hold open; `nil` for no limit.
+    package var openFileLimit: Int?
     /// The bytes of a file, or of standard input for `-`, as text; the error says why not, in the system's words.
     package var readText: @Sendable (String) throws(UsageError) -> String
     package var kind: @Sendable (String) -> PathKind
@@ -17,12 +19,14 @@ package struct PlanningWorld: Sendable {
     package var password: @Sendable (_ user: String) throws(UsageError) -> String
 
     package init(
-        environment: [String: String], readText: @escaping @Sendable (String) throws(UsageError) -> String,
+        environment: [String: String], openFileLimit: Int? = nil,
+        readText: @escaping @Sendable (String) throws(UsageError) -> String,
         kind: @escaping @Sendable (String) -> PathKind,
         prepareDirectory: @escaping @Sendable (String) throws(UsageError) -> Void,
         password: @escaping @Sendable (String) throws(UsageError) -> String
     ) {
         self.environment = environment
+        self.openFileLimit = openFileLimit
         self.readText = readText
         self.kind = kind
         self.prepareDirectory = prepareDirectory

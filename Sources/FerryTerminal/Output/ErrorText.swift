@@ -10,13 +10,28 @@ package enum ErrorText {
         if let underlying = error.underlying, !underlying.isEmpty, !text.contains(underlying) {
             text += ": \(underlying)"
         }
-        if !name.isEmpty, !text.contains(name) { text = "\(name): \(text)" }
+        if !name.isEmpty, !isNamed(name, in: text) { text = "\(name): \(text)" }
         if let command {
             text += "; go on with: \(command)"
         } else if let suggestion = error.suggestion ?? suggestion(for: error), !suggestion.isEmpty {
             text += "; \(clause(suggestion))"
         }
         return PrintableText.escape(text)
+    }
+
+    /// Whether the text names this file: as its first word, as the last name of a path, or a URL in full.
+    ///
+    /// A short name is part of many words: `c` of "checksum" says nothing about the file `c`.
+    private static func isNamed(_ name: String, in text: String) -> Bool {
+        if name.contains("://") { return text.contains(name) }
+        if text.hasPrefix(name + " ") { return true }
+        var rest = text[...]
+        while let found = rest.firstRange(of: "/" + name) {
+            let after = text[found.upperBound...]
+            if after.isEmpty || after.hasPrefix(".part") || " :;,)".contains(after.first ?? " ") { return true }
+            rest = after
+        }
+        return false
     }
 
     /// What a command line can do where the library has no words for it.

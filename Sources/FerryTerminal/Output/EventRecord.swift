@@ -14,7 +14,7 @@ package enum EventRecord {
         let date = event.date
         switch event.kind {
         case .added(let url):
-            return make("added", id, date) { $0.add("url", .string(url)) }
+            return make("added", id, date) { $0.add("url", known(url)) }
         case .started(let name, let totalBytes):
             return make("started", id, date) {
                 $0.add("name", .string(name))
@@ -50,7 +50,7 @@ package enum EventRecord {
                 $0.add("proof", .string(file.proof.rawValue))
                 $0.add("alreadyComplete", .bool(file.wasAlreadyComplete))
                 $0.add("receivedBytes", .integer(file.receivedBytes))
-                $0.add("finalURL", .string(file.finalURL))
+                $0.add("finalURL", known(file.finalURL))
                 $0.add("contentType", .init(file.contentType))
             }
         case .failed(let error):
@@ -101,6 +101,9 @@ package enum EventRecord {
         fields(&line)
         return line
     }
+
+    /// The library says "not known" of a URL with an empty text.
+    private static func known(_ url: String) -> JSONLine.Value { url.isEmpty ? .null : .string(url) }
 
     private static func name(of reason: WaitReason) -> String {
         switch reason {

@@ -23,7 +23,7 @@ package enum EventText {
 
     private static func text(_ event: DownloadEvent.Kind, detail: Detail) -> String? {
         switch event {
-        case .added(let url): detail == .verbose ? "added, \(url)" : nil
+        case .added(let url): detail == .verbose ? (url.isEmpty ? "added" : "added, \(url)") : nil
         case .started(_, let total):
             detail == .verbose ? "the server answered, \(total.map(ByteText.size) ?? "size unknown")" : nil
         case .resumed(let offset, let total, let reason):

@@ -4,7 +4,8 @@ extension PlanningWorld {
     /// This machine.
     package static var system: PlanningWorld {
         PlanningWorld(
-            environment: ProcessInfo.processInfo.environment, readText: LocalFiles.text(of:),
+            environment: ProcessInfo.processInfo.environment, openFileLimit: OpenFileLimit.current,
+            readText: LocalFiles.text(of:),
             kind: LocalFiles.kind(of:),
             prepareDirectory: LocalFiles.prepareDirectory(_:), password: PasswordPrompt.ask(user:))
     }

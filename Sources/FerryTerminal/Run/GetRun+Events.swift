@@ -39,7 +39,12 @@ extension GetRun {
                 }
             }
             reporter.happened(event, name: name)
-        case .added, .resumed, .retrying, .restarted, .waiting, .note, .paused:
+        case .resumed:
+            // Its name is in the journal, before any server has spoken.
+            let name = entry.name ?? entry.download.status.name
+            if !name.isEmpty { ledger.withLock { $0.change(event.id) { $0.name = name } } }
+            reporter.happened(event, name: name.isEmpty ? entry.shownName : name)
+        case .added, .retrying, .restarted, .waiting, .note, .paused:
             reporter.happened(event, name: entry.shownName)
         }
     }

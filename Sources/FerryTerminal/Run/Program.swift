@@ -3,6 +3,9 @@ import Foundation
 
 /// What the commands of the binary do, once their words are read.
 package enum Program {
+    /// The version that `--version` says.
+    package static let version = FerryVersion.text
+
     /// Makes the process ready: descriptors, limits, pipes. Called once, before anything is opened.
     package static func prepare() {
         StandardStreams.fillGaps()
@@ -50,10 +53,10 @@ package enum Program {
         return code
     }
 
-    /// One line about what is wrong with the command, and where to read more.
+    /// One line: what is wrong with the command, and where to read more.
     package static func usage(_ message: String, command: String) -> ExitCode {
         let name = command.isEmpty ? "ferry" : "ferry \(command)"
-        let text = "ferry: \(PrintableText.escape(message))\nTry '\(name) --help' for more information.\n"
+        let text = "ferry: \(PrintableText.escape(message)) (see \(name) --help)\n"
         _ = StandardStreams.write(Array(text.utf8), to: 2)
         return .usage
     }

@@ -165,4 +165,18 @@ struct AuthTests {
             }
         }
     }
+
+    @Test("Credentials never show themselves, alone or inside a request")
+    func redacted() throws {
+        let credentials = Credentials(user: "hunter1", password: "hunter2")
+        var request = DownloadRequest(sources: [try DownloadURL("http://h/f")], destination: .directory("."))
+        request.credentials = credentials
+        var dumped = ""
+        dump(request, to: &dumped)
+        for text in [
+            "\(credentials)", String(reflecting: credentials), "\(request)", String(reflecting: request), dumped,
+        ] {
+            #expect(!text.contains("hunter"), "\(text)")
+        }
+    }
 }

@@ -7,7 +7,7 @@ struct ProxyTests {
         "proxies are read",
         arguments: [
             ("http://p.example:3128", "http://p.example:3128", nil), ("p.example:3128", "http://p.example:3128", nil),
-            ("p.example", "http://p.example:80", nil), ("HTTP://P.Example:8080/", "http://p.example:8080", nil),
+            ("http://p.example", "http://p.example:80", nil), ("HTTP://P.Example:8080/", "http://p.example:8080", nil),
             ("socks5://127.0.0.1:1081", "socks5://127.0.0.1:1081", nil), ("socks5h://s", "socks5://s:1080", nil),
             ("http://[::1]:8080", "http://[::1]:8080", nil), ("socks5://[::1]", "socks5://[::1]:1080", nil),
             ("socks5://s:80", "socks5://s:80", nil),
@@ -28,6 +28,8 @@ struct ProxyTests {
         arguments: [
             "ftp://h:1", "https://u:hunter2@h:1", "socks4://h:1", "http://", "http://u:hunter2@", "http://h:99999",
             "http://u:hunter2@h:port", "http://h h:1", "socks5://u:hunter2@h:1", "://h", "http://[::1", "http://h:0",
+            // A slip in the name of an option's value, not a host: it would be looked for ten times.
+            "foo", "foo:", "u:hunter2@h", "foo/bar:1",
         ])
     func refused(_ text: String) {
         let error = #expect(throws: TextError.self) { try Proxy(parsing: text) }

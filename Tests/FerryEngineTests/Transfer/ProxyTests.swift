@@ -88,7 +88,7 @@ struct ProxyTests {
             let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("\(scheme)://files.test/f")))
             #expect(failure?.kind == .proxy)
             #expect(failure?.isTransient == true)
-            #expect(failure?.message.contains(":\(server.port)") == true)
+            #expect(failure?.message == "proxy http://127.0.0.1:\(server.port): connection refused")
             await transport.shutdown()
         }
     }
@@ -103,5 +103,46 @@ struct ProxyTests {
             #expect(failure?.kind == .proxy)
             await transport.shutdown()
         }
+    }
+
+    @Test("A name goes to a SOCKS proxy as it is; what comes through is whole", arguments: [nil, Certificate.good])
+    func socks(certificate: Certificate?) async throws {
+        let proxy = try await SOCKSServer.start(hosts: ["files.test": "127.0.0.1"])
+        var settings = TransferSettings(proxy: try ProxySettings(explicit: proxy.url))
+        settings.insecure = true
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = certificate
+        try await withOrigin(configuration, settings: settings) { server, transport in
+            server.serve("/f", Resource(size: 100_000, seed: 4))
+            let scheme = certificate == nil ? "http" : "https"
+            let url = try DownloadURL("\(scheme)://files.test:\(server.port)/f")
+            for _ in 0..<2 {
+                let response = try await transport.fetch(TransferRequest(url: url))
+                #expect(try await response.body.collect().count == 100_000)
+            }
+            #expect(proxy.targets == ["files.test:\(server.port)"])
+            // Nobody listens at the other end: the proxy says so.
+            try await server.setListening(false)
+            server.dropConnections()
+            let failure = await transport.failure(of: TransferRequest(url: url))
+            #expect(failure?.kind == .proxy)
+            #expect(failure?.message.hasPrefix("proxy \(proxy.url): ") == true, "\(failure?.message ?? "")")
+        }
+        await proxy.shutdown()
+    }
+
+    /// The message named the origin, as if that had no address, and it was tried again as often as a broken connection.
+    @Test("A proxy whose name does not exist is named, as a name that does not exist", arguments: ["http", "https"])
+    func missingName(scheme: String) async throws {
+        let settings = TransferSettings(proxy: try ProxySettings(explicit: "http://no-such-host.invalid:3128"))
+        let transport = HTTPTransport(settings)
+        let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("\(scheme)://127.0.0.1:9/f")))
+        guard case .dns = failure?.kind else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(failure?.message.hasPrefix("proxy http://no-such-host.invalid:3128: ") == true)
+        #expect(failure?.message.contains("127.0.0.1") == false)
+        await transport.shutdown()
     }
 }

@@ -145,7 +145,7 @@ struct RedirectTests {
             _ = try await transport.fetch(request).body.collect()
             try #require(server.requests.count == 2)
             let plain = server.requests[0].head
-            #expect(plain["User-Agent"] == "ferry/0.1")
+            #expect(plain["User-Agent"] == "ferry/\(FerryVersion.text)")
             #expect(plain["Accept"] == "*/*")
             #expect(plain["Accept-Encoding"] == "identity")
             #expect(plain["Host"] == "127.0.0.1:\(server.port)")

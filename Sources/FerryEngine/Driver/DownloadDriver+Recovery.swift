@@ -1,0 +1,66 @@
+import FerryCore
+import Synchronization
+import SystemPackage
+
+/// A publication that was cut off.
+extension DownloadDriver {
+    /// Publishing was cut: finish it, or do it again.
+    func recover(
+        _ publishing: JournalRecord.Publishing, paths: DownloadPaths, record: inout JournalRecord
+    ) throws(DownloadError) -> FinishedDownload? {
+        let publisher = Publisher(
+            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
+        let recovery: Publisher.Recovery
+        do throws(FileError) {
+            recovery = try publisher.recover(publishing, part: paths.part, unsyncedBoot: record.unsyncedBoot)
+        } catch { throw DownloadError(error) }
+        switch recovery {
+        case .finished(let path):
+            report(.event(.note("publishing was cut; it is finished now")))
+            // A digest that it has in its journal was compared before the name was announced.
+            let wasCompared = record.checksum ?? record.offered != nil
+            return FinishedDownload(
+                path: path.string, totalBytes: publishing.length,
+                proof: wasCompared ? .digest : record.weakestJoin ?? .single, wasAlreadyComplete: true)
+        case .unproven(_, let reason):
+            report(.event(.note(reason)))
+            record.publishing = nil
+            return nil
+        case .again:
+            record.publishing = nil
+            return nil
+        case .lost(let reason):
+            report(.event(.note("publishing was cut, and the file is gone: \(reason)")))
+            record.publishing = nil
+            return nil
+        }
+    }
+
+    /// A file that an earlier run had finished: compared with the digest that is asked for now, told, and its journal
+    /// goes; `nil` when it has another digest and is fetched again.
+    func settle(
+        _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths
+    ) async throws(DownloadError) -> FinishedDownload? {
+        var answer: FinishedDownload? = finished
+        do throws(DownloadError) {
+            if request.checksum != nil || request.checksumList != nil {
+                if request.sources.isEmpty {
+                    let known = record.urls.compactMap { try? DownloadURL($0) }
+                    guard !known.isEmpty else {
+                        throw DownloadError(.invalidRequest, "the journal \(paths.journal) names no URL")
+                    }
+                    state.withLock { $0.sources = known }
+                }
+                answer = try await lookForFinished(FilePath(finished.path))
+            }
+            if let answer { try await tellPublished(answer) }
+        } catch {
+            journal.close()
+            throw error
+        }
+        try? journal.remove(syncs: request.syncsToDisk)
+        environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+        try? SetAside(paths, fileSystem: environment.fileSystem, syncs: false).remove()
+        return answer
+    }
+}

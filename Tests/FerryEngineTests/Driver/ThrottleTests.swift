@@ -1,0 +1,46 @@
+import FerryCore
+import Foundation
+import Testing
+
+@testable import FerryEngine
+
+@Suite("A shared rate limit", .timeLimit(.minutes(1)))
+struct ThrottleTests {
+    /// A clock that stands still: who sleeps under it sleeps until cancelled.
+    private final class StandingClock: EngineClock {
+        let asleep = Signal()
+        func now() -> Duration { .seconds(100) }
+        func date() -> Date { Date(timeIntervalSince1970: 0) }
+        func sleep(for duration: Duration) async throws {
+            asleep.ring()
+            try await Task.sleep(for: .seconds(3600))
+        }
+    }
+
+    @Test("that is raised or lifted wakes those who sleep under the old one", arguments: [nil, 1_000_000_000])
+    func raised(rate: Int64?) async {
+        let clock = StandingClock()
+        let throttle = Throttle(rate: 1, clock: clock)
+        async let passed: Void = throttle.passed(1000)
+        await clock.asleep.wait(after: 0)
+        throttle.set(rate: rate)
+        // A high rate leaves a moment to sleep: lifted, that ends too.
+        if rate != nil {
+            await clock.asleep.wait(after: 1)
+            throttle.set(rate: nil)
+        }
+        await passed
+        #expect(throttle.rate == nil)
+    }
+
+    @Test("lets a sleeper go whose task is cancelled")
+    func cancelled() async {
+        let clock = StandingClock()
+        let throttle = Throttle(rate: 1, clock: clock)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await throttle.passed(1000) }
+            await clock.asleep.wait(after: 0)
+            group.cancelAll()
+        }
+    }
+}

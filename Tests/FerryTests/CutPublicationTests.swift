@@ -1,0 +1,64 @@
+import FerryTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("A publication that was cut after the file had its name", .timeLimit(.minutes(10)))
+struct CutPublicationTests {
+    private static let resource = Resource(size: 3_000_000)
+
+    /// Leaves `a`, published, with the journal that announced it, and a pair that had been put aside.
+    private func cut(_ shop: Workshop) async throws {
+        shop.server.serve("/a", Self.resource)
+        let disk = TroubledFileSystem { what, path in
+            what == .remove && path.string.hasSuffix("/a.part.ferry") ? .io : nil
+        }
+        _ = try await shop.get("/a", engine: shop.engine(fileSystem: disk)).file
+        try shop.write("old", to: "a.part.old")
+        try shop.write("old", to: "a.part.ferry.old")
+        #expect(shop.names == ["a", "a.part.ferry", "a.part.ferry.old", "a.part.old"])
+    }
+
+    @Test("is finished, and what was aside goes")
+    func finished() async throws {
+        try await Workshop.run { shop in
+            try await cut(shop)
+            let file = try await shop.get("/a").file
+            #expect(file.wasAlreadyComplete)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("is compared with a digest that is given now", arguments: [false, true])
+    func compared(byPart: Bool) async throws {
+        try await Workshop.run { shop in
+            try await cut(shop)
+            var request = try shop.request("/a") {
+                $0.checksum = try? Checksum(parsing: "sha256:" + shop.sha256(Self.resource))
+            }
+            if byPart { (request.sources, request.destination) = ([], .part(shop.path("a.part"))) }
+            let file = try await shop.outcome(of: shop.manager(), request).file
+            #expect(file.wasAlreadyComplete)
+            #expect(file.proof == .digest)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("with another digest than the one that is given now is no success", arguments: [false, true])
+    func wrong(byPart: Bool) async throws {
+        try await Workshop.run { shop in
+            try await cut(shop)
+            var request = try shop.request("/a") {
+                $0.checksum = try? Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
+            }
+            if byPart { (request.sources, request.destination) = ([], .part(shop.path("a.part"))) }
+            let outcome = try await shop.outcome(of: shop.manager(), request)
+            #expect(outcome.error?.code == .checksum)
+            // What is there stays, and is not the answer.
+            shop.expect(shop.path("a"), is: Self.resource)
+        }
+    }
+}
