@@ -51,8 +51,9 @@ package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
             isStarted = true
             startThreads()
         }
-        pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
+        // Not before: the thread that it wakes would wait for the mutex at once. The threads hold the executor.
+        pthread_cond_signal(condition)
     }
 
     private func startThreads() {
