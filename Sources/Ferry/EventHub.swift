@@ -20,7 +20,10 @@ final class EventHub: Sendable {
         guard let id else { return AsyncStream { nil } }
         // Let go of by the stream, at its end or before it, it leaves the list.
         let place = Place { [weak self] in self?.state.withLock { $0.listeners[id] = nil } }
-        return AsyncStream { withExtendedLifetime(place) {} ; return await mailbox.next() }
+        return AsyncStream {
+            _ = place
+            return await mailbox.next()
+        }
     }
 
     func send(_ event: DownloadEvent) {
