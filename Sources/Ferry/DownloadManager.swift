@@ -169,14 +169,14 @@ public final class DownloadManager: Sendable {
 
     /// Calls `delegate` from now on, on `actor`; `nil` for nobody.
     public func setDelegate(_ delegate: (any DownloadManagerDelegate)?, on actor: any Actor = MainActor.shared) {
-        let new = delegate.map { DelegateDispatcher($0, of: self) }
+        let new = delegate.map { DelegateDispatcher($0, of: self, scheduler.listen()) }
         let old = dispatcher.withLock { current in
             defer { current = new }
             return current
         }
         old?.stop()
         scheduler.set(dispatcher: new)
-        new?.start(scheduler.eventItems(), on: actor)
+        new?.start(on: actor)
     }
 
     // MARK: The network

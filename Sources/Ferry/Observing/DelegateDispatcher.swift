@@ -8,57 +8,43 @@ import Synchronization
 /// Events wait without bound, so that none is lost; of progress only the latest of each download waits. An event with
 /// a number is acknowledged once its method has returned.
 final class DelegateDispatcher: Sendable {
-    private enum Item: Sendable {
-        case event(DownloadEvent)
-        case upToDate
-        case progress(DownloadID)
-    }
-
     private weak let manager: DownloadManager?
     weak let delegate: (any DownloadManagerDelegate)?
-    private let items: AsyncStream<Item>
-    private let newItems: AsyncStream<Item>.Continuation
+    private let place: EventHub.Place
     private let progress = Mutex<[DownloadID: DownloadProgress]>([:])
-    private let tasks = Mutex<[Task<Void, Never>]>([])
+    private let task = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ delegate: any DownloadManagerDelegate, of manager: DownloadManager) {
+    init(_ delegate: any DownloadManagerDelegate, of manager: DownloadManager, _ place: EventHub.Place) {
         self.delegate = delegate
         self.manager = manager
-        (items, newItems) = AsyncStream.makeStream()
+        self.place = place
     }
 
-    /// Begins to call; `events` are the manager's.
-    func start(_ events: AsyncStream<EventHub.Item>, on actor: any Actor) {
-        tasks.withLock { tasks in
-            // owner: tasks, cancelled in stop.
-            tasks.append(
-                Task { [newItems] in
-                    for await item in events {
-                        switch item {
-                        case .event(let event): newItems.yield(.event(event))
-                        case .upToDate: newItems.yield(.upToDate)
-                        }
-                    }
-                    newItems.finish()
-                })
-            // owner: tasks, cancelled in stop; holds nothing but this dispatcher and the items.
-            tasks.append(Task { [weak self, items] in await Self.call(items, self: { [weak self] in self }, on: actor) })
+    /// Begins to call.
+    func start(on actor: any Actor) {
+        task.withLock { task in
+            // owner: task, cancelled in stop; it holds the mailbox alone.
+            task = Task { [weak self, mailbox = place.mailbox] in
+                await Self.call(mailbox, self: { [weak self] in self }, on: actor)
+            }
         }
     }
 
+    deinit { task.withLock { $0 }?.cancel() }
+
     /// Calls nothing more after the method that is under way.
-    func stop() { for task in tasks.withLock({ $0 }) { task.cancel() } }
+    func stop() { task.withLock { $0 }?.cancel() }
 
     /// The latest progress of a download; told when the delegate gets to it.
     func report(_ now: DownloadProgress, of id: DownloadID) {
         let isNew = progress.withLock { $0.updateValue(now, forKey: id) == nil }
-        if isNew { newItems.yield(.progress(id)) }
+        if isNew { place.mailbox.put(.progress(id)) }
     }
 
     private static func call(
-        _ items: AsyncStream<Item>, self dispatcher: @Sendable () -> DelegateDispatcher?, on actor: isolated any Actor
+        _ mailbox: EventMailbox, self dispatcher: @Sendable () -> DelegateDispatcher?, on actor: isolated any Actor
     ) async {
-        for await item in items {
+        while let item = await mailbox.next() {
             guard !Task.isCancelled, let dispatcher = dispatcher(), let manager = dispatcher.manager,
                 let delegate = dispatcher.delegate
             else { return }

@@ -46,16 +46,12 @@ extension Scheduler {
 
     /// Everything that happens, first what ended earlier and was not handled.
     var events: AsyncStream<DownloadEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: DownloadEvent.self)
-        hub.listen(EventHub.Ear(continuation), backlog: backlog)
-        return stream
+        let place = hub.listen(backlog: backlog)
+        return AsyncStream { await place.mailbox.nextEvent() }
     }
 
-    func eventItems() -> AsyncStream<EventHub.Item> {
-        let (stream, continuation) = AsyncStream.makeStream(of: EventHub.Item.self)
-        hub.listen(EventHub.Ear(items: continuation), backlog: backlog ?? { [] })
-        return stream
-    }
+    /// As ``events``, with a mark where all that ended earlier has been told.
+    func listen() -> EventHub.Place { hub.listen(backlog: backlog ?? { [] }) }
 
     /// Reads what ended and was not handled, once the list is open; `nil` where events are not kept.
     private var backlog: (@Sendable () async -> [DownloadEvent])? {

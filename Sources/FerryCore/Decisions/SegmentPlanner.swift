@@ -33,22 +33,24 @@ package struct SegmentPlanner: Sendable {
     /// Ranges that the journal may name: synced.
     package private(set) var claimed: RangeSet<ByteCount>
     /// Ranges whose writes have returned.
-    package private(set) var written: RangeSet<ByteCount>
+    package private(set) var written: RangeSet<ByteCount> { didSet { writtenBytes = written.byteCount } }
+    /// The bytes in ``written``: asked for all the time.
+    package private(set) var writtenBytes: ByteCount
     package private(set) var segments: [ConnectionID: Segment] = [:]
 
     package init(total: ByteCount?, claimed: RangeSet<ByteCount> = RangeSet()) {
         self.total = total
         self.claimed = claimed
         written = claimed
+        writtenBytes = claimed.byteCount
     }
 
     /// The end of what may be fetched: the total, or no end while it is unknown.
     package var end: ByteCount { total ?? .max }
 
-    package var isComplete: Bool { total.map { written.holds(0..<$0) } ?? false }
-    package var unsyncedBytes: ByteCount { written.byteCount - claimed.byteCount }
-    package var writtenBytes: ByteCount { written.byteCount }
-    package var remainingBytes: ByteCount? { total.map { $0 - written.byteCount } }
+    package var isComplete: Bool { total.map { $0 <= writtenBytes && written.holds(0..<$0) } ?? false }
+    package var unsyncedBytes: ByteCount { writtenBytes - claimed.byteCount }
+    package var remainingBytes: ByteCount? { total.map { $0 - writtenBytes } }
 
     /// What nobody fetches.
     package var unassigned: RangeSet<ByteCount> {

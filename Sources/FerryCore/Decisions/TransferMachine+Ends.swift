@@ -12,12 +12,15 @@ extension TransferMachine {
     /// Bytes have come in. Called once for each piece, before it is placed.
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
-        connections[id]?.bytes += count
-        connections[id]?.requestBytes += count
-        connections[id]?.tickBytes += count
-        connections[id]?.lastByte = now
-        connections[id]?.isAsking = false
-        if let source = connections[id]?.source { sources[source].failures = 0 }
+        let source: Int? = change(id) { connection in
+            connection.bytes += count
+            connection.requestBytes += count
+            connection.tickBytes += count
+            connection.lastByte = now
+            connection.isAsking = false
+            return connection.source
+        }
+        if let source { sources[source].failures = 0 }
     }
 
     /// The write that ``place(_:on:)`` gave has returned. Whether reading must stop until a checkpoint is done.
@@ -43,10 +46,12 @@ extension TransferMachine {
 
     /// Reading goes on: the time from here counts as asking.
     package mutating func asks(_ id: ConnectionID, at now: Duration) {
-        guard connections[id]?.isAsking == false else { return }
-        connections[id]?.isAsking = true
-        connections[id]?.markTime = now
-        connections[id]?.lastByte = now
+        change(id) { connection in
+            guard !connection.isAsking else { return }
+            connection.isAsking = true
+            connection.markTime = now
+            connection.lastByte = now
+        }
     }
 
     /// What is unsynced has grown so far that reading stops.

@@ -5,9 +5,11 @@ extension TransferMachine {
     ) -> HeadAction {
         guard let connection = connections[id], !connection.isCut, let fetch = connection.fetch else { return .leave }
         patience = max(patience, min((now - connection.askedTime) * 3, settings.stallTimeout))
-        connections[id]?.markTime = now
-        connections[id]?.lastByte = now
-        connections[id]?.isAsking = true
+        change(id) {
+            $0.markTime = now
+            $0.lastByte = now
+            $0.isAsking = true
+        }
         if case .notModified = verdict, fetch.unless != nil {
             phase = .ended
             return .unchanged
@@ -18,8 +20,10 @@ extension TransferMachine {
             : settle(verdict, fetch, id, at: now, random: random)
         switch action {
         case .begin, .read, .restartWith:
-            connections[id]?.hasHead = true
-            connections[id]?.misfits = 0
+            change(id) {
+                $0.hasHead = true
+                $0.misfits = 0
+            }
         case .unchanged, .drop, .leave: break
         }
         return action
@@ -143,8 +147,10 @@ extension TransferMachine {
     /// Reads the whole file from byte 0.
     private mutating func stream(_ entity: Entity, on id: ConnectionID) {
         planner.assignStream(id, from: 0, asked: entity.identity.totalBytes ?? .max)
-        connections[id]?.isProbe = true
-        connections[id]?.isWhole = true
+        change(id) {
+            $0.isProbe = true
+            $0.isWhole = true
+        }
     }
 
     private mutating func accepts(_ entity: Entity) -> Bool {

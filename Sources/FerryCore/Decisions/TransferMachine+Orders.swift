@@ -9,9 +9,11 @@ extension TransferMachine {
     /// A connection that ``tick(at:random:)`` opened, or whose last request ended, asks what to do.
     package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
         guard connections[id]?.isCut == false, !isFinishing else { return .leave }
-        connections[id]?.hasHead = false
-        connections[id]?.isProbe = false
-        connections[id]?.isWhole = false
+        change(id) {
+            $0.hasHead = false
+            $0.isProbe = false
+            $0.isWhole = false
+        }
         planner.release(id)
         switch phase {
         case .ended, .waiting: return .leave
@@ -72,12 +74,14 @@ extension TransferMachine {
     }
 
     private mutating func send(_ fetch: Fetch, on id: ConnectionID, at now: Duration) -> Order {
-        connections[id]?.fetch = fetch
-        connections[id]?.source = fetch.source
-        connections[id]?.requestBytes = 0
-        connections[id]?.isAsking = true
-        connections[id]?.askedTime = now
-        connections[id]?.lastByte = now
+        change(id) {
+            $0.fetch = fetch
+            $0.source = fetch.source
+            $0.requestBytes = 0
+            $0.isAsking = true
+            $0.askedTime = now
+            $0.lastByte = now
+        }
         return .fetch(fetch)
     }
 

@@ -258,6 +258,13 @@ package struct TransferMachine: Sendable {
         return events
     }
 
+    /// Changes one connection, found once.
+    @discardableResult
+    mutating func change<Value>(_ id: ConnectionID, _ body: (inout Connection) -> Value) -> Value? {
+        guard let index = connections.index(forKey: id) else { return nil }
+        return body(&connections.values[index])
+    }
+
     /// Connections beside this one that may still deliver.
     func others(than id: ConnectionID) -> Int { connections.count { $0.key != id && !$0.value.isCut } }
 

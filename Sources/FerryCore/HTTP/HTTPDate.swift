@@ -7,6 +7,7 @@ package enum HTTPDate {
     /// Names in any case; the weekday need not fit the date. `nil` for everything else, also for days that a month
     /// does not have. A year of two digits is the one that is at most 50 years after `now`; without it 1970…2069.
     package static func parse(_ text: String, now: Date? = nil) -> Date? {
+        if let date = usual(text) { return date }
         guard text.utf8.count <= 64 else { return nil }
         var cursor = Cursor(ASCII.trimmed(Array(text.utf8)[...]))
         guard let weekday = cursor.word(), isWeekday(weekday) else { return nil }
@@ -35,6 +36,30 @@ package enum HTTPDate {
         var month = 0
         var day = 0
         var seconds = 0
+    }
+
+    /// The first form as servers write it, byte by byte: each answer has two or three. `nil` for all that needs a look.
+    private static func usual(_ text: String) -> Date? {
+        guard text.utf8.count == 29 else { return nil }
+        var text = text
+        return text.withUTF8 { bytes in
+            func isAt(_ index: Int, _ byte: Unicode.Scalar) -> Bool { UInt32(bytes[index]) == byte.value }
+            func letters(_ index: Int) -> UInt32 {
+                UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+            }
+            func number(_ index: Int) -> Int? {
+                let (high, low) = (bytes[index], bytes[index + 1])
+                return ASCII.isDigit(high) && ASCII.isDigit(low) ? Int(high - 0x30) * 10 + Int(low - 0x30) : nil
+            }
+            guard weekdayLetters.contains(letters(0)), isAt(3, ","), isAt(4, " "), let day = number(5), isAt(7, " "),
+                let month = monthLetters.firstIndex(of: letters(8)), isAt(11, " "), let century = number(12),
+                let year = number(14), isAt(16, " "), let hour = number(17), hour <= 23, isAt(19, ":"),
+                let minute = number(20), minute <= 59, isAt(22, ":"), let second = number(23), second <= 60,
+                isAt(25, " "), letters(26) == 0x474D54
+            else { return nil }
+            let parts = Parts(month: month + 1, day: day, seconds: hour * 3600 + minute * 60 + min(second, 59))
+            return date(parts, year: century * 100 + year)
+        }
     }
 
     /// ` 06 Nov 1994 08:49:37 GMT`, or with dashes and two or four digits of the year.
@@ -93,6 +118,12 @@ extension HTTPDate {
     private static let longWeekdays = [
         "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
     ]
+
+    /// `Jan`… and `Sun`… as three bytes.
+    private static let monthLetters = months.map(letters)
+    private static let weekdayLetters = weekdays.map(letters)
+
+    private static func letters(_ word: String) -> UInt32 { word.capital.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 
     private static func isWeekday(_ word: String) -> Bool { weekdays.contains(word) || longWeekdays.contains(word) }
 

@@ -15,6 +15,7 @@ enum HostName {
             }
             return address
         }
+        if let name = plain(bytes) { return name }
         guard let text = String(validating: PercentEncoding.decode(bytes), as: UTF8.self) else {
             throw DownloadURL.Defect("has a host that is not UTF-8")
         }
@@ -24,6 +25,31 @@ enum HostName {
             throw DownloadURL.Defect("has an IPv4 address that is not four numbers from 0 to 255")
         }
         return name
+    }
+
+    /// A name that is in its form already, or an IPv4 address, told from the bytes alone; `nil` for what needs a look.
+    private static func plain(_ bytes: ArraySlice<UInt8>) -> String? {
+        guard bytes.count <= 253 else { return nil }
+        var label = 0
+        var isNumeric = true
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "."):
+                if label == 0 { return nil }
+                (label, isNumeric) = (0, true)
+                continue
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"): isNumeric = false
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): break
+            default: return nil
+            }
+            label += 1
+            if label > 63 { return nil }
+        }
+        guard label > 0 else { return nil }
+        let name = String(decoding: bytes, as: UTF8.self)
+        // The last label decides whether resolvers read a number.
+        if isNumeric { return isIPv4(name) ? name : nil }
+        return bytes.suffix(label).starts(with: "0x".utf8) ? nil : name
     }
 
     private static func domain(_ text: String) throws(DownloadURL.Defect) -> String {

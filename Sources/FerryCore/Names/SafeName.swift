@@ -21,7 +21,10 @@ package enum SafeName {
     /// The name made safe; `nil` when nothing is left of it, as of `..`, `/` and the empty name.
     ///
     /// A safe name stays as it is.
-    package static func sanitize(_ name: String) -> String? {
+    package static func sanitize(_ name: String) -> String? { isPlain(name) ? name : mended(name) }
+
+    /// What ``sanitize(_:)`` does, for names that may need it.
+    static func mended(_ name: String) -> String? {
         let segment = name.utf8.split(
             omittingEmptySubsequences: false, whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
         ).last
@@ -57,6 +60,31 @@ package enum SafeName {
 // MARK: Steps
 
 extension SafeName {
+    /// Whether the bytes alone tell that a name is safe as it is: nearly every name is, and is asked for more than once.
+    ///
+    /// False for some that are safe.
+    static func isPlain(_ name: String) -> Bool {
+        var name = name
+        return name.withUTF8 { bytes in
+            guard let first = bytes.first, let last = bytes.last, bytes.count <= maxBytes,
+                first != UInt8(ascii: "-"), first != UInt8(ascii: "."), last != UInt8(ascii: "."),
+                bytes.allSatisfy(isPlain)
+            else { return false }
+            // Device names, with whatever stands behind their dot.
+            let stem = bytes.firstIndex(of: UInt8(ascii: ".")) ?? bytes.count
+            if stem <= 7, [0x61, 0x63, 0x6C, 0x6E, 0x70].contains(first | 0x20) { return false }
+            return !isOurs(String(decoding: bytes.suffix(6), as: UTF8.self))
+        }
+    }
+
+    /// Letters, digits and what is never changed between them; no white space.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "+"): true
+        default: ASCII.isLetter(byte) || ASCII.isDigit(byte)
+        }
+    }
+
     private static func replacingUnsafe(_ name: String) -> String {
         var output = String.UnicodeScalarView()
         for scalar in name.unicodeScalars { output.append(isUnsafe(scalar) ? "_" : scalar) }

@@ -209,8 +209,9 @@ extension DownloadDriver {
     }
 
     /// A list of digests was given: find the one for the first of these names that it knows.
-    func lookUpChecksum(for names: [String]) async throws(DownloadError) {
+    func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
         guard let list = request.checksumList, state.withLock({ $0.checksum }) == nil else { return }
+        let names = names()
         var request = TransferRequest(url: list)
         request.headLimit = settings.stallTimeout
         request.allowsDowngrade = self.request.trust.allowsDowngrade

@@ -43,16 +43,17 @@ extension DownloadDriver {
             return true
         }
         let (directory, name) = try destination(for: entity, url: url)
-        if let existing = existing(at: directory.appending(name), entity: entity) {
+        let path = directory.appending(name)
+        if let existing = existing(at: path, entity: entity) {
             state.withLock { $0.existing = existing }
             bell.ring()
             return false
         }
-        if try isDecided(by: directory.appending(name)) { return false }
+        if try isDecided(by: path) { return false }
         state.withLock { $0.name = name }
         try await lookUpChecksum(for: names(of: entity, url: url))
         try checkSpace(in: directory, for: total)
-        report(.named(name: name, path: directory.appending(name).string))
+        report(.named(name: name, path: path.string))
         begun(name, total)
         if let total, isSmall(entity) {
             var bytes: [UInt8] = []

@@ -13,7 +13,7 @@ package final class EngineEnvironment: Sendable {
     /// Where blocking file calls and large bodies run; `nil` for Swift's own threads.
     package let executor: TransferExecutor?
     let metronome: Metronome
-    private let loops: [any TaskExecutor]
+    private let loops: [EventLoopExecutor]
     private let nextLoop = Atomic(0)
     /// The limit over all downloads.
     package let throttle: Throttle
@@ -26,8 +26,8 @@ package final class EngineEnvironment: Sendable {
     package init(
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
         clock: any EngineClock = SystemClock(), pool: BlockingPool, executor: TransferExecutor?,
-        loops: [any TaskExecutor] = [], throttle: Throttle? = nil, connectionsPerHost: Int = 16,
-        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+        loops: [EventLoopExecutor] = [], throttle: Throttle? = nil, connectionsPerHost: Int = 16,
+        random: @escaping @Sendable () -> Double = Jitter().next
     ) {
         self.transport = transport
         self.fileSystem = fileSystem
@@ -72,6 +72,8 @@ package final class EngineEnvironment: Sendable {
     /// file is fetched without a change of thread.
     package func light() -> (any TaskExecutor)? {
         if loops.isEmpty { return executor }
+        // One that ends has just given its connection back here.
+        if let current = loops.first(where: \.isCurrent) { return current }
         return loops[nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count]
     }
 

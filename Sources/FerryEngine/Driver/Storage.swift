@@ -45,11 +45,15 @@ final class Storage: Sendable {
             // Taken out while it is changed, so that the array is not copied.
             place = .none
             let end = Int(offset) + bytes.count
-            if small.bytes.count < end {
-                small.bytes.append(contentsOf: repeatElement(0, count: end - small.bytes.count))
-            }
-            small.bytes.withUnsafeMutableBytes { buffer in
-                UnsafeMutableRawBufferPointer(rebasing: buffer[Int(offset)..<end]).copyMemory(from: bytes)
+            if small.bytes.count == Int(offset) {
+                small.bytes.append(contentsOf: bytes)
+            } else {
+                if small.bytes.count < end {
+                    small.bytes.append(contentsOf: repeatElement(0, count: end - small.bytes.count))
+                }
+                small.bytes.withUnsafeMutableBytes { buffer in
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[Int(offset)..<end]).copyMemory(from: bytes)
+                }
             }
             place = .small(small)
             return nil

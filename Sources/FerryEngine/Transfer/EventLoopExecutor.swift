@@ -11,6 +11,9 @@ package final class EventLoopExecutor: TaskExecutor {
         self.eventLoop = eventLoop
     }
 
+    /// Whether the caller is on its thread.
+    var isCurrent: Bool { eventLoop.inEventLoop }
+
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

@@ -73,7 +73,9 @@ extension HTTPTransport {
 
     /// An address in the URL is not looked up: say so when it is of the family that was not wanted.
     private func checkLiteralAddress(of url: DownloadURL, route: ProxyRoute) throws(TransferFailure) {
-        guard route.name == nil, let address = try? SocketAddress(ipAddress: url.host, port: url.port) else { return }
+        guard settings.addressFamily != .any, route.name == nil,
+            let address = try? SocketAddress(ipAddress: url.host, port: url.port)
+        else { return }
         switch (settings.addressFamily, address) {
         case (.v4, .v6): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv4 address")
         case (.v6, .v4): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv6 address")

@@ -23,7 +23,7 @@ package final class HTTPTransport: Transport {
         MultiThreadedEventLoopGroup(numberOfThreads: max(1, min(4, System.coreCount)))
 
     /// Executors over ``eventLoops``, one each.
-    package static let executors: [any TaskExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }
+    package static let executors: [EventLoopExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }
 
     let settings: TransferSettings
     let challenges = ChallengeMemory()

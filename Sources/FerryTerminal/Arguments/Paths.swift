@@ -15,6 +15,9 @@ package enum Paths {
 
     /// The last name: `c` of `a/b/c`.
     package static func name(of path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? path
+        let bytes = path.utf8
+        guard let last = bytes.lastIndex(where: { $0 != UInt8(ascii: "/") }) else { return path }
+        let slash = bytes[..<last].lastIndex(of: UInt8(ascii: "/"))
+        return String(path[(slash.map(bytes.index(after:)) ?? bytes.startIndex)..<bytes.index(after: last)])
     }
 }

@@ -4,28 +4,33 @@ import Synchronization
 
 /// Carries out a plan: hands its files to the manager, follows what happens, tells it, obeys signals.
 ///
-///     submit ──► manager ──► events ──► follow ──► reporter
-///        ▲                                │
-///        └──────── a token per end ◄──────┘
+///     hand over ──► manager ──► events ──► follow ──► reporter
+///         ▲                                  │
+///         └─────────── a place per end ◄─────┘
 ///
-/// Only a window of the list is with the manager at a time, so that a list of any length costs little memory.
+/// Only a window of the list is with the manager at a time, so that a list of any length costs little memory. One task
+/// hands over and follows: a handle is known before anything is told about its file.
 package final class GetRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager
     let reporter: Reporter
     let ledger = Mutex(Ledger())
     private let start = ContinuousClock.now
-    /// What happens, in one order: a handle is known before anything is told about its file.
-    private enum Fact: Sendable {
-        case event(DownloadEvent)
-        case handedOver(Entry)
-        case allHandedOver
+    /// What has not been handed over yet, and how many more the manager may have.
+    private struct Window {
+        var freePlaces: Int
+        var requests: [DownloadRequest] = []
+        var next = 0
+
+        /// The next request, when there is a place for it.
+        mutating func take() -> DownloadRequest? {
+            guard freePlaces > 0, next < requests.count else { return nil }
+            freePlaces -= 1
+            next += 1
+            return requests[next - 1]
+        }
     }
-    private let facts: AsyncStream<Fact>
-    private let newFacts: AsyncStream<Fact>.Continuation
-    /// A token for every place in the window that is free.
-    private let tokens: AsyncStream<Void>
-    private let freePlaces: AsyncStream<Void>.Continuation
+    private let window: Mutex<Window>
     /// Ends when there is nothing more to wait for.
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
@@ -34,11 +39,8 @@ package final class GetRun: Sendable {
         self.plan = plan
         self.manager = manager
         self.reporter = reporter
-        (facts, newFacts) = AsyncStream.makeStream()
-        (tokens, freePlaces) = AsyncStream.makeStream()
         (end, endNow) = AsyncStream.makeStream()
-        let window = max(64, 4 * min(1 << 16, plan.configuration.maxConcurrentDownloads))
-        for _ in 0..<window { freePlaces.yield() }
+        window = Mutex(Window(freePlaces: max(64, 4 * min(1 << 16, plan.configuration.maxConcurrentDownloads))))
     }
 
     var elapsed: Duration { ContinuousClock.now - start }
@@ -57,11 +59,16 @@ package final class GetRun: Sendable {
         }
         let requests = requests()
         ledger.withLock { $0.expectedCount += requests.count }
+        window.withLock { $0.requests = requests }
         let events = manager.events
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await event in events { self.newFacts.yield(.event(event)) } }
-            group.addTask { for await fact in self.facts { await self.take(fact) } }
-            group.addTask { await self.submit(requests) }
+            group.addTask {
+                await self.handOver()
+                for await event in events {
+                    await self.follow(event)
+                    await self.handOver()
+                }
+            }
             group.addTask { await self.report() }
             group.addTask {
                 // The word of a stop of our own making comes after it is over, when the bars are there again.
@@ -123,36 +130,30 @@ package final class GetRun: Sendable {
 
     // MARK: Handing over
 
-    private func submit(_ requests: [DownloadRequest]) async {
-        var tokens = tokens.makeAsyncIterator()
-        for request in requests {
-            guard await tokens.next() != nil, !isStopping else { return }
+    /// Gives the manager as many files as have a place.
+    private func handOver() async {
+        while !isStopping, let request = window.withLock({ $0.take() }) {
             do {
                 let download = try await manager.download(request)
-                newFacts.yield(.handedOver(Entry(request: request, download: download, startedAt: elapsed)))
+                let entry = Entry(request: request, download: download, startedAt: elapsed)
+                guard let events = ledger.withLock({ $0.register(entry, id: download.id) }) else {
+                    placeIsFree()
+                    continue
+                }
+                for event in events { await follow(event) }
             } catch {
                 if isStopping { return }
                 let (url, part) = Entry.origin(of: request)
                 fail(error, name: url ?? part ?? "")
-                freePlaces.yield()
-            }
-        }
-        newFacts.yield(.allHandedOver)
-    }
-
-    private func take(_ fact: Fact) async {
-        switch fact {
-        case .event(let event): await follow(event)
-        case .handedOver(let entry):
-            guard let events = ledger.withLock({ $0.register(entry, id: entry.download.id) }) else {
                 placeIsFree()
-                return
             }
-            for event in events { await follow(event) }
-        case .allHandedOver:
-            ledger.withLock { $0.isSubmitted = true }
-            checkEnd()
         }
+        guard !isStopping, window.withLock({ $0.next == $0.requests.count }) else { return }
+        let isNews = ledger.withLock { ledger in
+            defer { ledger.isSubmitted = true }
+            return !ledger.isSubmitted
+        }
+        if isNews { checkEnd() }
     }
 
     /// A failure of something that has no handle.
@@ -165,7 +166,7 @@ package final class GetRun: Sendable {
 
     /// A file has ended.
     func placeIsFree() {
-        freePlaces.yield()
+        window.withLock { $0.freePlaces += 1 }
         checkEnd()
     }
 

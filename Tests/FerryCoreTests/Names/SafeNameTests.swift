@@ -41,6 +41,24 @@ struct SafeNameTests {
         #expect(SafeName.sanitize(given) == expected)
     }
 
+    @Test("is the same by the short way and by the long one", arguments: 0..<40)
+    func shortWay(seed: UInt64) {
+        var bytes = SeededBytes(seed: seed)
+        let pieces = [
+            "a", "b", "con", "com1", "nul", "lpt9", "aux", "PRN", ".", ".zip", ".part", ".old", ".FERRY", "-", "_", "+",
+            " ", "/", "7", "archive", "z", "~", "é", ":",
+        ]
+        for _ in 0..<200 {
+            let count = Int.random(in: 0..<6, using: &bytes)
+            let name = (0..<count).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &bytes)] }.joined()
+            #expect(SafeName.sanitize(name) == SafeName.mended(name), "\(name), seed \(seed)")
+        }
+        for length in 225...260 {
+            let name = String(repeating: "a", count: length) + ".zip"
+            #expect(SafeName.sanitize(name) == SafeName.mended(name))
+        }
+    }
+
     @Test(
         "A40: leaves room for a number and for the names of part and journal",
         arguments: [
