@@ -15,7 +15,7 @@ extension ResumeData {
 
     /// Reads what ``data`` gave; throws `notResumable` where that is damaged, foreign, or of a newer version.
     public init(_ data: Data) throws(DownloadError) {
-        guard !data.isEmpty else { throw Self.unusable("the resume data is empty") }
+        guard !data.isEmpty else { throw DownloadError(.notResumable, ErrorPhrase(.resumeDataEmpty)) }
         guard data.count <= Self.mostBytes else { throw Self.foreign("it has \(data.count) bytes") }
         let json: PlainJSON
         do {
@@ -38,9 +38,9 @@ extension ResumeData {
             throw Self.damaged("it has no version")
         }
         guard version <= Self.currentVersion else {
-            throw Self.unusable(
-                "the resume data is of a newer version of Ferry (format \(version), this one reads up to \(Self.currentVersion))",
-                suggestion: "Update Ferry.")
+            throw DownloadError(
+                .notResumable, ErrorPhrase(.resumeDataNewer, "\(version)", "\(Self.currentVersion)"),
+                suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
         }
         let seal = object.removeValue(forKey: "seal")
         guard seal == .text(Self.seal(of: object)) else { throw Self.damaged("its seal does not fit") }
@@ -92,17 +92,13 @@ extension ResumeData {
     }
 
     static func damaged(_ detail: String) -> DownloadError {
-        unusable("the resume data is damaged: \(detail)", suggestion: startAnew)
+        DownloadError(
+            .notResumable, ErrorPhrase(.resumeDataDamaged, detail), suggestion: ErrorPhrase(.startAnew))
     }
 
     private static func foreign(_ detail: String) -> DownloadError {
-        unusable("this is no resume data of Ferry: \(detail)", suggestion: startAnew)
-    }
-
-    private static let startAnew = "Start the download anew; a part file that is still there is found by its URL."
-
-    private static func unusable(_ message: String, suggestion: String? = nil) -> DownloadError {
-        DownloadError(.notResumable, message, suggestion: suggestion)
+        DownloadError(
+            .notResumable, ErrorPhrase(.resumeDataForeign, detail), suggestion: ErrorPhrase(.startAnew))
     }
 }
 
