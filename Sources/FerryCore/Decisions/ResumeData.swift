@@ -1,29 +1,70 @@
 public import struct Foundation.Date
 
+/// What an app keeps of a cancelled download to go on with it later: where its part file is, and which file it holds.
+///
+/// Its fields can be read. It holds URLs with their queries and no credentials, and none of the bytes: those are in the
+/// part file, and only the journal beside that says which of them count. Format: `docs/resume-data.md`.
 public struct ResumeData: Sendable, Hashable {
-    public var id: DownloadID
-    public var urls: [String]
-    public var part: String
-    public var destination: String
-    public var totalBytes: ByteCount?
-    public var completedBytes: ByteCount
-    public var etag: String?
-    public var lastModified: String?
-    public var checksum: String?
-    public var createdAt: Date
+    /// The version of the format that this code writes; larger ones are refused.
+    public static let currentVersion = 1
+
+    /// The version of the format, 1 or more.
+    public let version: Int
+    /// The download that it was made of.
+    public let id: DownloadID
+    /// The URLs, without user info, at least one; the first is the source, further ones are mirrors.
+    public let sources: [DownloadURL]
+    /// The absolute path of the part file.
+    public let partPath: String
+    /// The size of the whole; `nil` when the server did not say it.
+    public let totalBytes: ByteCount?
+    /// The bytes that were held when it was made; 0 or more, at most ``totalBytes``.
+    public let completedBytes: ByteCount
+    /// The ETag as sent; `nil` when there was none.
+    public let etag: String?
+    /// Last-Modified as sent; `nil` when there was none.
+    public let lastModified: String?
+    /// The digest that was asked for.
+    public let checksum: Checksum?
+    /// When it was made, to the second.
+    public let created: Date
+
+    /// Makes one; throws `notResumable` where it would say what cannot be.
     package init(
-        id: DownloadID, urls: [String], part: String, destination: String, totalBytes: ByteCount?,
-        completedBytes: ByteCount, etag: String?, lastModified: String?, checksum: String?, createdAt: Date
-    ) {
+        id: DownloadID, sources: [DownloadURL], partPath: String, totalBytes: ByteCount?, completedBytes: ByteCount,
+        etag: String? = nil, lastModified: String? = nil, checksum: Checksum? = nil, created: Date
+    ) throws(DownloadError) {
+        let problem: String? =
+            if id.rawValue.isEmpty {
+                "no id"
+            } else if sources.isEmpty {
+                "no URL"
+            } else if !partPath.hasPrefix("/") || partPath.utf8.contains(0) {
+                "no absolute path of a part file"
+            } else if completedBytes < 0 || totalBytes.map({ $0 < completedBytes }) ?? false {
+                "sizes that cannot be"
+            } else if abs(created.timeIntervalSince1970) > 1e12 || created.timeIntervalSince1970.isNaN {
+                "a time that cannot be"
+            } else {
+                nil
+            }
+        if let problem { throw Self.damaged("it has \(problem)") }
+        version = Self.currentVersion
         self.id = id
-        self.urls = urls
-        self.part = part
-        self.destination = destination
+        self.sources = sources.map(\.withoutCredentials)
+        self.partPath = partPath
         self.totalBytes = totalBytes
         self.completedBytes = completedBytes
         self.etag = etag
         self.lastModified = lastModified
         self.checksum = checksum
-        self.createdAt = createdAt
+        self.created = Date(timeIntervalSince1970: created.timeIntervalSince1970.rounded(.down))
+    }
+}
+
+extension DownloadURL {
+    /// The same without user info.
+    package var withoutCredentials: DownloadURL {
+        DownloadURL(scheme: scheme, host: host, port: port, path: path, query: query, credentials: nil)
     }
 }

@@ -31,7 +31,7 @@ extension TransferMachine {
             retry.progressed()
         }
         if let most = settings.maxBytes, planner.writtenBytes > most {
-            end(DownloadError(.tooLarge, "the file is larger than the \(most) bytes allowed"))
+            end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
         }
         return mustWaitForCheckpoint
     }
@@ -240,8 +240,10 @@ extension TransferMachine {
         case .giveUp:
             end(
                 DownloadError(
-                    code, "gave up after \(retry.attempts) attempt\(retry.attempts == 1 ? "" : "s"): \(reason)",
-                    suggestion: "Run it again to go on from here.", recovery: .transient(retryAfter: wish)))
+                    code,
+                    retry.attempts == 1
+                        ? ErrorPhrase(.gaveUpOnce, reason) : ErrorPhrase(.gaveUp, "\(retry.attempts)", reason),
+                    suggestion: ErrorPhrase(.runAgain), recovery: .transient(retryAfter: wish)))
         }
     }
 

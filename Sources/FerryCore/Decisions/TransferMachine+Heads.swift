@@ -155,11 +155,11 @@ extension TransferMachine {
 
     private mutating func accepts(_ entity: Entity) -> Bool {
         if let most = settings.maxBytes, let total = entity.identity.totalBytes, total > most {
-            end(DownloadError(.tooLarge, "the file has \(total) bytes, more than the \(most) allowed"))
+            end(DownloadError(.tooLarge, ErrorPhrase(.fileTooLarge, "\(total)", "\(most)")))
             return false
         }
         if settings.rules.trust.strict, entity.endsByClose, !settings.rules.hasDigest, entity.digests.isEmpty {
-            end(DownloadError(.unproven, "the server gives no length, so nothing proves that the file is whole"))
+            end(DownloadError(.unproven, ErrorPhrase(.noLength)))
             return false
         }
         return true
@@ -233,16 +233,15 @@ extension TransferMachine {
         if settings.isNewSource, !planner.written.isEmpty {
             end(
                 DownloadError(
-                    .conflict, "nothing proves that this link leads to the file that was begun: \(reason)",
-                    suggestion: "What is here was left as it is.", recovery: .needsUser))
+                    .conflict, ErrorPhrase(.otherFile, reason), suggestion: ErrorPhrase(.leftAsItIs),
+                    recovery: .needsUser))
             return false
         }
         if settings.rules.trust.failsOnChange {
-            let what = isChange ? "the file on the server is not the one that was begun" : "it cannot go on"
             end(
                 DownloadError(
-                    isChange ? .remoteChanged : .unproven, "\(what): \(reason)",
-                    suggestion: "Without --no-restart it begins again; what is here was left as it is."))
+                    isChange ? .remoteChanged : .unproven, ErrorPhrase(isChange ? .changed : .cannotGoOn, reason),
+                    suggestion: ErrorPhrase(.orRestart)))
             return false
         }
         // What cannot be proven begins again as often as it may be tried: its old bytes are no progress.
@@ -250,7 +249,7 @@ extension TransferMachine {
         mostWritten = 0
         changes += 1
         if changes > 3 {
-            end(DownloadError(.remoteChanged, "the source keeps changing: \(reason)", recovery: .needsUser))
+            end(DownloadError(.remoteChanged, ErrorPhrase(.keepsChanging, reason), recovery: .needsUser))
             return false
         }
         return true
@@ -323,7 +322,7 @@ extension TransferMachine {
             connections[id]?.misfits = 0
             openingAsksWhole = false
             return dropOrEnd(
-                fetch, reason, DownloadError(.refused, "the server's answers cannot be used: \(reason)"))
+                fetch, reason, DownloadError(.refused, ErrorPhrase(.unusableAnswers, reason)))
         }
     }
 
@@ -345,13 +344,13 @@ extension DownloadError {
     package static func deadLink(_ reason: String, status: Int, holdsBytes: Bool) -> DownloadError {
         if status == 401 {
             return DownloadError(
-                .credentials, "\(reason): it asks for credentials",
-                suggestion: "Give --user or --header, and run it again; what is here is kept.", recovery: .needsUser)
+                .credentials, ErrorPhrase(.asksForCredentials, reason), suggestion: ErrorPhrase(.giveCredentials),
+                recovery: .needsUser)
         }
         if holdsBytes {
             return DownloadError(
-                .freshLink, "\(reason): the link no longer works",
-                suggestion: "Give a fresh link for the same file; what is here is kept.", recovery: .needsUser)
+                .freshLink, ErrorPhrase(.deadLink, reason), suggestion: ErrorPhrase(.giveFreshLink),
+                recovery: .needsUser)
         }
         return DownloadError(.refused, reason)
     }

@@ -25,7 +25,7 @@ extension TransferMachine {
 
     private mutating func openingOrder(_ id: ConnectionID, at now: Duration) -> Order {
         guard let source = usableSource() else {
-            end(deadEnd ?? DownloadError(.refused, "no source is left"))
+            end(deadEnd ?? DownloadError(.refused, ErrorPhrase(.noSourceLeft)))
             return .leave
         }
         let isUnproven = sources[source].trust == .unproven && !rules.hasDigest

@@ -1,8 +1,12 @@
 /// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English.
 ///
-/// Codes that are not known stay what they are; `recovery` is left out when it is `permanent`.
+/// Codes that are not known stay what they are; `recovery` is left out when it is `permanent`. `phrase` and
+/// `suggestionPhrase` are what to translate: the key of the sentence, then its arguments; keys that are not known are
+/// passed over.
 extension DownloadError: Codable {
-    private enum CodingKeys: String, CodingKey { case code, message, suggestion, underlying, recovery }
+    private enum CodingKeys: String, CodingKey {
+        case code, message, suggestion, underlying, recovery, phrase, suggestionPhrase
+    }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -12,6 +16,11 @@ extension DownloadError: Codable {
             suggestion: try container.decodeIfPresent(String.self, forKey: .suggestion),
             underlying: try container.decodeIfPresent(String.self, forKey: .underlying),
             recovery: try container.decodeIfPresent(Recovery.self, forKey: .recovery) ?? .permanent)
+        func phrase(_ key: CodingKeys) throws -> ErrorPhrase? {
+            try container.decodeIfPresent([String].self, forKey: key).flatMap(ErrorPhrase.init(coded:))
+        }
+        self.phrase = try phrase(.phrase)
+        suggestionPhrase = try phrase(.suggestionPhrase)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -21,6 +30,18 @@ extension DownloadError: Codable {
         try container.encodeIfPresent(suggestion, forKey: .suggestion)
         try container.encodeIfPresent(underlying, forKey: .underlying)
         if recovery != .permanent { try container.encode(recovery, forKey: .recovery) }
+        try container.encodeIfPresent(phrase?.coded, forKey: .phrase)
+        try container.encodeIfPresent(suggestionPhrase?.coded, forKey: .suggestionPhrase)
+    }
+}
+
+extension ErrorPhrase {
+    /// The key, then the arguments.
+    fileprivate var coded: [String] { [key.rawValue] + arguments }
+
+    fileprivate init?(coded: [String]) {
+        guard let key = coded.first.flatMap(Key.init(rawValue:)) else { return nil }
+        self.init(key: key, arguments: Array(coded.dropFirst()))
     }
 }
 

@@ -1,5 +1,3 @@
-public import protocol Foundation.LocalizedError
-
 /// The one error that Ferry throws: what failed, on which thing, and what can be done.
 ///
 /// It holds no secrets: URLs in it show `?…` in place of their query.
@@ -71,6 +69,9 @@ public struct DownloadError: Error, Sendable, Hashable {
     /// What lies under it, in the words of the system or a library.
     public var underlying: String?
     public var recovery: Recovery
+    /// What ``message`` and ``suggestion`` say, for other languages; `nil` where they have no translation.
+    package var phrase: ErrorPhrase?
+    package var suggestionPhrase: ErrorPhrase?
 
     public init(
         _ code: Code, _ message: String, suggestion: String? = nil, underlying: String? = nil,
@@ -84,9 +85,6 @@ public struct DownloadError: Error, Sendable, Hashable {
     }
 }
 
-extension DownloadError: LocalizedError, CustomStringConvertible {
-    public var errorDescription: String? { message }
-    public var failureReason: String? { underlying }
-    public var recoverySuggestion: String? { suggestion }
+extension DownloadError: CustomStringConvertible {
     public var description: String { underlying.map { "\(message): \($0)" } ?? message }
 }

@@ -86,8 +86,7 @@ extension DownloadDriver {
                 return .failure(
                     .other(
                         DownloadError(
-                            .disk,
-                            "the part file \(pair.paths.part) was deleted, shortened or replaced by another program")))
+                            .disk, ErrorPhrase(.partDamaged, "\(pair.paths.part)"))))
             }
         } catch { return .failure(.other(DownloadError(error))) }
         record.unsyncedBoot = syncs ? nil : boot
@@ -125,7 +124,7 @@ extension DownloadDriver {
             } catch { throw DownloadError(error) }
             storage.set(.pair(Storage.Pair(paths: pair.paths, part: part, journal: pair.journal)))
             guard part.device == pair.part.device, part.inode == pair.part.inode else {
-                throw DownloadError(.disk, "the part file \(pair.paths.part) was replaced by another program")
+                throw DownloadError(.disk, ErrorPhrase(.partReplaced, "\(pair.paths.part)"))
             }
             report(.event(.note("\(damage.message): the part file was opened anew, what is not safe is fetched again")))
         } catch { fail(error) }

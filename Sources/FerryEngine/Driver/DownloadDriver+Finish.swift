@@ -72,8 +72,8 @@ extension DownloadDriver {
 
     private func unproven(_ proof: Proof) -> DownloadError {
         DownloadError(
-            .unproven, "the file is complete, but its proof is only “\(proof.rawValue)”",
-            suggestion: "Give a --checksum, or leave --strict away.", recovery: .needsUser)
+            .unproven, ErrorPhrase(.weakProof, proof.rawValue), suggestion: ErrorPhrase(.giveChecksum),
+            recovery: .needsUser)
     }
 
     /// The whole is not what it must be: it is kept, marked, and never published.
@@ -89,12 +89,11 @@ extension DownloadDriver {
         }
         if case .stream = storage.current {
             return DownloadError(
-                .checksum, "what was written does not have its digest: expected \(expected), got \(found)",
-                suggestion: "Do not use what was written.")
+                .checksum, ErrorPhrase(.wrongDigestInStream, "\(expected)", "\(found)"),
+                suggestion: ErrorPhrase(.doNotUse))
         }
         return DownloadError(
-            .checksum, "the file does not have its digest: expected \(expected), got \(found)",
-            suggestion: "What came is kept beside, marked; running it again begins anew.")
+            .checksum, ErrorPhrase(.wrongDigest, "\(expected)", "\(found)"), suggestion: ErrorPhrase(.keptMarked))
     }
 
     // MARK: Publishing
@@ -146,11 +145,11 @@ extension DownloadDriver {
                 skip(path, length: (try? environment.fileSystem.statusIfPresent(path))?.length ?? 0)
                 return nil
             }
-            throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
         case .success(.blocked(let path)):
-            throw DownloadError(.conflict, "\(path) is in the way", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
         case .success(.noFreeName(let path)):
-            throw DownloadError(.conflict, "no free name is left for \(path)", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
     }
 
@@ -231,7 +230,7 @@ extension DownloadDriver {
         }
         let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
         guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
-            throw DownloadError(.checksum, "\(list) has no digest for \(names.first ?? "")")
+            throw DownloadError(.checksum, ErrorPhrase(.notInChecksumList, "\(list)", names.first ?? ""))
         }
         state.withLock { $0.checksum = checksum }
     }

@@ -89,7 +89,7 @@ extension DownloadDriver {
         }
         guard let status else { return false }
         guard request.onConflict == .skip else {
-            throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
         }
         skip(path, length: status.length)
         return true
@@ -118,7 +118,7 @@ extension DownloadDriver {
             return (absolute(path), SafeName.make(entity.suggestedName, url: sources[0], finalURL: url))
         case .part(let path):
             guard let paths = DownloadPaths(of: absolute(path)) else {
-                throw DownloadError(.invalidRequest, "\(path) is not a part file")
+                throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
             }
             return (paths.directory, paths.name)
         }
@@ -151,8 +151,8 @@ extension DownloadDriver {
             if case .short(let free, let missing) = try space.check(needed: total ?? 0) {
                 throw DownloadError(
                     .diskFull,
-                    "not enough space in \(directory): \(ByteText.size(free)) free, \(ByteText.size(missing)) missing",
-                    suggestion: "\(ByteText.size(settings.minFreeBytes)) stay free; --min-free changes that.",
+                    ErrorPhrase(.noSpace, "\(directory)", ByteText.size(free), ByteText.size(missing)),
+                    suggestion: ErrorPhrase(.minFree, ByteText.size(settings.minFreeBytes)),
                     recovery: .needsUser)
             }
         } catch let error as DownloadError {
@@ -209,11 +209,11 @@ extension DownloadDriver {
                 skip(path, length: (try? environment.fileSystem.statusIfPresent(path))?.length ?? 0)
                 return nil
             }
-            throw DownloadError(.conflict, "\(path) is there already", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
         case .blocked(let path):
-            throw DownloadError(.conflict, "\(path) is in the way", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
         case .noFreeName(let path):
-            throw DownloadError(.conflict, "no free name is left for \(path)", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
     }
 
@@ -275,7 +275,7 @@ extension DownloadDriver {
         case .small: storage.set(.none)
         case .stream:
             throw DownloadError(
-                .remoteChanged, "the file on the server changed while it was written to the output: \(reason)")
+                .remoteChanged, ErrorPhrase(.changedInStream, reason))
         case .pair(let pair):
             do throws(FileError) {
                 try SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk).move()

@@ -17,14 +17,14 @@ extension DownloadDriver {
             return nil
         case .part(let path):
             guard let paths = DownloadPaths(of: absolute(path)) else {
-                throw DownloadError(.invalidRequest, "\(path) is not a part file")
+                throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
             }
             return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: true) }
         case .file(let path):
             let target = absolute(path)
             guard let name = target.lastComponent?.string,
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
-            else { throw DownloadError(.invalidRequest, "\(path) is not the name of a file") }
+            else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
             try ready(paths.directory)
             if (try? environment.fileSystem.exists(paths.journal)) == true {
                 return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
@@ -77,7 +77,7 @@ extension DownloadDriver {
             }
         } catch { throw DownloadError(error) }
         guard environment.fileSystem.isWritable(directory) else {
-            throw DownloadError(.disk, "the directory \(directory) cannot be written to")
+            throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
         }
     }
 
@@ -118,7 +118,7 @@ extension DownloadDriver {
         if isAnothers(record.id) {
             journal.close()
             guard !isNamed else {
-                throw DownloadError(.conflict, "\(paths.part) belongs to another download", recovery: .needsUser)
+                throw DownloadError(.conflict, ErrorPhrase(.belongsToAnother, "\(paths.part)"), recovery: .needsUser)
             }
             begin(with: nil)
             return nil
@@ -198,7 +198,9 @@ extension DownloadDriver {
         }
         let known = record.urls.compactMap { try? DownloadURL($0) }
         let given = request.sources.isEmpty ? known : request.sources
-        guard !given.isEmpty else { throw DownloadError(.invalidRequest, "the journal \(paths.journal) names no URL") }
+        guard !given.isEmpty else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.journalWithoutURL, "\(paths.journal)"))
+        }
         let isNew = !record.urls.contains(given[0].text)
         let sources = isNew ? given : Self.merge(given, known)
         let offered = record.offered.flatMap { try? Checksum(parsing: $0) }

@@ -57,7 +57,7 @@ extension DownloadDriver {
             } catch { return .failure(error) }
         }
         guard let file = try look.get() else {
-            throw DownloadError(.disk, "\(finished.path) was removed as soon as it had its name")
+            throw DownloadError(.disk, ErrorPhrase(.removedAtOnce, finished.path))
         }
         try await witness.didPublish(finished, file)
     }

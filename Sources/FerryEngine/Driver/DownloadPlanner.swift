@@ -16,7 +16,7 @@ package struct DownloadPlanner {
 
     package func plan() async throws(DownloadError) -> DownloadPlan {
         _ = try request.destination.resolved()
-        guard let source = request.sources.first else { throw DownloadError(.invalidRequest, "no URL was given") }
+        guard let source = request.sources.first else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         let (verdict, url) = try await ask(source, .whole)
         let entity: Entity
         switch verdict {
@@ -24,10 +24,10 @@ package struct DownloadPlanner {
         case .deadLink(let status): throw .deadLink("\(source) answered \(status)", status: status, holdsBytes: false)
         case .busy(let status, let wish):
             throw DownloadError(
-                .refused, "\(source) answered \(status)", recovery: .transient(retryAfter: wish))
+                .refused, ErrorPhrase(.answered, "\(source)", "\(status)"), recovery: .transient(retryAfter: wish))
         case .refused(let reason), .misfit(let reason): throw DownloadError(.refused, reason)
         case .part, .notModified, .unsatisfied:
-            throw DownloadError(.refused, "\(source) gave an answer that cannot be used")
+            throw DownloadError(.refused, ErrorPhrase(.unusableAnswer, "\(source)"))
         }
         var hasRanges = false
         if let total = entity.identity.totalBytes, total > 1, !entity.refusesRanges {

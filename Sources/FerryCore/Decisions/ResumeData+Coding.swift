@@ -1,0 +1,150 @@
+public import struct Foundation.Data
+import struct Foundation.Date
+// allow(imports): JSONDecoder is a class, and pure: a text in, a value out.
+import class Foundation.JSONDecoder
+
+// One JSON object. `seal` is the CRC-32 of the canonical text (RFC 8785) of all the others: it finds damage, and does not
+// mind who reorders or indents. Keys that are not known are sealed too, and then ignored.
+
+extension ResumeData {
+    private static let format = "ferry-resume-data"
+    private static let mostBytes = 1 << 20
+
+    /// The value as bytes: UTF-8 JSON, at most a few KiB.
+    public var data: Data { Data(sealed.text.utf8) }
+
+    /// Reads what ``data`` gave; throws `notResumable` where that is damaged, foreign, or of a newer version.
+    public init(_ data: Data) throws(DownloadError) {
+        guard !data.isEmpty else { throw DownloadError(.notResumable, ErrorPhrase(.resumeDataEmpty)) }
+        guard data.count <= Self.mostBytes else { throw Self.foreign("it has \(data.count) bytes") }
+        let json: PlainJSON
+        do {
+            json = try JSONDecoder().decode(PlainJSON.self, from: data)
+        } catch {
+            if String(decoding: data, as: UTF8.self).contains(Self.format) {
+                throw Self.damaged("it is no JSON of whole numbers")
+            }
+            throw Self.foreign(
+                data.starts(with: Array("bplist".utf8)) || data.starts(with: Array("<?xml".utf8))
+                    ? "it is a property list, as URLSession makes" : "it is no JSON")
+        }
+        try self.init(json)
+    }
+
+    init(_ json: PlainJSON) throws(DownloadError) {
+        guard case .object(var object) = json else { throw Self.foreign("it is no JSON object") }
+        guard object["format"] == .text(Self.format) else { throw Self.foreign("it has another format") }
+        guard case .number(let version) = object["version"], version >= 1 else {
+            throw Self.damaged("it has no version")
+        }
+        guard version <= Self.currentVersion else {
+            throw DownloadError(
+                .notResumable, ErrorPhrase(.resumeDataNewer, "\(version)", "\(Self.currentVersion)"),
+                suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
+        }
+        let seal = object.removeValue(forKey: "seal")
+        guard seal == .text(Self.seal(of: object)) else { throw Self.damaged("its seal does not fit") }
+        try self.init(fields: Fields(object: object))
+    }
+
+    private init(fields: Fields) throws(DownloadError) {
+        var sources: [DownloadURL] = []
+        for url in try fields.texts("urls") {
+            let source: DownloadURL
+            do { source = try DownloadURL(url) } catch { throw Self.damaged(error.message) }
+            guard source.credentials == nil else { throw Self.damaged("a URL in it has credentials") }
+            sources.append(source)
+        }
+        var checksum: Checksum?
+        if let text = try fields.text("checksum") {
+            do { checksum = try Checksum(parsing: text) } catch { throw Self.damaged(error.message) }
+        }
+        try self.init(
+            id: DownloadID(rawValue: fields.text("id") ?? ""), sources: sources,
+            partPath: fields.text("partPath") ?? "",
+            totalBytes: fields.number("totalBytes"), completedBytes: fields.number("completedBytes") ?? -1,
+            etag: fields.text("etag"), lastModified: fields.text("lastModified"), checksum: checksum,
+            created: Date(timeIntervalSince1970: Double(fields.number("created") ?? 0)))
+    }
+
+    var sealed: PlainJSON {
+        var object: [String: PlainJSON] = [
+            "format": .text(Self.format),
+            "version": .number(Int64(version)),
+            "id": .text(id.rawValue),
+            "urls": .list(sources.map { .text($0.text) }),
+            "partPath": .text(partPath),
+            "completedBytes": .number(completedBytes),
+            "created": .number(Int64(created.timeIntervalSince1970)),
+        ]
+        object["totalBytes"] = totalBytes.map { .number($0) }
+        object["etag"] = etag.map { .text($0) }
+        object["lastModified"] = lastModified.map { .text($0) }
+        object["checksum"] = checksum.map { .text($0.description) }
+        object["seal"] = .text(Self.seal(of: object))
+        return .object(object)
+    }
+
+    /// Eight hexadecimal digits.
+    private static func seal(of object: [String: PlainJSON]) -> String {
+        let checksum = CRC32.checksum(PlainJSON.object(object).text.utf8)
+        return HexText.string((0..<4).map { UInt8(truncatingIfNeeded: checksum >> (24 - 8 * UInt32($0))) })
+    }
+
+    static func damaged(_ detail: String) -> DownloadError {
+        DownloadError(
+            .notResumable, ErrorPhrase(.resumeDataDamaged, detail), suggestion: ErrorPhrase(.startAnew))
+    }
+
+    private static func foreign(_ detail: String) -> DownloadError {
+        DownloadError(
+            .notResumable, ErrorPhrase(.resumeDataForeign, detail), suggestion: ErrorPhrase(.startAnew))
+    }
+}
+
+/// Reads fields that may be left out, and says when one is of another kind.
+private struct Fields {
+    let object: [String: PlainJSON]
+
+    func text(_ key: String) throws(DownloadError) -> String? {
+        switch object[key] {
+        case .text(let text): return text
+        case nil, .null: return nil
+        default: throw ResumeData.damaged("\(key) is no text")
+        }
+    }
+
+    func number(_ key: String) throws(DownloadError) -> Int64? {
+        switch object[key] {
+        case .number(let number): return number
+        case nil, .null: return nil
+        default: throw ResumeData.damaged("\(key) is no number")
+        }
+    }
+
+    func texts(_ key: String) throws(DownloadError) -> [String] {
+        guard case .list(let list) = object[key] else { throw ResumeData.damaged("\(key) is no list") }
+        var texts: [String] = []
+        for element in list {
+            guard case .text(let text) = element else { throw ResumeData.damaged("\(key) is no list of texts") }
+            texts.append(text)
+        }
+        return texts
+    }
+}
+
+/// Coded as the same JSON object as ``data``, its seal included.
+extension ResumeData: Codable {
+    public init(from decoder: any Decoder) throws {
+        do throws(DownloadError) {
+            let json: PlainJSON
+            do { json = try PlainJSON(from: decoder) } catch { throw Self.damaged("it is no JSON of whole numbers") }
+            try self.init(json)
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: error.message, underlyingError: error))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws { try sealed.encode(to: encoder) }
+}

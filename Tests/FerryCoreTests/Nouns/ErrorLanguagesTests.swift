@@ -1,0 +1,118 @@
+import FerryCore
+import Foundation
+import Testing
+
+@Suite("Errors in every language")
+struct ErrorLanguagesTests {
+    @Test("Every code has a sentence of its own in every language")
+    func codes() {
+        for language in Language.allCases {
+            let sentences = DownloadError.Code.known.map { $0.sentence(in: language) }
+            #expect(Set(sentences).count == DownloadError.Code.known.count, "\(language)")
+            let unknown = DownloadError.Code(rawValue: "of tomorrow").sentence(in: language)
+            #expect(!unknown.isEmpty && !sentences.contains(unknown))
+            for sentence in sentences { #expect(Self.isOf(language, sentence), "\(sentence)") }
+        }
+    }
+
+    @Test("Every phrase has every language, with the same holes", arguments: ErrorPhrase.Key.allCases)
+    func phrases(key: ErrorPhrase.Key) {
+        let marks = (0..<10).map { "⟨\($0)⟩" }
+        let texts = Language.allCases.map { ErrorPhrase(key: key, arguments: marks).text(in: $0) }
+        for (language, text) in zip(Language.allCases, texts) {
+            #expect(Self.isOf(language, text), "\(text)")
+            #expect(!text.contains("{"), "\(text)")
+            #expect(marks.filter(text.contains) == marks.filter(texts[0].contains), "\(text)")
+        }
+        // Suggestions are sentences of their own in English, messages go on with a reason.
+        #expect(texts[0].first?.isUppercase == texts[0].hasSuffix(".") || texts[0].hasPrefix("⟨"))
+    }
+
+    @Test("No two phrases say the same")
+    func different() {
+        for language in Language.allCases {
+            let texts = ErrorPhrase.Key.allCases.map { ErrorPhrase(key: $0, arguments: []).text(in: language) }
+            #expect(Set(texts).count == texts.count, "\(language)")
+        }
+    }
+
+    @Test("Arguments are taken as they are: braces in them, too many, too few")
+    func arguments() {
+        #expect(ErrorPhrase(.answered, "{1}", "{0}").text(in: .english) == "{1} answered {0}")
+        #expect(ErrorPhrase(.answered, "a", "b", "c").text(in: .english) == "a answered b")
+        #expect(ErrorPhrase(.answered, "a").text(in: .english) == "a answered {1}")
+    }
+
+    @Test("The message stays English; asked for, it is Chinese")
+    func chosen() {
+        let error = DownloadError(
+            .network, ErrorPhrase(.gaveUp, "3", "503"), suggestion: ErrorPhrase(.runAgain),
+            recovery: .transient(retryAfter: nil))
+        #expect(error.message == "gave up after 3 attempts: 503")
+        #expect(error.suggestion == "Run it again to go on from here.")
+        #expect(error.message(in: .english) == error.message)
+        #expect(error.message(in: .simplifiedChinese) == "尝试 3 次后放弃：503")
+        #expect(error.suggestion(in: .simplifiedChinese) == "重新运行即可从这里继续。")
+        #expect(
+            error
+                == DownloadError(
+                    .network, error.message, suggestion: error.suggestion, recovery: .transient(retryAfter: nil)))
+    }
+
+    @Test("Without a translation the code's sentence goes before the English message")
+    func untranslated() {
+        let error = DownloadError(.network, "connection refused", suggestion: "Wait.")
+        #expect(error.message(in: .english) == "connection refused")
+        #expect(error.message(in: .simplifiedChinese) == "网络出错：connection refused")
+        #expect(error.suggestion(in: .simplifiedChinese) == "Wait.")
+        #expect(DownloadError(.network, "").message(in: .simplifiedChinese) == "网络出错")
+        #expect(DownloadError(.network, "").message(in: .english) == "the network failed")
+        #expect(DownloadError(.network, "").suggestion(in: .english) == nil)
+    }
+
+    @Test("A message that was changed is not said as it was before")
+    func changed() {
+        var error = DownloadError(.conflict, ErrorPhrase(.thereAlready, "/a"))
+        error.message = "/b is there already"
+        #expect(error.message(in: .simplifiedChinese) == "名称或下载已被占用：/b is there already")
+    }
+
+    @Test("A stored error can still be said in every language; a phrase of a newer version is passed over")
+    func stored() throws {
+        let error = DownloadError(
+            .conflict, ErrorPhrase(.thereAlready, "/文件"), suggestion: ErrorPhrase(.leftAsItIs), recovery: .needsUser)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let text = String(decoding: try encoder.encode(error), as: UTF8.self)
+        #expect(
+            text == #"{"code":"conflict","message":"/文件 is there already","phrase":["thereAlready","/文件"],"#
+                + #""recovery":{"kind":"needsUser"},"suggestion":"What is here was left as it is.","#
+                + #""suggestionPhrase":["leftAsItIs"]}"#)
+        let read = try JSONDecoder().decode(DownloadError.self, from: Data(text.utf8))
+        #expect(read == error)
+        #expect(read.message(in: .simplifiedChinese) == "/文件 已存在")
+        #expect(read.suggestion(in: .simplifiedChinese) == "已有的内容保持不变。")
+
+        let newer = #"{"code":"conflict","message":"m","phrase":["ofTomorrow"],"suggestionPhrase":[]}"#
+        let unknown = try JSONDecoder().decode(DownloadError.self, from: Data(newer.utf8))
+        #expect(unknown.message(in: .simplifiedChinese) == "名称或下载已被占用：m")
+    }
+
+    @Test("The documentation lists every code with its sentences")
+    func documentation() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "docs/errors.md"), encoding: .utf8)
+        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        #expect(rows.count == DownloadError.Code.known.count)
+        for code in DownloadError.Code.known {
+            let row = rows.first { $0.hasPrefix("| `\(code.rawValue)` |") } ?? ""
+            for language in Language.allCases { #expect(row.contains(" \(code.sentence(in: language)) "), "\(code)") }
+        }
+    }
+
+    private static func isOf(_ language: Language, _ text: String) -> Bool {
+        let hasHan = text.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) }
+        return !text.isEmpty && hasHan == (language == .simplifiedChinese)
+    }
+}

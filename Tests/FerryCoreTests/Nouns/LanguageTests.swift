@@ -1,0 +1,40 @@
+import FerryCore
+import Testing
+
+@Suite("The language of messages")
+struct LanguageTests {
+    @Test(
+        "The first variable that is set and not empty decides",
+        arguments: [
+            ([:], .english),
+            (["LANG": "zh_CN.UTF-8"], .simplifiedChinese),
+            (["LANG": "zh_CN.UTF-8", "LC_MESSAGES": "en_US.UTF-8"], .english),
+            (["LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"], .simplifiedChinese),
+            (["LANG": "en_US.UTF-8", "LC_MESSAGES": "en_US", "LC_ALL": "zh_CN"], .simplifiedChinese),
+            (["LANG": "zh_CN.UTF-8", "LC_MESSAGES": "", "LC_ALL": ""], .simplifiedChinese),
+            (["LANG": "zh_CN.UTF-8", "LC_ALL": "C"], .english),
+            (["LANG": "zh_CN.UTF-8", "LC_ALL": "POSIX"], .english),
+            (["LC_CTYPE": "zh_CN.UTF-8"], .english),
+        ] as [([String: String], Language)])
+    func environment(variables: [String: String], language: Language) {
+        #expect(Language(environment: variables) == language)
+    }
+
+    @Test(
+        "Locales of any spelling; Chinese in traditional script is not ours",
+        arguments: [
+            ("zh", .simplifiedChinese), ("zh_SG.utf8", .simplifiedChinese), ("ZH-hans-HK", .simplifiedChinese),
+            ("zh_CN@pinyin", .simplifiedChinese), ("zh_TW.UTF-8", .english), ("zh_HK", .english), ("zh-Hant", .english),
+            ("zh-Hant-CN", .english), ("de_DE", .english), ("zhx_CN", .english), ("-", .english), ("_._", .english),
+            ("@", .english), (String(repeating: "_", count: 100_000), .english),
+        ] as [(String, Language)])
+    func locales(locale: String, language: Language) { #expect(Language(environment: ["LANG": locale]) == language) }
+
+    @Test("Of a system's list, the first that Ferry knows")
+    func preferences() {
+        #expect(Language(preferring: ["fr-FR", "zh-Hans-CN", "en-US"]) == .simplifiedChinese)
+        #expect(Language(preferring: ["zh-Hant-TW", "en-GB", "zh-Hans"]) == .english)
+        #expect(Language(preferring: ["fr"]) == .english)
+        #expect(Language(preferring: []) == .english)
+    }
+}
