@@ -19,6 +19,12 @@ package struct NetworkAddress: Sendable, Hashable {
         self.bytes = isMapped ? Array(all[12...]) : all
     }
 
+    /// As above, but an IPv4 address that is written as an IPv6 one stays one: what a prefix begins with.
+    init?(plain bytes: some Collection<UInt8>) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        self.bytes = Array(bytes)
+    }
+
     /// An address as text, as `DownloadURL.host` writes it; `nil` for a name.
     package init?(_ text: String) {
         var four = in_addr()
@@ -29,6 +35,20 @@ package struct NetworkAddress: Sendable, Hashable {
             self.init(bytes: withUnsafeBytes(of: &six) { Array($0) })
         } else {
             return nil
+        }
+    }
+
+    /// The address in one of the system's structures; `nil` for other families.
+    init?(_ pointer: UnsafePointer<sockaddr>) {
+        let raw = UnsafeRawPointer(pointer)
+        switch Int32(pointer.pointee.sa_family) {
+        case AF_INET:
+            let address = raw.loadUnaligned(as: sockaddr_in.self).sin_addr
+            self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
+        case AF_INET6:
+            let address = raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
+        default: return nil
         }
     }
 

@@ -6,17 +6,20 @@ package struct NetworkInterface: Sendable, Hashable {
     package var isLoopback: Bool
     /// One peer only (tunnels, PPP): its prefixes say nothing about what is near.
     package var isPointToPoint: Bool
+    /// What it carries goes through another interface in the end.
+    package var isTunnel: Bool
     /// Addresses that connections may come from: neither being tried (tentative) nor being phased out (deprecated).
     package var addresses: [NetworkAddress]
 
     package init(
         name: String, isUp: Bool = true, isLoopback: Bool = false, isPointToPoint: Bool = false,
-        addresses: [NetworkAddress] = []
+        isTunnel: Bool = false, addresses: [NetworkAddress] = []
     ) {
         self.name = name
         self.isUp = isUp
         self.isLoopback = isLoopback
         self.isPointToPoint = isPointToPoint
+        self.isTunnel = isTunnel
         self.addresses = addresses
     }
 

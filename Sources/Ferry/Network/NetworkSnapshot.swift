@@ -34,5 +34,6 @@ package struct NetworkSnapshot: Sendable, Hashable {
 }
 
 extension NetworkRoute {
-    fileprivate var rank: (Int, Int) { (table == Self.mainTable ? 0 : 1, metric) }
+    /// The lower one is taken: the main table before others, then the metric.
+    var rank: (Int, Int) { (table == Self.mainTable ? 0 : 1, metric) }
 }
