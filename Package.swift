@@ -86,11 +86,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // A misbehaving origin, and the manual clock: what tests stand on.
+        // A misbehaving origin, the manual clock and network: what tests stand on.
         .target(
             name: "FerryTesting",
             dependencies: [
-                "FerryCore",
+                "FerryCore", "Ferry",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),

@@ -1,1 +1,28 @@
 #include "CFerry.h"
+
+#if defined(__linux__)
+
+#include <linux/netlink.h>
+#include <spawn.h>
+#include <sys/socket.h>
+
+const short ferry_SPAWN_FLAGS = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from)
+    __attribute__((weak));
+
+int ferry_spawn_closefrom(void *actions, int from) {
+    return posix_spawn_file_actions_addclosefrom_np ? posix_spawn_file_actions_addclosefrom_np(actions, from) : 0;
+}
+
+int ferry_route_socket(uint32_t groups) {
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+#endif

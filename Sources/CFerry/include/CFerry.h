@@ -53,4 +53,29 @@ static inline ssize_t ferry_getxattr(const char *path, const char *name, void *v
     return getxattr(path, name, value, size);
 }
 
+extern int pipe2(int ends[2], int flags);
+
+static inline int ferry_pipe2(int ends[2], int flags) {
+    return pipe2(ends, flags);
+}
+
+// Under names of their own, for types that have functions called the same.
+static inline ssize_t ferry_read(int descriptor, void *buffer, size_t size) {
+    return read(descriptor, buffer, size);
+}
+
+static inline int ferry_close(int descriptor) {
+    return close(descriptor);
+}
+
+/// A socket to rtnetlink (netlink(7)) that is bound to these groups (0: none); -1 and errno when it cannot be had.
+int ferry_route_socket(uint32_t groups);
+
+/// For posix_spawnattr_setflags: a process group of its own, default signals, an empty mask.
+extern const short ferry_SPAWN_FLAGS;
+
+/// Closes every descriptor from this one on in the child, where the C library can (Glibc since 2.34); `actions` is a
+/// posix_spawn_file_actions_t.
+int ferry_spawn_closefrom(void *actions, int from);
+
 #endif

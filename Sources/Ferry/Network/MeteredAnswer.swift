@@ -1,0 +1,8 @@
+/// NetworkManager's word on whether bytes cost money (its enumeration `NMMetered`).
+package enum MeteredAnswer: Int, Sendable, Hashable, CaseIterable {
+    case unknown = 0
+    case yes = 1
+    case no = 2
+    case guessYes = 3
+    case guessNo = 4
+}

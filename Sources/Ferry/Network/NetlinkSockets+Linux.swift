@@ -1,0 +1,88 @@
+#if os(Linux)
+    import CFerry
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// Two sockets to the kernel's rtnetlink: one hears what changes, the other asks for lists.
+    package struct NetlinkSockets: Sendable {
+        let events: Int32
+        private let lists: Int32
+
+        /// RTMGRP_LINK, and RTMGRP_IPV4_ and RTMGRP_IPV6_ IFADDR and ROUTE.
+        private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
+        /// The kernel's datagrams of a list are no longer than 32 KiB.
+        private static let bufferSize = 65_536
+
+        /// `nil` where the system does not allow it.
+        package static func open() -> NetlinkSockets? {
+            let events = ferry_route_socket(groups)
+            guard events >= 0 else { return nil }
+            let lists = ferry_route_socket(0)
+            guard lists >= 0 else {
+                _ = ferry_close(events)
+                return nil
+            }
+            // The kernel answers within milliseconds; nothing waits here for ever.
+            var limit = timeval(tv_sec: 2, tv_usec: 0)
+            setsockopt(lists, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            return NetlinkSockets(events: events, lists: lists)
+        }
+
+        func close() {
+            _ = ferry_close(events)
+            _ = ferry_close(lists)
+        }
+
+        /// Takes all that has been said since; what it was does not matter, since everything is listed anew. When the
+        /// kernel had more to say than fits (ENOBUFS), nothing is lost by it.
+        func drain() {
+            var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+            while true {
+                let count = recv(events, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+                if count < 0, errno != ENOBUFS, errno != EINTR { return }
+            }
+        }
+
+        /// Lists everything; `nil` when the kernel refuses.
+        func list() -> NetworkTable? {
+            attempts: for _ in 0..<4 {
+                var table = NetlinkTable()
+                for kind in [NetlinkMessage.getLink, NetlinkMessage.getAddress, NetlinkMessage.getRoute] {
+                    switch list(kind, into: &table) {
+                    case .whole: break
+                    // It changed meanwhile: the next attempt finds it in order, or the event does that follows.
+                    case .interrupted: continue attempts
+                    case .refused: return nil
+                    }
+                }
+                return table.table
+            }
+            return nil
+        }
+
+        private enum Listing { case whole, interrupted, refused }
+
+        private func list(_ kind: UInt16, into table: inout NetlinkTable) -> Listing {
+            let sequence = UInt32(kind)
+            let request = NetlinkMessage.dump(kind, sequence: sequence)
+            guard send(lists, request, request.count, 0) == request.count else { return .refused }
+            var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+            var isInterrupted = false
+            while true {
+                let count = recv(lists, &buffer, buffer.count, Int32(MSG_TRUNC))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0, count <= buffer.count else { return .refused }
+                for message in NetlinkMessage.all(in: buffer[..<count]) where message.sequence == sequence {
+                    if message.flags & NetlinkMessage.wasInterrupted != 0 { isInterrupted = true }
+                    if message.type == NetlinkMessage.done { return isInterrupted ? .interrupted : .whole }
+                    if message.type == NetlinkMessage.error { return .refused }
+                    table.add(message)
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,78 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// An IPv4 or IPv6 address; an IPv4 address that is written as an IPv6 one (`::ffff:1.2.3.4`) is the IPv4 one.
+package struct NetworkAddress: Sendable, Hashable {
+    /// Four or sixteen, in network order.
+    package let bytes: [UInt8]
+
+    /// `nil` when there are neither four nor sixteen bytes.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        let all = Array(bytes)
+        let isMapped = all.count == 16 && all[..<10].allSatisfy { $0 == 0 } && all[10] == 255 && all[11] == 255
+        self.bytes = isMapped ? Array(all[12...]) : all
+    }
+
+    /// As above, but an IPv4 address that is written as an IPv6 one stays one: what a prefix begins with.
+    init?(plain bytes: some Collection<UInt8>) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        self.bytes = Array(bytes)
+    }
+
+    /// An address as text, as `DownloadURL.host` writes it; `nil` for a name.
+    package init?(_ text: String) {
+        var four = in_addr()
+        var six = in6_addr()
+        if inet_pton(AF_INET, text, &four) == 1 {
+            self.init(bytes: withUnsafeBytes(of: &four) { Array($0) })
+        } else if inet_pton(AF_INET6, text, &six) == 1 {
+            self.init(bytes: withUnsafeBytes(of: &six) { Array($0) })
+        } else {
+            return nil
+        }
+    }
+
+    /// The address in one of the system's structures; `nil` for other families.
+    init?(_ pointer: UnsafePointer<sockaddr>) {
+        let raw = UnsafeRawPointer(pointer)
+        switch Int32(pointer.pointee.sa_family) {
+        case AF_INET:
+            let address = raw.loadUnaligned(as: sockaddr_in.self).sin_addr
+            self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
+        case AF_INET6:
+            let address = raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+            self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
+        default: return nil
+        }
+    }
+
+    /// Sixteen bytes.
+    package var isIPv6: Bool { bytes.count == 16 }
+
+    /// 127.0.0.0/8, ::1, and the address of no host, which connects to this one.
+    package var isLoopback: Bool {
+        isIPv6
+            ? bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] <= 1
+            : bytes[0] == 127 || bytes.allSatisfy { $0 == 0 }
+    }
+
+    /// 169.254.0.0/16, fe80::/10.
+    package var isLinkLocal: Bool {
+        isIPv6 ? bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 : bytes[0] == 169 && bytes[1] == 254
+    }
+}
+
+extension NetworkAddress: CustomStringConvertible {
+    package var description: String {
+        isIPv6
+            ? stride(from: 0, to: 16, by: 2).map { String(Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]), radix: 16) }
+                .joined(separator: ":")
+            : bytes.map(String.init).joined(separator: ".")
+    }
+}

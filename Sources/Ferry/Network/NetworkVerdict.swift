@@ -1,0 +1,123 @@
+import FerryCore
+
+/// Concludes from what the system says what the network is like, and whether connections are to be opened anew.
+package enum NetworkVerdict {
+    /// The snapshot that follows `before`.
+    ///
+    /// - Parameters:
+    ///   - table: Interfaces and routes; `nil` when they cannot be had: then it counts as online.
+    ///   - manager: What NetworkManager says; `nil` when it is not there.
+    ///   - before: `nil` for the first, whose generation is 0.
+    package static func judge(
+        _ table: NetworkTable?, manager: MeteredAnswer?, settings: NetworkSettings, before: NetworkSnapshot?
+    ) -> NetworkSnapshot {
+        let table = usable(table)
+        var next = NetworkSnapshot(
+            status: .online, interfaces: table?.interfaces ?? [], routes: table?.routes ?? [])
+        next.status.isOnline = table.map { isOnline($0) } ?? true
+        next.status.isMetered = settings.isMetered ?? isMetered(next, manager: manager)
+        next.status.isConstrained = settings.isConstrained ?? false
+        count(&next, after: before)
+        return next
+    }
+
+    /// Gives a snapshot the generation that follows from the one before it; the first has 0.
+    static func count(_ next: inout NetworkSnapshot, after before: NetworkSnapshot?) {
+        guard let before else { return next.generation = 0 }
+        next.generation = before.generation + (breaks(before, next) ? 1 : 0)
+    }
+
+    /// Without the routes through what is down or is not known, in an order of its own.
+    private static func usable(_ table: NetworkTable?) -> NetworkTable? {
+        guard var table else { return nil }
+        let up = Set(table.interfaces.lazy.filter(\.isUp).map(\.name))
+        table.routes = table.routes.filter { up.contains($0.interface) }
+        return table
+    }
+
+    // MARK: Online
+
+    private static func isOnline(_ table: NetworkTable) -> Bool {
+        let tunnels = Set(table.interfaces.lazy.filter { $0.isTunnel || $0.isLoopback }.map(\.name))
+        // A tunnel stays up when what carries it is gone; where there is nothing else (a container), it has to do.
+        let isCarried =
+            table.routes.contains { ($0.isDefault || $0.gateway != nil) && !tunnels.contains($0.interface) }
+            || table.interfaces.allSatisfy { tunnels.contains($0.name) }
+        return table.routes.contains { route in
+            route.isDefault && (isCarried || !tunnels.contains(route.interface))
+                && hasAddress(table, isIPv6: route.destination.address.isIPv6)
+        }
+    }
+
+    private static func hasAddress(_ table: NetworkTable, isIPv6: Bool) -> Bool {
+        table.interfaces.contains { interface in
+            interface.isUp
+                && interface.addresses.contains {
+                    $0.isIPv6 == isIPv6 && !$0.isLoopback && !($0.isIPv6 && $0.isLinkLocal)
+                }
+        }
+    }
+
+    // MARK: Metered
+
+    private static func isMetered(_ snapshot: NetworkSnapshot, manager: MeteredAnswer?) -> Bool {
+        switch manager {
+        case .yes, .guessYes: true
+        case .no: false
+        // A guess does not outweigh what the name of the interface says.
+        case .guessNo, .unknown, nil: leavesThroughMobile(snapshot)
+        }
+    }
+
+    /// Whether what carries the way to the outside, of either family, is a mobile network.
+    private static func leavesThroughMobile(_ snapshot: NetworkSnapshot) -> Bool {
+        let interfaces = Dictionary(snapshot.interfaces.map { ($0.name, $0) }) { first, _ in first }
+        return [false, true].contains { isIPv6 in
+            guard let best = snapshot.bestDefault(isIPv6: isIPv6), let interface = interfaces[best.interface] else {
+                return false
+            }
+            guard interface.isTunnel else { return interface.isMobile }
+            // What the tunnel itself travels on: the routes with a router that are not in a tunnel.
+            let carriers = snapshot.routes.filter {
+                ($0.isDefault || $0.gateway != nil) && interfaces[$0.interface]?.isTunnel == false
+            }
+            return carriers.min { $0.rank < $1.rank }.flatMap { interfaces[$0.interface] }?.isMobile ?? false
+        }
+    }
+
+    // MARK: Generation
+
+    /// Whether connections that were opened under the one snapshot are of no use under the other.
+    private static func breaks(_ before: NetworkSnapshot, _ after: NetworkSnapshot) -> Bool {
+        guard before.status.isOnline == after.status.isOnline else { return after.status.isOnline }
+        let remaining = Set(after.interfaces.lazy.filter(\.isUp).flatMap(\.addresses))
+        if !sources(before).isSubset(of: remaining) { return true }
+        // A family that had no way out had no connections either.
+        return [false, true].contains { isIPv6 in
+            let old = paths(before, isIPv6: isIPv6)
+            return !old.isEmpty && old != paths(after, isIPv6: isIPv6)
+        }
+    }
+
+    /// The addresses that connections come from: of the interfaces that lead outside, or of all when none does.
+    private static func sources(_ snapshot: NetworkSnapshot) -> Set<NetworkAddress> {
+        let outside = Set(snapshot.routes.lazy.filter(\.isDefault).map(\.interface))
+        return Set(
+            snapshot.interfaces.lazy
+                .filter { $0.isUp && !$0.isLoopback && (outside.isEmpty || outside.contains($0.name)) }
+                .flatMap(\.addresses))
+    }
+
+    private struct Path: Hashable {
+        var table: Int
+        var interface: String
+        var gateway: NetworkAddress?
+    }
+
+    /// The best way out of each table, since rules of their own may choose any of them.
+    private static func paths(_ snapshot: NetworkSnapshot, isIPv6: Bool) -> Set<Path> {
+        let ways = snapshot.routes.filter { $0.isDefault && $0.destination.address.isIPv6 == isIPv6 }
+        let best = Dictionary(grouping: ways, by: \.table).values.compactMap { $0.min { $0.metric < $1.metric } }
+        return Set(best.map { Path(table: $0.table, interface: $0.interface, gateway: $0.gateway) })
+    }
+}

@@ -1,0 +1,75 @@
+#if os(Linux)
+    import CFerry
+    import Foundation
+    import Synchronization
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    /// Watches the kernel's network and NetworkManager on a thread of its own, which sleeps until one of them speaks.
+    final class NetworkWatch: Sendable {
+        /// Opens when the first snapshot is there.
+        let ready = Latch()
+        /// Opens when thread, sockets and children are gone.
+        let ended = Latch()
+
+        private struct State {
+            var settings: NetworkSettings
+            var isEnding = false
+            /// Where a byte wakes the thread; -1 when it has ended.
+            var bell: Int32
+        }
+        private let state: Mutex<State>
+
+        /// Begins at once; without sockets the network counts as online.
+        init(hub: SnapshotHub, settings: NetworkSettings, tools: NetworkManagerTools, sockets: NetlinkSockets?) {
+            var bell: [Int32] = [-1, -1]
+            _ = ferry_pipe2(&bell, O_CLOEXEC | O_NONBLOCK)
+            state = Mutex(State(settings: settings, bell: bell[1]))
+            let reads = bell[0]
+            let thread = Thread { [self] in
+                var loop = NetworkLoop(watch: self, hub: hub, tools: tools, sockets: sockets, bell: reads)
+                loop.run()
+                hangUp(reads)
+                ended.open()
+            }
+            thread.name = "ferry-network"
+            thread.stackSize = 524_288
+            thread.start()
+        }
+
+        /// Asks the thread to end; ``ended`` says when it has.
+        func end() {
+            state.withLock {
+                $0.isEnding = true
+                ring($0)
+            }
+        }
+
+        func set(_ settings: NetworkSettings) {
+            state.withLock {
+                $0.settings = settings
+                ring($0)
+            }
+        }
+
+        var settings: NetworkSettings { state.withLock { $0.settings } }
+        var isEnding: Bool { state.withLock { $0.isEnding } }
+
+        private func ring(_ state: State) {
+            // A full pipe rings already.
+            if state.bell >= 0 { _ = write(state.bell, "!", 1) }
+        }
+
+        private func hangUp(_ reads: Int32) {
+            if reads >= 0 { close(reads) }
+            state.withLock {
+                if $0.bell >= 0 { close($0.bell) }
+                $0.bell = -1
+            }
+        }
+    }
+#endif
