@@ -16,17 +16,18 @@ struct CatalogueColumns {
 
     // MARK: Writing
 
+    /// Every column of a new row, each of them once: an insertion would take the first of two.
     func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard !row.id.rawValue.isEmpty, !row.id.rawValue.utf8.contains(0) else {
             throw DownloadError(.invalidRequest, "the identifier of a download is empty or has a NUL in it")
         }
         let fields: [RowField] = [
-            .state(row.state), .name(row.name, path: row.path),
+            .name(row.name, path: row.path),
             .progress(completedBytes: row.completedBytes, totalBytes: row.totalBytes), .request(row.request),
             .label(row.label), .userInfo(row.userInfo), .attempts(row.attempts, retryAt: row.retryAt), .part(row.part),
             .announced(row.announced),
         ]
-        return try [
+        return try stateAssignments(row.state) + [
             ("id", row.id.rawValue), ("session", row.session.storable), ("priority", row.key.priority),
             ("position", row.key.position), ("createdAt", row.createdAt.storedSeconds),
         ] + fields.flatMap(assignments) + [
@@ -36,12 +37,12 @@ struct CatalogueColumns {
         ]
     }
 
+    /// The columns that a field stands in; where one comes twice, an update takes the last.
     func assignments(_ field: RowField) throws -> [Assignment] {
         switch field {
         case .state(let state):
-            let text = try StateText(state)
-            let own: [Assignment] = [("state", text.kind.rawValue), ("details", text.details)]
-            return own + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil), ("published", nil)])
+            return try stateAssignments(state)
+                + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil), ("published", nil)])
         case .name(let name, let path):
             return [("name", name.storable), ("path", path.map(root.stored))]
         case .progress(let completed, let total):
@@ -54,6 +55,11 @@ struct CatalogueColumns {
         case .part(let part): return [("part", part.map(root.stored))]
         case .announced(let file): return [("announced", try file.map { try StoredText.text(root.stored($0)) })]
         }
+    }
+
+    private func stateAssignments(_ state: DownloadState) throws -> [Assignment] {
+        let text = try StateText(state)
+        return [("state", text.kind.rawValue), ("details", text.details)]
     }
 
     private func assignments(_ stored: StoredRequest) throws -> [Assignment] {
@@ -69,10 +75,10 @@ struct CatalogueColumns {
     }
 
     func assignments(_ ending: Ending) throws -> [Assignment] {
-        let text = try StateText(ending.state)
-        var all: [Assignment] = [
-            ("state", text.kind.rawValue), ("details", text.details), ("endedAt", ending.date.storedSeconds),
-            ("finished", nil), ("published", nil), ("announced", nil), ("retryAt", nil),
+        var all = try stateAssignments(ending.state)
+        all += [
+            ("endedAt", ending.date.storedSeconds), ("finished", nil), ("published", nil), ("announced", nil),
+            ("retryAt", nil),
         ]
         switch ending.outcome {
         case .completed(let file, let stamp):
