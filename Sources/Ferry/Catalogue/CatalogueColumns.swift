@@ -16,7 +16,8 @@ struct CatalogueColumns {
 
     // MARK: Writing
 
-    /// Every column of a new row, each of them once: an insertion would take the first of two.
+    /// Every column of a new row, in the same order for all rows, and each of them once: an insertion would take the
+    /// first of two.
     func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard !row.id.rawValue.isEmpty, !row.id.rawValue.utf8.contains(0) else {
             throw DownloadError(.invalidRequest, "the identifier of a download is empty or has a NUL in it")
@@ -65,7 +66,8 @@ struct CatalogueColumns {
     private func assignments(_ stored: StoredRequest) throws -> [Assignment] {
         [
             ("url", stored.sources.first?.text ?? ""),
-            ("place", try place(stored: stored)),
+            ("mirrors", mirrors(stored)),
+            ("place", place(stored: stored)),
             ("host", stored.sources.first?.host ?? ""),
             ("metered", stored.network.allowsMetered),
             ("constrained", stored.network.allowsConstrained),
@@ -96,11 +98,23 @@ struct CatalogueColumns {
         return all
     }
 
-    /// The text of a destination, equal for equal ones.
-    func place(_ request: StoredRequest) throws -> String { try place(stored: root.stored(request)) }
+    /// The further sources, a line each; `nil` when there is one source alone.
+    func mirrors(_ request: StoredRequest) -> String? {
+        request.sources.count < 2 ? nil : request.sources.dropFirst().map(\.text).joined(separator: "\n")
+    }
 
-    private func place(stored: StoredRequest) throws -> String {
-        try StoredText.text(StoredDestination(stored.destination))
+    /// The text of a destination: equal for equal ones, different for others.
+    func place(_ request: StoredRequest) -> String { place(stored: root.stored(request)) }
+
+    private func place(stored: StoredRequest) -> String {
+        switch stored.destination {
+        case .file(let path): "file \(path)"
+        case .directory(let path, .suggested): "directory \(path)"
+        // With its length, since the name may hold anything.
+        case .directory(let path, .exact(let name)): "name \(name.utf8.count) \(name) \(path)"
+        case .part(let path): "part \(path)"
+        case .stream(let descriptor): "stream \(descriptor)"
+        }
     }
 
     // MARK: Reading

@@ -56,7 +56,8 @@ struct CatalogueOpeningTests {
             let lock = directory + "/state/lock"
             let other = Process()
             other.executableURL = URL(filePath: "/usr/bin/env")
-            other.arguments = ["flock", "--exclusive", lock, "sh", "-c", "echo $$ > \"$0\"; echo ready; read line", lock]
+            let script = "echo $$ > \"$0\"; echo ready; read line"
+            other.arguments = ["flock", "--exclusive", lock, "sh", "-c", script, lock]
             let (input, output) = (Pipe(), Pipe())
             other.standardInput = input
             other.standardOutput = output
@@ -128,9 +129,11 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("leaves one of a newer version as it is", arguments: [
-        "PRAGMA user_version = 2", "INSERT INTO grdb_migrations VALUES ('2 something')",
-    ])
+    @Test(
+        "leaves one of a newer version as it is",
+        arguments: [
+            "PRAGMA user_version = 2", "INSERT INTO grdb_migrations VALUES ('2 something')",
+        ])
     func newer(sql: String) async throws {
         try await StoreBench.withDirectory { directory in
             let catalogue = try await StoreBench.open(directory).catalogue
@@ -140,9 +143,11 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("leaves what another program made as it is", arguments: [
-        "PRAGMA application_id = 7; CREATE TABLE a (b)", "CREATE TABLE download (b)",
-    ])
+    @Test(
+        "leaves what another program made as it is",
+        arguments: [
+            "PRAGMA application_id = 7; CREATE TABLE a (b)", "CREATE TABLE download (b)",
+        ])
     func foreign(sql: String) async throws {
         try await StoreBench.withDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)

@@ -107,7 +107,9 @@ struct CatalogueTests {
         }
     }
 
-    @Test("takes hostile texts as they are, except NUL", arguments: ["'; DROP TABLE download; --", "a\u{0}b", "\u{202e}"])
+    @Test(
+        "takes hostile texts as they are, except NUL",
+        arguments: ["'; DROP TABLE download; --", "a\u{0}b", "\u{202e}"])
     func hostileTexts(text: String) async throws {
         try await StoreBench.run(.catalogue) { bench in
             var row = try StoreBench.row("a", session: text)
@@ -143,7 +145,7 @@ struct CatalogueTests {
                 "UPDATE download SET total = -1", "UPDATE download SET request = '{'",
                 "UPDATE download SET id = 'a' WHERE id = 'b'", "UPDATE download SET id = ''",
                 "UPDATE download SET position = 'x'", "UPDATE download SET priority = NULL",
-                "UPDATE download SET metered = 2", "UPDATE download SET attempts = -1",
+                "UPDATE download SET metered = 2", "UPDATE download SET attempts = -1", "UPDATE download SET place = ''",
                 "INSERT INTO history (download, time, kind) VALUES ('absent', 0, '{}')",
                 "INSERT INTO event (download, session, time, kind) VALUES ('a', '', 0, 'x')",
             ] {
@@ -230,7 +232,8 @@ struct CatalogueTests {
             // All three wait while the connection is busy, so that they are written as one group.
             let gate = DispatchSemaphore(value: 0)
             catalogue.database.asyncWriteWithoutTransaction { db in
-                try? db.execute(sql: "PRAGMA max_page_count = \((try? Int.fetchOne(db, sql: "PRAGMA page_count")) ?? 1)")
+                let pages = (try? Int.fetchOne(db, sql: "PRAGMA page_count")) ?? 1
+                try? db.execute(sql: "PRAGMA max_page_count = \(pages)")
                 gate.wait()
             }
             async let first = commit([.update("a", [.label("x")])], store)

@@ -79,10 +79,12 @@ struct SecretVaultTests {
         }
     }
 
-    @Test("that cannot be read are an error that says nothing of them", arguments: [
-        "", "{", "null", "{\"id\":\"a\",\"version\":2}", "{\"id\":\"a\"}", "hunter2",
-        "{\"id\":\"a\",\"version\":1,\"credentials\":\"hunter2\"}",
-    ])
+    @Test(
+        "that cannot be read are an error that says nothing of them",
+        arguments: [
+            "", "{", "null", "{\"id\":\"a\",\"version\":2}", "{\"id\":\"a\"}", "hunter2",
+            "{\"id\":\"a\",\"version\":1,\"credentials\":\"hunter2\"}",
+        ])
     func damaged(text: String) async throws {
         try await StoreBench.withDirectory { directory in
             let vault = SecretStore(directory: directory)

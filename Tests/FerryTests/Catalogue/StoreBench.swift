@@ -75,7 +75,8 @@ struct StoreBench: Sendable {
     }
 
     /// A row with something in every field.
-    static func fullRow(_ id: String, downloads: String = "/dl", state: DownloadState = .paused) throws -> CatalogueRow {
+    static func fullRow(_ id: String, downloads: String = "/dl", state: DownloadState = .paused) throws -> CatalogueRow
+    {
         var request = DownloadRequest(
             sources: [try DownloadURL("https://example.com/ä b?k=v&x=1"), try DownloadURL("http://mirror.example/c")],
             destination: .directory(downloads + "/sub", name: .exact("c d.bin")))

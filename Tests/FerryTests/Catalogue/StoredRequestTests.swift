@@ -69,11 +69,13 @@ struct StoredRequestTests {
         #expect(stored.join(secrets).sources.map(\.credentials) == [Credentials(user: "me", password: "pass@word")])
     }
 
-    @Test("is written shortly, in a shape that stays", arguments: [
-        (DownloadRequest.Destination.directory("/dl"), "{\"directory\":\"/dl\"}"),
-        (.directory("/dl", name: .exact("n \"1\"")), "{\"directory\":\"/dl\",\"name\":\"n \\\"1\\\"\"}"),
-        (.file("/dl/a"), "{\"file\":\"/dl/a\"}"), (.part("/dl/a.part"), "{\"part\":\"/dl/a.part\"}"),
-    ])
+    @Test(
+        "is written shortly, in a shape that stays",
+        arguments: [
+            (DownloadRequest.Destination.directory("/dl"), "{\"directory\":\"/dl\"}"),
+            (.directory("/dl", name: .exact("n \"1\"")), "{\"directory\":\"/dl\",\"name\":\"n \\\"1\\\"\"}"),
+            (.file("/dl/a"), "{\"file\":\"/dl/a\"}"), (.part("/dl/a.part"), "{\"part\":\"/dl/a.part\"}"),
+        ])
     func shape(destination: DownloadRequest.Destination, text: String) throws {
         let stored = try StoreBench.request("https://example.com/a?b", to: destination)
         let json = try StoredText.text(stored)
@@ -102,11 +104,14 @@ struct StoredRequestTests {
         #expect(try StoredText.value(StoredRequest.self, json) == stored)
     }
 
-    @Test("that makes no sense is an error, never a trap", arguments: [
-        "{}", "[]", "{\"sources\":[],\"destination\":{}}", "{\"sources\":[\"ftp://x\"],\"destination\":{\"file\":\"a\"}}",
-        "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"checksum\":\"x\"}",
-        "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"onConflict\":\"explode\"}",
-    ])
+    @Test(
+        "that makes no sense is an error, never a trap",
+        arguments: [
+            "{}", "[]", "{\"sources\":[],\"destination\":{}}",
+            "{\"sources\":[\"ftp://x\"],\"destination\":{\"file\":\"a\"}}",
+            "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"checksum\":\"x\"}",
+            "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"onConflict\":\"explode\"}",
+        ])
     func nonsense(text: String) {
         #expect(throws: (any Error).self) { try StoredText.value(StoredRequest.self, text) }
     }
