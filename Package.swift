@@ -123,6 +123,7 @@ let package = Package(
             name: "FerryTests",
             dependencies: [
                 "Ferry", "FerryCore", "FerryEngine", "FerryTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -54,7 +54,8 @@ package final class Catalogue: DownloadStore {
 
     package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
         try await read { db in
-            let sql = "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(Self.order) LIMIT ? OFFSET ?"
+            let sql =
+                "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(Self.order) LIMIT ? OFFSET ?"
             let arguments: StatementArguments = [max(0, limit), max(0, offset)]
             return try self.readable(
                 Row.fetchCursor(db.cachedStatement(sql: sql), arguments: filter.arguments + arguments))
@@ -77,15 +78,12 @@ package final class Catalogue: DownloadStore {
 
     package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
         try await read { [columns] db in
-            let sql = "SELECT id, request FROM download WHERE url = ? AND place = ? \(Self.order)"
+            let sql = "SELECT id FROM download WHERE url = ? AND place = ? AND mirrors IS ? \(Self.order)"
             let statement = try db.cachedStatement(sql: sql)
             return try requests.map { request in
-                let place = try columns.place(request)
-                let rows = try Row.fetchAll(statement, arguments: [request.sources.first?.text ?? "", place])
-                return rows.compactMap { row in
-                    let stored = try? StoredText.value(StoredRequest.self, row[1] as String)
-                    return stored?.sources == request.sources ? DownloadID(rawValue: row[0]) : nil
-                }
+                let url = request.sources.first?.text ?? ""
+                let arguments: StatementArguments = [url, columns.place(request), columns.mirrors(request)]
+                return try String.fetchAll(statement, arguments: arguments).map(DownloadID.init)
             }
         }
     }
@@ -218,7 +216,9 @@ extension RowFilter {
 extension IndexEntry {
     /// All entries, in no order.
     fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
-        let sql = "SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt FROM download"
+        let sql = """
+            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt FROM download
+            """
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
         var entries: [IndexEntry] = []
         var hosts: [String: String] = [:]

@@ -16,17 +16,19 @@ struct CatalogueColumns {
 
     // MARK: Writing
 
+    /// Every column of a new row, in the same order for all rows, and each of them once: an insertion would take the
+    /// first of two.
     func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard !row.id.rawValue.isEmpty, !row.id.rawValue.utf8.contains(0) else {
             throw DownloadError(.invalidRequest, "the identifier of a download is empty or has a NUL in it")
         }
         let fields: [RowField] = [
-            .state(row.state), .name(row.name, path: row.path),
+            .name(row.name, path: row.path),
             .progress(completedBytes: row.completedBytes, totalBytes: row.totalBytes), .request(row.request),
             .label(row.label), .userInfo(row.userInfo), .attempts(row.attempts, retryAt: row.retryAt), .part(row.part),
             .announced(row.announced),
         ]
-        return try [
+        return try stateAssignments(row.state) + [
             ("id", row.id.rawValue), ("session", row.session.storable), ("priority", row.key.priority),
             ("position", row.key.position), ("createdAt", row.createdAt.storedSeconds),
         ] + fields.flatMap(assignments) + [
@@ -36,12 +38,12 @@ struct CatalogueColumns {
         ]
     }
 
+    /// The columns that a field stands in; where one comes twice, an update takes the last.
     func assignments(_ field: RowField) throws -> [Assignment] {
         switch field {
         case .state(let state):
-            let text = try StateText(state)
-            let own: [Assignment] = [("state", text.kind.rawValue), ("details", text.details)]
-            return own + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil), ("published", nil)])
+            return try stateAssignments(state)
+                + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil), ("published", nil)])
         case .name(let name, let path):
             return [("name", name.storable), ("path", path.map(root.stored))]
         case .progress(let completed, let total):
@@ -56,10 +58,16 @@ struct CatalogueColumns {
         }
     }
 
+    private func stateAssignments(_ state: DownloadState) throws -> [Assignment] {
+        let text = try StateText(state)
+        return [("state", text.kind.rawValue), ("details", text.details)]
+    }
+
     private func assignments(_ stored: StoredRequest) throws -> [Assignment] {
         [
             ("url", stored.sources.first?.text ?? ""),
-            ("place", try place(stored: stored)),
+            ("mirrors", mirrors(stored)),
+            ("place", place(stored: stored)),
             ("host", stored.sources.first?.host ?? ""),
             ("metered", stored.network.allowsMetered),
             ("constrained", stored.network.allowsConstrained),
@@ -69,10 +77,10 @@ struct CatalogueColumns {
     }
 
     func assignments(_ ending: Ending) throws -> [Assignment] {
-        let text = try StateText(ending.state)
-        var all: [Assignment] = [
-            ("state", text.kind.rawValue), ("details", text.details), ("endedAt", ending.date.storedSeconds),
-            ("finished", nil), ("published", nil), ("announced", nil), ("retryAt", nil),
+        var all = try stateAssignments(ending.state)
+        all += [
+            ("endedAt", ending.date.storedSeconds), ("finished", nil), ("published", nil), ("announced", nil),
+            ("retryAt", nil),
         ]
         switch ending.outcome {
         case .completed(let file, let stamp):
@@ -90,11 +98,23 @@ struct CatalogueColumns {
         return all
     }
 
-    /// The text of a destination, equal for equal ones.
-    func place(_ request: StoredRequest) throws -> String { try place(stored: root.stored(request)) }
+    /// The further sources, a line each; `nil` when there is one source alone.
+    func mirrors(_ request: StoredRequest) -> String? {
+        request.sources.count < 2 ? nil : request.sources.dropFirst().map(\.text).joined(separator: "\n")
+    }
 
-    private func place(stored: StoredRequest) throws -> String {
-        try StoredText.text(StoredDestination(stored.destination))
+    /// The text of a destination: equal for equal ones, different for others.
+    func place(_ request: StoredRequest) -> String { place(stored: root.stored(request)) }
+
+    private func place(stored: StoredRequest) -> String {
+        switch stored.destination {
+        case .file(let path): "file \(path)"
+        case .directory(let path, .suggested): "directory \(path)"
+        // With its length, since the name may hold anything.
+        case .directory(let path, .exact(let name)): "name \(name.utf8.count) \(name) \(path)"
+        case .part(let path): "part \(path)"
+        case .stream(let descriptor): "stream \(descriptor)"
+        }
     }
 
     // MARK: Reading

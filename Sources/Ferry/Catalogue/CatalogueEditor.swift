@@ -9,8 +9,7 @@ struct CatalogueEditor {
         var events: [NumberedEvent] = []
         for change in changes {
             switch change {
-            case .insert(let rows):
-                for row in rows { try insert(row, db) }
+            case .insert(let rows): try insert(rows, db)
             case .update(let id, let fields):
                 try update(id, try fields.flatMap(columns.assignments), db)
             case .keys(let changes):
@@ -29,16 +28,24 @@ struct CatalogueEditor {
         return events
     }
 
-    private func insert(_ row: CatalogueRow, _ db: Database) throws {
-        let assignments = try columns.assignments(row)
-        let names = assignments.map(\.column).joined(separator: ", ")
-        let marks = assignments.map { _ in "?" }.joined(separator: ", ")
-        do {
-            try db.cachedStatement(sql: "INSERT INTO download (\(names)) VALUES (\(marks))")
-                .execute(arguments: StatementArguments(assignments.map(\.value)))
-        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
-            throw DownloadError.isListed(row.id)
+    private func insert(_ rows: [CatalogueRow], _ db: Database) throws {
+        var statement: Statement?
+        for row in rows {
+            let assignments = try columns.assignments(row)
+            let insertion = try statement ?? insertion(assignments.map(\.column), db)
+            statement = insertion
+            do {
+                try insertion.execute(arguments: StatementArguments(assignments.map(\.value)))
+            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
+                throw DownloadError.isListed(row.id)
+            }
         }
+    }
+
+    private func insertion(_ columns: [String], _ db: Database) throws -> Statement {
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        return try db.cachedStatement(
+            sql: "INSERT INTO download (\(columns.joined(separator: ", "))) VALUES (\(marks))")
     }
 
     private func update(_ id: DownloadID, _ assignments: [CatalogueColumns.Assignment], _ db: Database) throws {

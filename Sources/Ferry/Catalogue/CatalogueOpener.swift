@@ -146,6 +146,7 @@ struct CatalogueOpener: Sendable {
                     PRAGMA synchronous = FULL;
                     PRAGMA fullfsync = ON;
                     PRAGMA checkpoint_fullfsync = ON;
+                    PRAGMA cache_size = -8192;
                     PRAGMA journal_size_limit = 4194304;
                     PRAGMA cell_size_check = ON;
                     """)

@@ -23,7 +23,7 @@ enum CatalogueSchema {
                     priority INTEGER NOT NULL,
                     position INTEGER NOT NULL,
                     state TEXT NOT NULL CHECK (state IN (\(kinds))),
-                    details TEXT CHECK (json_valid(details)),
+                    details TEXT CHECK (details IS NULL OR json_valid(details)),
                     completed INTEGER NOT NULL CHECK (completed >= 0),
                     total INTEGER CHECK (total >= 0),
                     attempts INTEGER NOT NULL CHECK (attempts >= 0),
@@ -38,13 +38,14 @@ enum CatalogueSchema {
                     createdAt REAL NOT NULL,
                     endedAt REAL,
                     url TEXT NOT NULL,
-                    place TEXT NOT NULL CHECK (json_valid(place)),
+                    mirrors TEXT,
+                    place TEXT NOT NULL CHECK (place <> ''),
                     request TEXT NOT NULL CHECK (json_valid(request)),
                     label TEXT,
-                    userInfo TEXT CHECK (json_valid(userInfo)),
-                    finished TEXT CHECK (json_valid(finished)),
-                    published TEXT CHECK (json_valid(published)),
-                    announced TEXT CHECK (json_valid(announced))
+                    userInfo TEXT CHECK (userInfo IS NULL OR json_valid(userInfo)),
+                    finished TEXT CHECK (finished IS NULL OR json_valid(finished)),
+                    published TEXT CHECK (published IS NULL OR json_valid(published)),
+                    announced TEXT CHECK (announced IS NULL OR json_valid(announced))
                 ) STRICT;
                 CREATE INDEX download_order ON download (priority DESC, position, id);
                 CREATE INDEX download_url ON download (url, place);

@@ -4,7 +4,7 @@ enum SecretFileName {
     static let draftSuffix = ".new"
 
     /// Safe on every disk: lower-case letters, digits, `-` and `_` stand for themselves, other bytes as `%xx`, so that
-    /// no disk that ignores case takes two for one; what would be too long as `~` and a hash.
+    /// no disk that ignores case takes two for one; what would be empty or too long as `~` and a hash.
     static func make(_ id: DownloadID) -> String {
         var name: [UInt8] = []
         for byte in id.rawValue.utf8 {
@@ -14,7 +14,7 @@ enum SecretFileName {
                 name += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
             }
         }
-        guard name.count <= 200 else {
+        guard !name.isEmpty, name.count <= 200 else {
             return "~" + hash(id, 0xcbf2_9ce4_8422_2325) + hash(id, 0x9ae1_6a3b_2f90_404f)
         }
         return String(decoding: name, as: UTF8.self)

@@ -38,7 +38,9 @@ final class StateLock: Sendable {
 
     /// The number that the owner wrote; `nil` while it has not.
     private static func owner(_ file: any File) -> Int32? {
-        guard let length = try? file.status().length, let bytes = try? file.read(0..<min(length, 32)) else { return nil }
+        guard let length = try? file.status().length,
+            let bytes = try? file.read(0..<min(length, 32))
+        else { return nil }
         return Int32(String(decoding: bytes, as: UTF8.self).prefix { !$0.isNewline })
     }
 

@@ -1,0 +1,192 @@
+import FerryCore
+import Foundation
+import GRDB
+import Testing
+
+@testable import Ferry
+
+@Suite("Opening the catalogue", .timeLimit(.minutes(5)))
+struct CatalogueOpeningTests {
+    @Test("shows it to its owner alone")
+    func modes() async throws {
+        try await StoreBench.withDirectory { directory in
+            let catalogue = try await StoreBench.open(directory).catalogue
+            try await catalogue.commit([.insert([StoreBench.row("a")])])
+            #expect(try mode(directory + "/state") == 0o700)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/state").sorted()
+            #expect(names == ["catalogue.sqlite", "catalogue.sqlite-shm", "catalogue.sqlite-wal", "lock"])
+            for name in names { #expect(try mode(directory + "/state/" + name) == 0o600) }
+            await catalogue.close()
+        }
+    }
+
+    @Test("closes a directory that was open to others when it is ours, and leaves one that is not")
+    func directoryModes() async throws {
+        for (file, expected) in [(nil, 0o700), ("catalogue.sqlite", 0o700), ("notes.txt", 0o755)] {
+            try await StoreBench.withDirectory { directory in
+                let state = directory + "/state"
+                try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+                if let file { try Data().write(to: URL(filePath: state + "/" + file)) }
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: state)
+                try await StoreBench.open(directory).catalogue.close()
+                #expect(try mode(state) == expected)
+                #expect(try mode(state + "/catalogue.sqlite") == 0o600)
+            }
+        }
+    }
+
+    @Test("a second time in this process is refused, until it is closed")
+    func secondOpener() async throws {
+        try await StoreBench.withDirectory { directory in
+            for _ in 0..<3 {
+                let catalogue = try await StoreBench.open(directory).catalogue
+                let error = await #expect(throws: DownloadError.self) { try await StoreBench.open(directory) }
+                #expect(error?.code == .catalogue)
+                #expect(error?.message == "the catalogue in \(directory)/state is open already in this process")
+                try await catalogue.commit([.update("absent", [.label("x")])])
+                await catalogue.close()
+            }
+        }
+    }
+
+    @Test("is refused while another process has it (B9)")
+    func otherProcess() async throws {
+        try await StoreBench.withDirectory { directory in
+            try await StoreBench.open(directory).catalogue.close()
+            let lock = directory + "/state/lock"
+            let other = Process()
+            other.executableURL = URL(filePath: "/usr/bin/env")
+            let script = "echo $$ > \"$0\"; echo ready; read line"
+            other.arguments = ["flock", "--exclusive", lock, "sh", "-c", script, lock]
+            let (input, output) = (Pipe(), Pipe())
+            other.standardInput = input
+            other.standardOutput = output
+            try other.run()
+            guard String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "ready\n" else {
+                other.waitUntilExit()
+                return  // There is no flock command on this machine.
+            }
+            let error = await #expect(throws: DownloadError.self) { try await StoreBench.open(directory) }
+            let number = try String(contentsOfFile: lock, encoding: .utf8).trimmingCharacters(in: .newlines)
+            #expect(error?.message == "the catalogue in \(directory)/state is open in another process (\(number))")
+            try input.fileHandleForWriting.close()
+            other.waitUntilExit()
+            try await StoreBench.open(directory).catalogue.close()
+        }
+    }
+
+    @Test("works after it was let go without closing")
+    func letGo() async throws {
+        try await StoreBench.withDirectory { directory in
+            weak var gone: Catalogue?
+            do {
+                let catalogue = try await StoreBench.open(directory).catalogue
+                try await catalogue.commit([.insert([StoreBench.row("a")])])
+                gone = catalogue
+            }
+            while gone != nil { await Task.yield() }
+            let catalogue = try await StoreBench.open(directory).catalogue
+            #expect(try await catalogue.list() == ["a"])
+            await catalogue.close()
+        }
+    }
+
+    enum Damage: CaseIterable { case garbage, truncated, short, page }
+
+    @Test("moves a damaged one aside, whole, and begins anew (B10)", arguments: Damage.allCases)
+    func damaged(damage: Damage) async throws {
+        try await StoreBench.withDirectory { directory in
+            let path = directory + "/state/catalogue.sqlite"
+            for number in 1...2 {
+                let first = try await StoreBench.open(directory).catalogue
+                try await first.commit([.insert(try (0..<200).map { try StoreBench.row("\($0)") })])
+                await first.close()
+                var bytes = try Data(contentsOf: URL(filePath: path))
+                switch damage {
+                case .garbage: bytes = Data(repeating: 0x41, count: 5000)
+                case .truncated: bytes.removeLast(bytes.count / 2 / 4096 * 4096)
+                case .short: bytes = bytes.prefix(50)
+                case .page: for index in 4096..<bytes.count { bytes[index] ^= 0x55 }
+                }
+                try bytes.write(to: URL(filePath: path))
+                let log = Data("log".utf8)
+                try log.write(to: URL(filePath: path + "-wal"))
+
+                let opening = try await StoreBench.open(directory)
+                #expect(opening.isNew)
+                #expect(opening.damaged == "\(path).damaged-\(number)")
+                #expect(opening.note?.contains("damaged") == true)
+                #expect(try await opening.catalogue.list() == [])
+                try await opening.catalogue.commit([.insert([StoreBench.row("new")])])
+                await opening.catalogue.close()
+                #expect(try Data(contentsOf: URL(filePath: "\(path).damaged-\(number)")) == bytes)
+                let again = try await StoreBench.open(directory)
+                #expect(try await again.catalogue.list() == ["new"])
+                #expect(!again.isNew)
+                try await again.catalogue.commit([.remove(["new"])])
+                await again.catalogue.close()
+            }
+        }
+    }
+
+    @Test(
+        "leaves one of a newer version as it is",
+        arguments: [
+            "PRAGMA user_version = 2", "INSERT INTO grdb_migrations VALUES ('2 something')",
+        ])
+    func newer(sql: String) async throws {
+        try await StoreBench.withDirectory { directory in
+            let catalogue = try await StoreBench.open(directory).catalogue
+            try await catalogue.database.write { try $0.execute(sql: sql) }
+            await catalogue.close()
+            try await expectRefusal(directory, "newer version")
+        }
+    }
+
+    @Test(
+        "leaves what another program made as it is",
+        arguments: [
+            "PRAGMA application_id = 7; CREATE TABLE a (b)", "CREATE TABLE download (b)",
+        ])
+    func foreign(sql: String) async throws {
+        try await StoreBench.withDirectory { directory in
+            try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)
+            let database = try DatabaseQueue(path: directory + "/state/catalogue.sqlite")
+            try await database.write { try $0.execute(sql: sql) }
+            try database.close()
+            try await expectRefusal(directory, "another program")
+        }
+    }
+
+    @Test("says why when the place cannot be used")
+    func unusable() async throws {
+        try await StoreBench.withDirectory { directory in
+            try Data().write(to: URL(filePath: directory + "/state"))
+            let error = await #expect(throws: DownloadError.self) { try await StoreBench.open(directory) }
+            #expect(error?.code == .catalogue)
+            try FileManager.default.removeItem(atPath: directory + "/state")
+            try FileManager.default.createDirectory(
+                atPath: directory + "/state/catalogue.sqlite", withIntermediateDirectories: true)
+            let other = await #expect(throws: DownloadError.self) { try await StoreBench.open(directory) }
+            #expect(other?.message.contains("it is not a file") == true)
+        }
+    }
+
+    private func expectRefusal(_ directory: String, _ text: String) async throws {
+        let url = URL(filePath: directory + "/state/catalogue.sqlite")
+        let before = try Data(contentsOf: url)
+        for _ in 0..<2 {
+            let error = await #expect(throws: DownloadError.self) { try await StoreBench.open(directory) }
+            #expect(error?.code == .catalogue)
+            #expect(error?.message.contains(text) == true)
+            #expect(error?.recovery == .needsUser)
+        }
+        #expect(try Data(contentsOf: url) == before)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/state")
+        #expect(!names.contains { $0.contains("damaged") })
+    }
+
+    private func mode(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+}

@@ -1,0 +1,259 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+@Suite("The catalogue", .timeLimit(.minutes(5)))
+struct CatalogueTests {
+    @Test("holds everything when it is opened again")
+    func reopening() async throws {
+        try await StoreBench.withDirectory { directory in
+            let rows = try StoreBench.states.enumerated().map { number, state in
+                var row = try StoreBench.fullRow("\(number)", downloads: directory + "/files", state: state)
+                row.key.position = Int64(number)
+                return row
+            }
+            let event = DownloadEvent(id: "0", date: StoreBench.date(0), kind: .note("x"))
+            let first = try await StoreBench.open(directory)
+            #expect(first.isNew && first.damaged == nil && first.note == nil)
+            try await first.catalogue.commit([.insert(rows), .record(event)])
+            let entries = try await first.catalogue.load()
+            await first.catalogue.close()
+
+            let second = try await StoreBench.open(directory)
+            #expect(!second.isNew)
+            #expect(try await second.catalogue.page(.all, offset: 0, limit: 100) == rows)
+            #expect(try await second.catalogue.load() == entries)
+            #expect(try await second.catalogue.history(of: "0") == [event])
+            await second.catalogue.close()
+        }
+    }
+
+    @Test("writes what was submitted before it was closed")
+    func submittedBeforeClosing() async throws {
+        try await StoreBench.withDirectory { directory in
+            let first = try await StoreBench.open(directory).catalogue
+            first.submit([.insert([try StoreBench.row("a")])])
+            await first.close()
+            let second = try await StoreBench.open(directory).catalogue
+            #expect(try await second.list() == ["a"])
+            await second.close()
+        }
+    }
+
+    @Test("writes what was submitted by itself, a little later")
+    func submittedAlone() async throws {
+        try await StoreBench.withDirectory { directory in
+            let catalogue = try await StoreBench.open(directory).catalogue
+            catalogue.submit([.insert([try StoreBench.row("a")])])
+            // No reading and no commit, which would hurry it: only the backlog is looked at.
+            while catalogue.writing.withLock({ !$0.batches.isEmpty }) { await Task.yield() }
+            await catalogue.close()
+        }
+    }
+
+    @Test("never uses the number of an event again, after all were acknowledged and it was opened again")
+    func numbersGoOn() async throws {
+        try await StoreBench.withDirectory { directory in
+            let ending = Ending(.cancelled, at: StoreBench.date(1))
+            let first = try await StoreBench.open(directory).catalogue
+            let one = try await first.commit([.insert([StoreBench.row("a")]), .end("a", ending)])
+            try await first.acknowledge(try #require(one.first).number)
+            await first.close()
+            let second = try await StoreBench.open(directory).catalogue
+            #expect(try await second.pendingEvents(after: 0, limit: 9).isEmpty)
+            let two = try await second.commit([.end("a", ending)])
+            #expect(try #require(two.first).number > #require(one.first).number)
+            await second.close()
+        }
+    }
+
+    @Test("finds files again when the directory of downloads was moved")
+    func movedDirectory() async throws {
+        try await StoreBench.withDirectory { directory in
+            let (old, new) = (directory + "/old", directory + "/new place")
+            let first = try await StoreBench.open(directory, downloads: old).catalogue
+            let outside = try StoreBench.row("b", request: StoreBench.request(to: .file("/elsewhere/b")))
+            let finished = Ending(.completed(StoreBench.finished(old + "/d/e"), nil), at: StoreBench.date(1))
+            try await first.commit([
+                .insert([StoreBench.fullRow("a", downloads: old), outside, StoreBench.row("c")]), .end("c", finished),
+            ])
+            await first.close()
+
+            let second = try await StoreBench.open(directory, downloads: new + "/").catalogue
+            #expect(try await second.row("a") == StoreBench.fullRow("a", downloads: new))
+            #expect(try await second.row("b") == outside)
+            let moved = DownloadEvent.Kind.completed(StoreBench.finished(new + "/d/e"))
+            #expect(try await second.row("c")?.path == new + "/d/e")
+            #expect(try await second.history(of: "c").map(\.kind) == [moved])
+            #expect(try await second.pendingEvents(after: 0, limit: 9).map(\.event.kind) == [moved])
+            let request = try #require(try await second.row("a")).request
+            #expect(try await second.duplicates(of: [request]) == [["a"]])
+            await second.close()
+        }
+    }
+
+    @Test("refuses a stream, which ends with its process")
+    func stream() async throws {
+        try await StoreBench.run(.catalogue) { bench in
+            let row = try StoreBench.row("a", request: StoreBench.request(to: .stream(1)))
+            let error = await #expect(throws: DownloadError.self) { try await bench.store.commit([.insert([row])]) }
+            #expect(error?.code == .invalidRequest)
+            #expect(try await bench.store.list() == [])
+        }
+    }
+
+    @Test(
+        "takes hostile texts as they are, except NUL",
+        arguments: ["'; DROP TABLE download; --", "a\u{0}b", "\u{202e}"])
+    func hostileTexts(text: String) async throws {
+        try await StoreBench.run(.catalogue) { bench in
+            var row = try StoreBench.row("a", session: text)
+            row.name = text
+            row.label = text
+            row.userInfo = [text: text]
+            row.completedBytes = -5
+            row.totalBytes = -1
+            row.attempts = -1
+            row.createdAt = .distantFuture
+            row.retryAt = Date(timeIntervalSince1970: .nan)
+            try await bench.store.commit([.insert([row])])
+            let found = try #require(try await bench.store.row("a"))
+            #expect(found.name == text.replacing("\0", with: "\u{fffd}"))
+            #expect(found.userInfo == [text: text])
+            #expect(found.completedBytes == 0 && found.totalBytes == 0 && found.attempts == 0)
+            for id in ["", "a\u{0}b"] {
+                row.id = DownloadID(rawValue: id)
+                let error = await #expect(throws: DownloadError.self) { try await bench.store.commit([.insert([row])]) }
+                #expect(error?.code == .invalidRequest)
+            }
+            #expect(try await bench.store.count(.all) == 1)
+        }
+    }
+
+    @Test("has its rules in the schema, where no code can forget them")
+    func constraints() async throws {
+        try await StoreBench.run(.catalogue) { bench in
+            try await bench.store.commit([.insert([StoreBench.row("a"), StoreBench.row("b")])])
+            let database = try #require(bench.store as? Catalogue).database
+            for sql in [
+                "UPDATE download SET state = 'sleeping'", "UPDATE download SET completed = -1",
+                "UPDATE download SET total = -1", "UPDATE download SET request = '{'",
+                "UPDATE download SET id = 'a' WHERE id = 'b'", "UPDATE download SET id = ''",
+                "UPDATE download SET position = 'x'", "UPDATE download SET priority = NULL",
+                "UPDATE download SET metered = 2", "UPDATE download SET attempts = -1", "UPDATE download SET place = ''",
+                "INSERT INTO history (download, time, kind) VALUES ('absent', 0, '{}')",
+                "INSERT INTO event (download, session, time, kind) VALUES ('a', '', 0, 'x')",
+            ] {
+                #expect(throws: DatabaseError.self, "\(sql)") { try database.write { try $0.execute(sql: sql) } }
+            }
+        }
+    }
+
+    @Test("tells of an entry that cannot be read and gives the others")
+    func unreadableEntry() async throws {
+        try await StoreBench.run(.catalogue) { bench in
+            let rows = try [StoreBench.row("a", 0, 1), StoreBench.row("b", 0, 2), StoreBench.row("c", 0, 3)]
+            try await bench.store.commit([.insert(rows)])
+            let database = try #require(bench.store as? Catalogue).database
+            try await database.write { try $0.execute(sql: "UPDATE download SET request = '{}' WHERE id = 'b'") }
+            #expect(try await bench.store.list() == ["a", "c"])
+            #expect(try await bench.store.rows(["b", "c"]) == [rows[2]])
+            #expect(try await bench.store.load().count == 3)
+            #expect(bench.complaints.errors.map(\.code) == [.catalogue, .catalogue])
+            let error = await #expect(throws: DownloadError.self) { try await bench.store.row("b") }
+            #expect(error?.code == .catalogue)
+        }
+    }
+
+    @Test("loses nothing that was committed when the machine stops (B1)")
+    func crash() async throws {
+        try await StoreBench.withDirectory { directory in
+            let catalogue = try await StoreBench.open(directory).catalogue
+            try await catalogue.commit([.insert([StoreBench.row("a")])])
+            try await catalogue.commit([
+                .update("a", [.label("x")]), .end("a", Ending(.cancelled, at: StoreBench.date(3))),
+            ])
+            // What a kill leaves is what is there now: the database and its log, not yet put together.
+            let copy = directory + "/copy"
+            try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(atPath: directory + "/state", toPath: copy + "/state")
+            await catalogue.close()
+            #expect(FileManager.default.fileExists(atPath: copy + "/state/catalogue.sqlite-wal"))
+
+            let opening = try await StoreBench.open(copy)
+            #expect(!opening.isNew)
+            #expect(try await opening.catalogue.row("a")?.label == "x")
+            #expect(try await opening.catalogue.row("a")?.state == .cancelled)
+            #expect(try await opening.catalogue.pendingEvents(after: 0, limit: 9).count == 1)
+            await opening.catalogue.close()
+        }
+    }
+
+    @Test("says that the disk is full, keeps its order, and goes on when there is room (B3)")
+    func diskFull() async throws {
+        try await StoreBench.run(.catalogue) { bench in
+            let store = bench.store
+            let database = try #require(store as? Catalogue).database
+            try await store.commit([.insert([StoreBench.row("a")])])
+            let pages = try await database.writeWithoutTransaction { db in
+                let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+                return pages
+            }
+            // A batch that nobody waits for is kept for later, and what follows it is told that it cannot come first.
+            let large = String(repeating: "x", count: 100_000)
+            store.submit([.update("a", [.label(large)])])
+            #expect(try await store.row("a")?.label == nil)
+            #expect(bench.complaints.errors.map(\.code) == [.diskFull])
+            await #expect(throws: DownloadError.self) { try await store.commit([.update("a", [.label("late")])]) }
+            #expect(try await store.row("a")?.label == nil)
+
+            try await database.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA max_page_count = \(pages + 100_000)")
+            }
+            #expect(try await store.row("a")?.label == large)
+            try await store.commit([.update("a", [.label("late")])])
+            #expect(try await store.row("a")?.label == "late")
+        }
+    }
+
+    @Test("does not let a batch that has no room take others along")
+    func noRoomForOne() async throws {
+        try await StoreBench.run(.catalogue) { bench in
+            let store = bench.store
+            let catalogue = try #require(store as? Catalogue)
+            try await store.commit([.insert([StoreBench.row("a")])])
+            let large = try StoreBench.row("large", request: StoreBench.request("https://example.com/" + text(60_000)))
+            // All three wait while the connection is busy, so that they are written as one group.
+            let gate = DispatchSemaphore(value: 0)
+            catalogue.database.asyncWriteWithoutTransaction { db in
+                let pages = (try? Int.fetchOne(db, sql: "PRAGMA page_count")) ?? 1
+                try? db.execute(sql: "PRAGMA max_page_count = \(pages)")
+                gate.wait()
+            }
+            async let first = commit([.update("a", [.label("x")])], store)
+            async let second = commit([.insert([large])], store)
+            async let third = commit([.update("a", [.attempts(2, retryAt: nil)])], store)
+            while catalogue.writing.withLock({ $0.batches.count < 3 }) { await Task.yield() }
+            gate.signal()
+            #expect(await (first, second, third) == (nil, .diskFull, nil))
+            let row = try #require(try await store.row("a"))
+            #expect(row.label == "x" && row.attempts == 2)
+            #expect(try await store.count(.all) == 1)
+        }
+    }
+
+    private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+    private func commit(_ changes: [StoreChange], _ store: any DownloadStore) async -> DownloadError.Code? {
+        do throws(DownloadError) {
+            try await store.commit(changes)
+            return nil
+        } catch { return error.code }
+    }
+}

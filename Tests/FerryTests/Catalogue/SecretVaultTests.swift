@@ -1,0 +1,111 @@
+import FerryCore
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Secrets", .timeLimit(.minutes(2)))
+struct SecretVaultTests {
+    enum Kind: CaseIterable { case memory, disk }
+
+    private let login = Credentials(user: "me", password: "p\"ß\n")
+
+    private func full() -> Secrets {
+        Secrets(
+            credentials: login, sources: [0: login, 7: Credentials(user: "", password: "")], checksumList: login,
+            headers: [StoredHeader(name: "Cookie", value: "a=1"), StoredHeader(name: "Cookie", value: "b=2")])
+    }
+
+    private func vault(_ kind: Kind, _ directory: String) -> any SecretVault {
+        switch kind {
+        case .memory: SecretMemory()
+        case .disk: SecretStore(directory: directory + "/state/secrets")
+        }
+    }
+
+    @Test("are kept, replaced, removed and swept", arguments: Kind.allCases)
+    func conformance(kind: Kind) async throws {
+        try await StoreBench.withDirectory { directory in
+            let vault = vault(kind, directory)
+            let ids: [DownloadID] = [
+                "a", "A", "a/b", "..", ".hidden", "空", "a%2fb", "~x", "x.new", DownloadID(rawValue: long("a")),
+                DownloadID(rawValue: long("b")), "",
+            ]
+            #expect(try await vault.secrets(of: "a") == nil)
+            await vault.remove(ids)
+            await vault.sweep(keeping: [])
+            try await vault.keep([:])
+            for id in ids { try await vault.keep([id: Secrets(sources: [id.rawValue.count: login])]) }
+            for id in ids {
+                #expect(try await vault.secrets(of: id) == Secrets(sources: [id.rawValue.count: login]), "\(id)")
+            }
+            try await vault.keep(["a": full(), "A": Secrets()])
+            #expect(try await vault.secrets(of: "a") == full())
+            #expect(try await vault.secrets(of: "A") == nil)
+            await vault.remove(["..", "absent"])
+            #expect(try await vault.secrets(of: "..") == nil)
+            await vault.sweep(keeping: ["a", "空", DownloadID(rawValue: long("b")), "absent"])
+            var left: [DownloadID] = []
+            for id in ids where try await vault.secrets(of: id) != nil { left.append(id) }
+            #expect(left == ["a", "空", DownloadID(rawValue: long("b"))])
+        }
+    }
+
+    private func long(_ text: String) -> String { String(repeating: text, count: 5000) }
+
+    @Test("are in files that only their owner reads, named safely (D7)")
+    func files() async throws {
+        try await StoreBench.withDirectory { directory in
+            let place = directory + "/state/secrets"
+            let vault = SecretStore(directory: place)
+            try await vault.keep(["../up/空": full(), "b-1_2": full(), "B": full()])
+            let names = try FileManager.default.contentsOfDirectory(atPath: place).sorted()
+            #expect(names == ["%2e%2e%2fup%2f%e7%a9%ba", "%42", "b-1_2"])
+            #expect(try mode(place) == 0o700)
+            for name in names { #expect(try mode(place + "/" + name) == 0o600) }
+            #expect(try await SecretStore(directory: place).secrets(of: "B") == full())
+        }
+    }
+
+    @Test("that a crash left behind are swept, and what is not ours stays")
+    func sweeping() async throws {
+        try await StoreBench.withDirectory { directory in
+            let vault = SecretStore(directory: directory + "/s")
+            try await vault.keep(["a": full(), "b": full()])
+            for name in ["a.new", "c", "README.txt"] { try Data().write(to: URL(filePath: directory + "/s/" + name)) }
+            await vault.sweep(keeping: ["a"])
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/s").sorted()
+            #expect(names == ["README.txt", "a"])
+        }
+    }
+
+    @Test(
+        "that cannot be read are an error that says nothing of them",
+        arguments: [
+            "", "{", "null", "{\"id\":\"a\",\"version\":2}", "{\"id\":\"a\"}", "hunter2",
+            "{\"id\":\"a\",\"version\":1,\"credentials\":\"hunter2\"}",
+        ])
+    func damaged(text: String) async throws {
+        try await StoreBench.withDirectory { directory in
+            let vault = SecretStore(directory: directory)
+            try Data(text.utf8).write(to: URL(filePath: directory + "/a"))
+            let error = await #expect(throws: DownloadError.self) { try await vault.secrets(of: "a") }
+            #expect(error?.code == .credentials && error?.recovery == .needsUser)
+            #expect(!"\(try #require(error)) \(String(reflecting: error))".contains("hunter2"))
+        }
+    }
+
+    @Test("of another download are never given out")
+    func foreignFile() async throws {
+        try await StoreBench.withDirectory { directory in
+            let vault = SecretStore(directory: directory)
+            try await vault.keep(["a": full()])
+            try FileManager.default.moveItem(atPath: directory + "/a", toPath: directory + "/b")
+            #expect(try await vault.secrets(of: "b") == nil)
+        }
+    }
+
+    private func mode(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+}

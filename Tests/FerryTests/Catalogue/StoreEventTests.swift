@@ -1,0 +1,100 @@
+import FerryCore
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Any store's events", .timeLimit(.minutes(5)))
+struct StoreEventTests {
+    @Test("come with the end of a run, in one", arguments: StoreKind.allCases)
+    func ending(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let path = bench.directory + "/files/sub/b.bin"
+            let stamp = FileStamp(device: 1, inode: 2, length: 9, modificationTime: 4)
+            let endings: [Ending] = [
+                Ending(.completed(StoreBench.finished(path), stamp), at: StoreBench.date(7)),
+                Ending(.completed(StoreBench.finished("", 0), nil), at: StoreBench.date(8)),
+                Ending(.failed(StoreBench.error), at: StoreBench.date(9)),
+                Ending(.cancelled, at: StoreBench.date(10)),
+            ]
+            for (number, ending) in endings.enumerated() {
+                var row = try StoreBench.fullRow("\(number)", downloads: bench.directory, state: .downloading)
+                let id = row.id
+                let events = try await bench.store.commit([.insert([row]), .end(id, ending)])
+                row.end(ending)
+                #expect(try await bench.store.row(id) == row)
+                let event = DownloadEvent(id: id, date: ending.date, kind: ending.event)
+                #expect(events.map(\.event) == [event])
+                #expect(events.map(\.session) == ["com.example.app"])
+                #expect(try await bench.store.history(of: id) == [event])
+                #expect(try await bench.store.pendingEvents(after: 0, limit: 9).last == events.last)
+            }
+            let first = try #require(try await bench.store.row("0"))
+            #expect(first.state == .completed(.strong) && first.path == path && first.name == "b.bin")
+            #expect(first.announced == nil && first.part == nil && first.attempts == 0 && first.retryAt == nil)
+            let failed = try #require(try await bench.store.row("2"))
+            #expect(failed.part != nil && failed.attempts == 4)
+        }
+    }
+
+    @Test("are numbered in order and kept until they are acknowledged", arguments: StoreKind.allCases)
+    func numbers(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let store = bench.store
+            try await store.commit([.insert(try ["a", "b", "c"].map { try StoreBench.row($0) })])
+            let ending = Ending(.cancelled, at: StoreBench.date(1))
+            let given = try await store.commit([.end("b", ending), .end("absent", ending), .end("a", ending)])
+            store.submit([.end("c", ending)])
+            let pending = try await store.pendingEvents(after: 0, limit: 100)
+            #expect(pending.map(\.event.id) == ["b", "a", "c"])
+            #expect(Array(pending.prefix(2)) == given)
+            #expect(pending.map(\.number) == pending.map(\.number).sorted())
+            #expect(Set(pending.map(\.number)).count == 3)
+            #expect(try await store.pendingEvents(after: pending[0].number, limit: 1) == [pending[1]])
+            try await store.acknowledge(pending[1].number)
+            try await store.acknowledge(pending[1].number)
+            try await store.acknowledge(.max)
+            #expect(try await store.pendingEvents(after: 0, limit: 9) == [pending[0], pending[2]])
+            try await store.commit([.remove(["a", "b", "c"])])
+            #expect(try await store.pendingEvents(after: 0, limit: 9) == [pending[0], pending[2]])
+        }
+    }
+
+    @Test("without a number are history alone", arguments: StoreKind.allCases)
+    func unnumbered(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            try await bench.store.commit([.insert([StoreBench.row("a")])])
+            let ending = Ending(.cancelled, at: StoreBench.date(1), isNumbered: false)
+            #expect(try await bench.store.commit([.end("a", ending)]).isEmpty)
+            #expect(try await bench.store.pendingEvents(after: 0, limit: 9).isEmpty)
+            #expect(try await bench.store.history(of: "a").map(\.kind) == [.cancelled])
+        }
+    }
+
+    @Test("of each download are kept: the newest fifty", arguments: StoreKind.allCases)
+    func history(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let store = bench.store
+            try await store.commit([.insert(try ["a", "b"].map { try StoreBench.row($0) })])
+            let kinds: [DownloadEvent.Kind] = [
+                .added(url: "https://example.com/?…"), .started(name: "x", totalBytes: 5),
+                .started(name: "x", totalBytes: nil), .resumed(offset: 1, totalBytes: 2, reason: "same ETag"),
+                .retrying(attempt: 2, delay: .milliseconds(1500), reason: "reset"), .restarted(reason: "changed"),
+                .waiting(.network, message: "offline"), .note("n"), .paused, .failed(StoreBench.error), .cancelled,
+                .completed(StoreBench.finished(bench.directory + "/files/y")),
+            ]
+            let events = (0..<120).map {
+                DownloadEvent(id: "a", date: StoreBench.date(Double($0)), kind: kinds[$0 % kinds.count])
+            }
+            let other = DownloadEvent(id: "b", date: StoreBench.date(0), kind: .paused)
+            try await store.commit([.record(other)])
+            for event in events { store.submit([.record(event)]) }
+            store.submit([.record(DownloadEvent(id: "absent", date: StoreBench.date(0), kind: .paused))])
+            #expect(try await store.history(of: "a") == Array(events.suffix(50)))
+            #expect(try await store.history(of: "b") == [other])
+            #expect(try await store.history(of: "absent").isEmpty)
+            try await store.commit([.remove(["a"]), .insert([StoreBench.row("a")])])
+            #expect(try await store.history(of: "a").isEmpty)
+        }
+    }
+}

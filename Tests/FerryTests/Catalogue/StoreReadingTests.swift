@@ -1,0 +1,170 @@
+import FerryCore
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Any store, read", .timeLimit(.minutes(5)))
+struct StoreReadingTests {
+    @Test("gives every field of every row as it was", arguments: StoreKind.allCases)
+    func roundTrip(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let full = try StoreBench.fullRow("full", downloads: bench.directory + "/files")
+            let plain = try StoreBench.row("plain")
+            try await bench.store.commit([.insert([full, plain])])
+            #expect(try await bench.store.row("full") == full)
+            #expect(try await bench.store.row("plain") == plain)
+            #expect(try await bench.store.row("absent") == nil)
+            #expect(try await bench.store.rows(["plain", "absent", "full"]) == [plain, full])
+            #expect(bench.complaints.errors.isEmpty)
+        }
+    }
+
+    @Test("gives every state as it was, and its kind in the index", arguments: StoreKind.allCases)
+    func states(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            for (number, state) in StoreBench.states.enumerated() {
+                try await bench.store.commit([.insert([StoreBench.row("\(number)", 0, Int64(number), state: state)])])
+            }
+            let rows = try await bench.store.page(.all, offset: 0, limit: 100)
+            #expect(rows.map(\.state) == StoreBench.states)
+            #expect(try await bench.store.load().map(\.kind) == StoreBench.states.map(StateKind.init))
+            #expect(StateKind.allCases.count == StoreBench.states.count)
+        }
+    }
+
+    @Test("lists by priority, position and identifier, in pages", arguments: StoreKind.allCases)
+    func order(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let rows = try [
+                StoreBench.row("e", -1, 0), StoreBench.row("d", 0, 7), StoreBench.row("b", 1, 5),
+                StoreBench.row("c", 0, -2), StoreBench.row("a", 1, 5), StoreBench.row("A", .max, .max),
+                StoreBench.row("z", .min, .min),
+            ]
+            try await bench.store.commit([.insert(rows)])
+            #expect(try await bench.store.list() == ["A", "a", "b", "c", "d", "e", "z"])
+            #expect(try await bench.store.load().map(\.id.rawValue) == ["A", "a", "b", "c", "d", "e", "z"])
+            #expect(try await bench.store.list(offset: 2, limit: 3) == ["b", "c", "d"])
+            #expect(try await bench.store.list(offset: 6, limit: 3) == ["z"])
+            #expect(try await bench.store.list(offset: 9, limit: 3) == [])
+            #expect(try await bench.store.list(offset: -1, limit: -1) == [])
+        }
+    }
+
+    @Test("counts and lists what passes a filter", arguments: StoreKind.allCases)
+    func filters(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let rows = try [
+                StoreBench.row("a", 0, 1, state: .paused), StoreBench.row("b", 0, 2, state: .downloading, session: "x"),
+                StoreBench.row("c", 0, 3, state: .paused, session: "x"), StoreBench.row("d", 0, 4, state: .cancelled),
+            ]
+            try await bench.store.commit([.insert(rows)])
+            let cases: [(RowFilter, [String])] = [
+                (.all, ["a", "b", "c", "d"]),
+                (RowFilter(kinds: [.paused]), ["a", "c"]),
+                (RowFilter(kinds: [.paused, .cancelled]), ["a", "c", "d"]),
+                (RowFilter(kinds: []), []),
+                (RowFilter(session: "x"), ["b", "c"]),
+                (RowFilter(session: "x' OR '1'='1"), []),
+                (RowFilter(kinds: [.paused], session: "x"), ["c"]),
+            ]
+            for (filter, expected) in cases {
+                #expect(try await bench.store.list(filter) == expected)
+                #expect(try await bench.store.count(filter) == expected.count)
+            }
+        }
+    }
+
+    @Test("keeps in the index what the queue needs, and no more", arguments: StoreKind.allCases)
+    func index(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            var rule = try StoreBench.row("rule", 2, 9)
+            rule.request.network = NetworkRule(allowsMetered: false, allowsConstrained: true)
+            rule.request.notBefore = StoreBench.date(100)
+            rule.retryAt = StoreBench.date(50)
+            var retry = try StoreBench.row("retry", 1)
+            retry.request.notBefore = StoreBench.date(1)
+            retry.retryAt = StoreBench.date(60)
+            var failed = try StoreBench.row("failed", 0, state: .failed(StoreBench.error))
+            failed.request.notBefore = StoreBench.date(1)
+            let bare = try StoreBench.row(
+                "bare", -1,
+                request: StoredRequest.split(DownloadRequest(sources: [], destination: .part("/dl/x.part"))).stored)
+            try await bench.store.commit([.insert([rule, retry, failed, bare])])
+            #expect(
+                try await bench.store.load() == [
+                    IndexEntry(
+                        id: "rule", key: QueueKey(priority: 2, position: 9), kind: .waitingForSlot,
+                        network: NetworkRule(allowsMetered: false, allowsConstrained: true), host: "example.com",
+                        wakeAt: StoreBench.date(100)),
+                    IndexEntry(
+                        id: "retry", key: QueueKey(priority: 1, position: 0), kind: .waitingForSlot,
+                        host: "example.com", wakeAt: StoreBench.date(60)),
+                    IndexEntry(
+                        id: "failed", key: QueueKey(priority: 0, position: 0), kind: .failed, host: "example.com"),
+                    IndexEntry(id: "bare", key: QueueKey(priority: -1, position: 0), kind: .waitingForSlot),
+                ])
+        }
+    }
+
+    @Test("finds downloads by the exact text of their first source", arguments: StoreKind.allCases)
+    func byURL(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            var mirrored = try StoreBench.row("mirrored")
+            mirrored.request.sources.insert(try DownloadURL("https://example.com/first"), at: 0)
+            try await bench.store.commit([
+                .insert([
+                    StoreBench.row("late", 0, 2), StoreBench.row("early", 0, 1), mirrored,
+                    StoreBench.row("query", request: StoreBench.request("https://example.com/a.bin?x")),
+                ])
+            ])
+            let found = try await bench.store.rows(url: "https://example.com/a.bin")
+            #expect(found.map(\.id.rawValue) == ["early", "late"])
+            #expect(try await bench.store.rows(url: "https://example.com/first").map(\.id.rawValue) == ["mirrored"])
+            #expect(try await bench.store.rows(url: "https://EXAMPLE.com/a.bin").isEmpty)
+        }
+    }
+
+    @Test("finds duplicates: the same sources to the same place", arguments: StoreKind.allCases)
+    func duplicates(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let url = "https://example.com/a.bin"
+            let inside = bench.directory + "/files"
+            let requests = try [
+                StoreBench.request(url, to: .directory(inside)), StoreBench.request(url, to: .directory(inside + "/s")),
+                StoreBench.request(url, to: .directory(inside, name: .exact("n"))),
+                StoreBench.request(url, to: .file(inside)), StoreBench.request(url + "?1", to: .directory(inside)),
+            ]
+            for (number, request) in requests.enumerated() {
+                try await bench.store.commit([.insert([StoreBench.row("\(number)", 0, 10, request: request)])])
+            }
+            try await bench.store.commit([.insert([StoreBench.row("again", 0, 3, request: requests[0])])])
+            var mirrored = requests[0]
+            mirrored.sources.append(try DownloadURL("https://mirror.example/a"))
+            var limited = requests[3]
+            limited.rateLimit = 5
+            limited.headers = [StoredHeader(name: "Accept", value: "x")]
+            let found = try await bench.store.duplicates(of: requests + [mirrored, limited])
+            #expect(found == [["again", "0"], ["1"], ["2"], ["3"], ["4"], [], ["3"]])
+            #expect(try await bench.store.duplicates(of: []) == [])
+        }
+    }
+
+    @Test("sums up by state, and cannot overflow", arguments: StoreKind.allCases)
+    func totals(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            #expect(try await bench.store.totals() == StoreTotals())
+            var rows = try ["a", "b", "c", "d"].map { try StoreBench.row($0, state: .paused) }
+            rows[0].completedBytes = 3
+            rows[1].completedBytes = 4
+            rows[2].state = .completed(.single)
+            rows[2].completedBytes = .max
+            rows[3].state = .completed(.single)
+            rows[3].completedBytes = .max
+            try await bench.store.commit([.insert(rows)])
+            let totals = try await bench.store.totals()
+            #expect(totals.counts == [.paused: 2, .completed: 2])
+            #expect(totals.bytes == [.paused: 7, .completed: .max])
+        }
+    }
+}

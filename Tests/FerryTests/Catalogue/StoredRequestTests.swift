@@ -1,0 +1,125 @@
+import FerryCore
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Ferry
+
+@Suite("A request that is kept")
+struct StoredRequestTests {
+    private func request() throws -> DownloadRequest {
+        var request = DownloadRequest(
+            sources: [
+                try DownloadURL("https://me:pass%40word@example.com/a?token=1"), try DownloadURL("http://b.example/"),
+                try DownloadURL("http://other:w0rd@c.example:8080/x"),
+            ], destination: .file("/dl/a"))
+        request.credentials = Credentials(user: "user", password: "hunter2")
+        request.checksumList = try DownloadURL("https://lister:listpw@example.com/SUMS")
+        request.headers.append(HTTPField(name: .accept, value: "a/b"))
+        request.headers.append(HTTPField(name: .authorization, value: "Bearer tok"))
+        request.headers.append(HTTPField(name: .accept, value: "c/d"))
+        request.headers.append(HTTPField(name: .cookie, value: "session=cookie1"))
+        request.headers.append(HTTPField(name: HTTPField.Name("X-Key")!, value: "xkey1"))
+        request.headers.append(HTTPField(name: HTTPField.Name("X-Key")!, value: "xkey2"))
+        request.headers.append(HTTPField(name: .referer, value: "https://example.com/page"))
+        return request
+    }
+
+    @Test("is the same when it is put together again")
+    func roundTrip() throws {
+        let whole = try request()
+        let (stored, secrets) = StoredRequest.split(whole)
+        #expect(stored.join(secrets) == whole)
+        #expect(stored.hasSecrets)
+        let read = try StoredText.value(StoredRequest.self, StoredText.text(stored))
+        #expect(read == stored)
+        #expect(read.join(secrets) == whole)
+    }
+
+    @Test("says nothing that is secret, in writing or in print (D7)")
+    func secrecy() throws {
+        let (stored, secrets) = StoredRequest.split(try request())
+        let words = [
+            "pass", "w0rd", "hunter2", "user", "lister", "listpw", "tok\"", "Bearer", "cookie1", "xkey", "X-Key",
+        ]
+        for text in [try StoredText.text(stored), "\(stored)", "\(try #require(secrets))"] {
+            for word in words { #expect(!text.contains(word), "\(word) in \(text)") }
+        }
+        #expect(stored.headers.map(\.value) == ["a/b", "c/d", "https://example.com/page"])
+        // Without them it is as it was asked for, but for nobody.
+        let bare = stored.join(nil)
+        #expect(bare.credentials == nil && bare.sources.allSatisfy { $0.credentials == nil })
+        #expect(bare.sources.map(\.text) == (try request()).sources.map(\.text))
+    }
+
+    @Test("has no secrets when there are none")
+    func noSecrets() throws {
+        var whole = DownloadRequest(sources: [try DownloadURL("https://example.com/a")], destination: .directory("/dl"))
+        whole.headers[.acceptLanguage] = "en"
+        whole.headers[.userAgent] = "x"
+        let (stored, secrets) = StoredRequest.split(whole)
+        #expect(secrets == nil && !stored.hasSecrets)
+        #expect(stored.join(nil) == whole)
+    }
+
+    @Test("leaves out secrets of sources that are gone")
+    func fewerSources() throws {
+        var (stored, secrets) = StoredRequest.split(try request())
+        stored.sources.removeLast(2)
+        #expect(stored.join(secrets).sources.map(\.credentials) == [Credentials(user: "me", password: "pass@word")])
+    }
+
+    @Test(
+        "is written shortly, in a shape that stays",
+        arguments: [
+            (DownloadRequest.Destination.directory("/dl"), "{\"directory\":\"/dl\"}"),
+            (.directory("/dl", name: .exact("n \"1\"")), "{\"directory\":\"/dl\",\"name\":\"n \\\"1\\\"\"}"),
+            (.file("/dl/a"), "{\"file\":\"/dl/a\"}"), (.part("/dl/a.part"), "{\"part\":\"/dl/a.part\"}"),
+        ])
+    func shape(destination: DownloadRequest.Destination, text: String) throws {
+        let stored = try StoreBench.request("https://example.com/a?b", to: destination)
+        let json = try StoredText.text(stored)
+        #expect(json == "{\"destination\":\(text),\"sources\":[\"https://example.com/a?b\"]}")
+        #expect(try StoredText.value(StoredRequest.self, json) == stored)
+    }
+
+    @Test("with everything in it has this shape")
+    func fullShape() throws {
+        let stored = try StoreBench.fullRow("a").request
+        let json = try StoredText.text(stored)
+        #expect(
+            json == """
+                {"checksum":"sha-256=\(String(repeating: "07", count: 32))",\
+                "checksumList":"https://example.com/SHA256SUMS",\
+                "destination":{"directory":"/dl/sub","name":"c d.bin"},\
+                "headers":[["Accept","text/plain, */*"],["User-Agent","me \\"2\\""]],\
+                "maxBytes":1152921504606846976,"maxConnections":3,\
+                "network":{"allowsConstrained":false,"allowsMetered":true},"notBefore":1700000010.5,\
+                "onConflict":"overwrite","onDuplicate":"fail","rateLimit":1000,\
+                "sources":["https://example.com/%C3%A4%20b?k=v&x=1","http://mirror.example/c"],\
+                "startsPaused":true,"syncsToDisk":false,\
+                "trust":{"allowsDowngrade":false,"allowsUnprovenParts":false,"failsOnChange":false,\
+                "resumesUnproven":false,"strict":true}}
+                """)
+        #expect(try StoredText.value(StoredRequest.self, json) == stored)
+    }
+
+    @Test(
+        "that makes no sense is an error, never a trap",
+        arguments: [
+            "{}", "[]", "{\"sources\":[],\"destination\":{}}",
+            "{\"sources\":[\"ftp://x\"],\"destination\":{\"file\":\"a\"}}",
+            "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"checksum\":\"x\"}",
+            "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"onConflict\":\"explode\"}",
+        ])
+    func nonsense(text: String) {
+        #expect(throws: (any Error).self) { try StoredText.value(StoredRequest.self, text) }
+    }
+
+    @Test("may say more than this version knows")
+    func unknownFields() throws {
+        let text = "{\"sources\":[],\"destination\":{\"part\":\"/a\"},\"colour\":\"blue\",\"maxConnections\":-4}"
+        let stored = try StoredText.value(StoredRequest.self, text)
+        #expect(stored.destination == .part("/a") && stored.maxConnections == 1)
+    }
+}
