@@ -55,7 +55,7 @@ package final class HTTPTransport: Transport {
     }
 
     /// The most bytes that one receive buffer may have: small under a rate limit, so that what the sockets take in
-    /// does not outrun it. Default and most 1 MiB; 16 KiB at least. A buffer that a connection already has is kept.
+    /// does not outrun it. Default and most 512 KiB; 16 KiB at least. A buffer that a connection already has is kept.
     package var receiveBufferCap: Int {
         get { receiveBuffers.cap }
         set { receiveBuffers.cap = newValue }
