@@ -163,21 +163,21 @@ extension DownloadDriver.State {
     func nextRecord(claiming snapshot: RangeSet<ByteCount>) -> JournalRecord? {
         guard var record else { return nil }
         record.take(tags)
-        if !machine.isLinkUnproven {
-            // The source of the validators comes first.
-            let texts =
-                (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
-            var seen: Set<String> = []
-            record.urls = texts.filter { seen.insert($0).inserted }
-            record.totalBytes = machine.planner.total
-            record.identity = machine.identity
-        }
-        record.checksum = checksum?.description
-        record.offered = (machine.entity?.digests.first ?? offered)?.description
         record.claimed = machine.planner.claimed.union(snapshot.intersection(machine.planner.written)).pairs
-        record.weakestJoin = machine.joinOnResume
         record.mismatch = nil
         record.publishing = nil
+        // Nothing has proven yet that a new link leads to this file: the rest stays as the old one left it.
+        if machine.isLinkUnproven { return record }
+        // The source of the validators comes first.
+        let texts =
+            (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
+        var seen: Set<String> = []
+        record.urls = texts.filter { seen.insert($0).inserted }
+        record.totalBytes = machine.planner.total
+        record.identity = machine.identity
+        record.checksum = checksum?.description
+        record.offered = (machine.entity?.digests.first ?? offered)?.description
+        record.weakestJoin = machine.joinOnResume
         return record
     }
 }

@@ -163,6 +163,13 @@ final class Run: Sendable {
         }
     }
 
+    /// Waits until it backs off, or has failed: then false.
+    func untilRetrying() async -> Bool {
+        func isRetrying() -> Bool { events.contains { if case .retrying = $0 { true } else { false } } }
+        await until { driver in isRetrying() || driver.state.withLock { $0.machine.phase == .ended } }
+        return isRetrying()
+    }
+
     func end() async -> End {
         let outcome = await task.withLock { $0 }?.value ?? .stopped
         return End(outcome: outcome, events: events)

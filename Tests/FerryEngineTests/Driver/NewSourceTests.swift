@@ -1,0 +1,146 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("Another URL for a download that was begun", .timeLimit(.minutes(10)))
+struct NewSourceTests {
+    private let resource = Resource(size: 8_000_000)
+
+    /// 5 MB of `/old` are held in `f.part`, as download `a`; the body gets what its next run is given.
+    private func begun(_ body: @Sendable (DriverRig, RunContext) async throws -> Void) async throws {
+        let resource = resource
+        try await DriverRig.with { rig in
+            rig.server.serve("/old", resource)
+            let path = rig.directory.file("f").string
+            try await rig.interrupt("/old", after: 5_000_000) { $0.destination = .file(path) }
+            #expect(try rig.journal("f").claimed == [[0, 5_000_000]])
+            try await body(rig, RunContext(partPath: path + ".part"))
+        }
+    }
+
+    private func goesOnFromOld(_ rig: DriverRig, _ context: RunContext) async throws {
+        let record = try rig.journal("f")
+        #expect(record.urls == [try rig.server.downloadURL("/old").text])
+        #expect(record.identity.etag == resource.etag)
+        #expect(record.claimed == [[0, 5_000_000]])
+        let end = await rig.run(try rig.request("/old"), context)
+        #expect(end.resumedAt == 5_000_000)
+        #expect(end.file?.proof == .strong)
+        #expect(rig.holds("f", resource))
+    }
+
+    @Test("goes on once samples match, and is the source from then on")
+    func same() async throws {
+        try await begun { rig, context in
+            var other = resource
+            other.etag = "\"other\""
+            rig.server.serve("/new", other)
+            rig.server.remove("/old")
+            rig.server.script("/new", [])
+            let end = await rig.run(try rig.request("/new"), context)
+            #expect(end.resumedAt == 5_000_000)
+            #expect(end.file?.proof == .sampled)
+            #expect(end.file?.path == rig.directory.file("f").string)
+            #expect(rig.holds("f", resource))
+            #expect(try rig.directory.names == ["f"])
+        }
+    }
+
+    @Test("that has proven itself is what the journal names first")
+    func isNamed() async throws {
+        try await begun { rig, context in
+            var other = resource
+            other.etag = "\"other\""
+            rig.server.serve("/new", other)
+            let isRest = Behaviour.when({ $0["Range"]?.hasPrefix("bytes=5000000-") == true }, .stall(after: 1_000_000))
+            rig.server.always("/new", isRest)
+            let run = rig.start(try rig.request("/new") { $0.maxConnections = 1 }, context)
+            await run.reach(6_000_000)
+            run.driver.stop(.pause)
+            _ = await run.end()
+            let record = try rig.journal("f")
+            #expect(record.urls == [try rig.server.downloadURL("/new").text, try rig.server.downloadURL("/old").text])
+            #expect(record.identity.etag == "\"other\"")
+            #expect(record.claimed == [[0, 6_000_000]])
+            rig.server.always("/new", .honest)
+            let end = await rig.run(try rig.request("/new"), context)
+            #expect(end.resumedAt == 6_000_000)
+            #expect(end.file?.proof == .sampled)
+            #expect(rig.holds("f", resource))
+        }
+    }
+
+    @Test("of another file is a conflict, and the old one still goes on")
+    func different() async throws {
+        try await begun { rig, context in
+            rig.server.serve("/new", Resource(size: 8_000_000, seed: 2))
+            let end = await rig.run(try rig.request("/new"), context)
+            #expect(end.error?.code == .conflict)
+            try await goesOnFromOld(rig, context)
+        }
+    }
+
+    @Test("of a file of another length is a conflict, and the old one still goes on")
+    func otherLength() async throws {
+        try await begun { rig, context in
+            rig.server.serve("/new", Resource(size: 9_000_000))
+            let end = await rig.run(try rig.request("/new"), context)
+            #expect(end.error?.code == .conflict)
+            try await goesOnFromOld(rig, context)
+        }
+    }
+
+    @Test("that leads nowhere costs nothing of what is held", arguments: [404, 403, 401, 503])
+    func dead(status: Int) async throws {
+        try await begun { rig, context in
+            rig.server.serve("/new", resource)
+            rig.server.always("/new", .status(status))
+            let end = await rig.run(try rig.request("/new"), context) { $0.maxAttempts = 1 }
+            #expect(end.error != nil)
+            try await goesOnFromOld(rig, context)
+        }
+    }
+
+    @Test("that is paused before it has proven itself costs nothing of what is held")
+    func paused() async throws {
+        try await begun { rig, context in
+            rig.server.serve("/new", resource)
+            let gate = Gate()
+            rig.server.always("/new", .hold(gate))
+            let run = rig.start(try rig.request("/new"), context)
+            await gate.arrived()
+            run.driver.stop(.pause)
+            #expect(await run.end().isStopped)
+            gate.open()
+            try await goesOnFromOld(rig, context)
+        }
+    }
+
+    @Test("needs no samples where a digest decides at the end")
+    func digest() async throws {
+        try await begun { rig, context in
+            rig.server.serve("/new", resource)
+            let checksum = try Checksum(parsing: "sha256:" + resource.sha256)
+            let end = await rig.run(try rig.request("/new") { $0.checksum = checksum }, context)
+            #expect(end.resumedAt == 5_000_000)
+            #expect(end.file?.proof == .digest)
+        }
+    }
+
+    @Test("with the old one as its mirror goes on with that when it leads nowhere")
+    func oldAsMirror() async throws {
+        try await begun { rig, context in
+            rig.server.serve("/new", resource)
+            rig.server.always("/new", .status(404))
+            let old = try rig.server.downloadURL("/old")
+            let end = await rig.run(try rig.request("/new") { $0.sources.append(old) }, context)
+            #expect(end.file != nil)
+            #expect(rig.holds("f", resource))
+            #expect(end.resumedAt == 5_000_000)
+        }
+    }
+}
