@@ -151,7 +151,7 @@ extension Scheduler {
                 guard found.record.id == id.rawValue, found.claimedBytes > 0 else {
                     throw DownloadError(.notResumable, "nothing of it is there that could be gone on with")
                 }
-                return .success(ResumeData(found, at: date))
+                return .success(try ResumeData(found, at: date))
             } catch { return .failure(error) }
         }
         guard case .success(let data) = found else {

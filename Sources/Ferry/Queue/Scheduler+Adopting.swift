@@ -23,11 +23,11 @@ extension Scheduler {
                 .notResumable, "this resume data was used already: its download is listed", recovery: .needsUser)
         }
         let found: PartFiles.Found
-        do throws(DownloadError) { found = try await find(data.part) } catch {
+        do throws(DownloadError) { found = try await find(data.partPath) } catch {
             return try await beginAnew(data, because: error.message)
         }
         guard found.record.id == data.id.rawValue else {
-            return try await beginAnew(data, because: "\(data.part) belongs to another download now")
+            return try await beginAnew(data, because: "\(data.partPath) belongs to another download now")
         }
         await listTurn.take()
         defer { listTurn.give() }
@@ -38,12 +38,10 @@ extension Scheduler {
     /// What it led to is gone: it begins at zero, and says so.
     private func beginAnew(_ data: ResumeData, because reason: String) async throws(DownloadError) -> LiveDownload {
         var request = DownloadRequest(
-            sources: data.urls.compactMap { try? DownloadURL($0) },
-            destination: .file(DownloadManager.absolute(data.destination)))
-        request.checksum = data.checksum.flatMap { try? Checksum(parsing: $0) }
+            sources: data.sources, destination: .file(String(data.partPath.dropLast(".part".count))))
+        request.checksum = data.checksum
         request.id = data.id
         request.onDuplicate = .addAnother
-        if request.sources.isEmpty { throw DownloadError(.notResumable, "the resume data names no URL") }
         var known: Set<String> = []
         let added = try await add([request.checked(alreadyWritable: &known)])[0]
         let kind = DownloadEvent.Kind.restarted(reason: reason)
@@ -107,12 +105,12 @@ extension CatalogueRow {
 
 extension ResumeData {
     /// What leads back to a part file.
-    init(_ found: PartFiles.Found, at date: Date) {
+    init(_ found: PartFiles.Found, at date: Date) throws(DownloadError) {
         let record = found.record
-        self.init(
-            id: DownloadID(rawValue: record.id), urls: record.urls, part: found.part,
-            destination: found.directory + "/" + record.name, totalBytes: record.totalBytes,
-            completedBytes: found.claimedBytes, etag: record.identity.etag,
-            lastModified: record.identity.lastModified, checksum: record.checksum, createdAt: date)
+        try self.init(
+            id: DownloadID(rawValue: record.id), sources: record.urls.compactMap { try? DownloadURL($0) },
+            partPath: found.part, totalBytes: record.totalBytes, completedBytes: found.claimedBytes,
+            etag: record.identity.etag, lastModified: record.identity.lastModified,
+            checksum: record.checksum.flatMap { try? Checksum(parsing: $0) }, created: date)
     }
 }

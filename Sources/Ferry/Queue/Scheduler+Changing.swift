@@ -36,7 +36,7 @@ extension Scheduler {
         state.withLock { state in
             guard state.policy.contains(live.id) else { return }
             state.rules[live.id] = request.network == NetworkRule() ? nil : request.network
-            state.addresses[live.id] = host.flatMap { NetworkSnapshot.isAddress($0) ? $0 : nil }
+            state.addresses[live.id] = host.flatMap { NetworkAddress($0) == nil ? nil : $0 }
             if isNear { state.near.insert(live.id) } else { state.near.remove(live.id) }
             state.review(live.id)
         }

@@ -7,25 +7,24 @@ import Synchronization
 extension Scheduler {
     /// Follows the network from now on; in a manager that keeps nothing, only once something has failed.
     func watchNetwork() {
-        let isNew = state.withLock { state in
-            guard state.watcher == nil, state.phase == .open, state.configuration.watchesNetwork else { return false }
+        state.withLock { state in
+            guard state.watcher == nil, state.phase == .open, state.configuration.watchesNetwork else { return }
             // owner: state.watcher, cancelled in shutdown.
             state.watcher = Task { [weak self, monitor] in
+                await monitor.start()
                 for await snapshot in monitor.changes() {
                     guard let self else { return }
                     await self.networkChanged(snapshot)
                 }
             }
-            return true
         }
-        if isNew { monitor.start() }
     }
 
     /// Whether a host is this machine or directly attached; names are asked only while there is no way out.
     func isNear(_ host: String?) async -> Bool {
         guard let host else { return false }
         let (network, watches) = state.withLock { ($0.network, $0.configuration.watchesNetwork) }
-        if network.isLocalAddress(host) { return true }
+        if network.isLocal(host) { return true }
         guard watches, !network.status.isOnline else { return false }
         return await monitor.isLocal(host)
     }
@@ -37,14 +36,14 @@ extension Scheduler {
             let running = state.withLock { state in state.runs.keys.compactMap { state.live[$0]?.live } }
             for live in running {
                 guard let host = live.request.sources.first?.host else { continue }
-                if snapshot.isLocalAddress(host) { continue }
+                if snapshot.isLocal(host) { continue }
                 if await monitor.isLocal(host) { near.append(live.id) }
             }
         }
         let reconnecting: [DownloadDriver] = state.withLock { state in
-            let hasMoved = state.network.generation != snapshot.generation && state.network != .unknown
+            let hasMoved = state.network.generation != snapshot.generation
             state.network = snapshot
-            for (id, host) in state.addresses { state.set(isNear: snapshot.isLocalAddress(host), of: id) }
+            for (id, host) in state.addresses { state.set(isNear: snapshot.isLocal(host), of: id) }
             for id in near { state.set(isNear: true, of: id) }
             state.policy.set(network: snapshot.status)
             guard hasMoved, snapshot.status.isOnline else { return [] }
@@ -69,7 +68,7 @@ extension Scheduler.State {
     ) {
         if rule != NetworkRule() { rules[id] = rule }
         if isNear { near.insert(id) }
-        if let host, NetworkSnapshot.isAddress(host) { addresses[id] = host }
+        if let host, NetworkAddress(host) != nil { addresses[id] = host }
         policy.restore(id, key: key, needs: needs(of: id), until: until)
     }
 

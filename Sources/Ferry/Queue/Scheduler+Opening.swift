@@ -39,6 +39,15 @@ extension Scheduler {
             if opening.isNew {
                 try await rebuild(store, identifier: identifier, directory: directory)
             }
+            if configuration.watchesNetwork {
+                // What may run at once depends on it.
+                await monitor.start()
+                let network = monitor.current
+                state.withLock { state in
+                    state.network = network
+                    state.policy.set(network: network.status)
+                }
+            }
             let entries = try await store.load()
             let vault: any SecretVault =
                 configuration.storesCredentials ? SecretStore(directory: place + "/secrets") : SecretMemory()
@@ -73,7 +82,7 @@ extension Scheduler {
         case .waitingForFreshLink, .waitingForCredentials, .paused, .completed, .cancelled: return
         }
         state.enter(
-            entry.id, key: entry.key, rule: entry.network, isNear: state.network.isLocalAddress(entry.host),
+            entry.id, key: entry.key, rule: entry.network, isNear: state.network.isLocal(entry.host),
             until: until, host: entry.host)
     }
 
@@ -140,7 +149,8 @@ extension Scheduler {
             return (state.store, state.watcher, state.live.values.compactMap(\.live))
         }
         watcher?.cancel()
-        monitor.stop()
+        await watcher?.value
+        await monitor.stop()
         for live in live { live.close() }
         await engine.shutdown()
         await store?.close()

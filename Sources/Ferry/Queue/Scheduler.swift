@@ -76,7 +76,7 @@ final class Scheduler: Sendable {
             State(
                 configuration: configuration, phase: isKept ? .idle : .open, store: isKept ? nil : MemoryStore(),
                 vault: SecretMemory(), policy: QueuePolicy(limit: max(1, configuration.maxConcurrentDownloads)),
-                network: .unknown))
+                network: .assumed))
     }
 
     var configuration: DownloadManager.Configuration { state.withLock { $0.configuration } }
