@@ -1,0 +1,47 @@
+public import FerryCore
+public import Foundation
+import Synchronization
+
+extension Download {
+    /// Foundation's progress of this download, in bytes, for views that show one; made anew with each call.
+    ///
+    /// Its cancel, pause and resume do that to the download. It counts to the end while somebody holds it; it holds the
+    /// download, and the download does not hold it.
+    public func makeProgress() -> Progress {
+        let progress = Progress(totalUnitCount: -1)
+        progress.kind = .file
+        let file = status.path.map { URL(filePath: $0, directoryHint: .notDirectory) }
+        progress.setUserInfoObject(file, forKey: .fileURLKey)
+        progress.isCancellable = true
+        progress.isPausable = true
+        // owner: nobody has to wait for these: each ends when the download has done what was asked.
+        progress.cancellationHandler = { [self] in Task { await cancel() } }
+        progress.pausingHandler = { [self] in Task { await pause() } }
+        progress.resumingHandler = { [self] in Task { await resume() } }
+        let shown = WeakProgress(progress)
+        shown.show(status)
+        let updates = updates
+        // owner: nobody: it ends with the download, or at the first update after the progress has gone.
+        Task { for await status in updates { guard shown.show(status) else { return } } }
+        return progress
+    }
+}
+
+/// Writes a status into a progress that may go at any time.
+private final class WeakProgress: Sendable {
+    private weak let progress: Progress?
+
+    init(_ progress: Progress) { self.progress = progress }
+
+    /// False when it has gone.
+    @discardableResult
+    func show(_ status: DownloadStatus) -> Bool {
+        guard let progress else { return false }
+        progress.totalUnitCount = status.progress.totalBytes ?? -1
+        progress.completedUnitCount = status.progress.completedBytes
+        let speed = status.progress.bytesPerSecond
+        progress.setUserInfoObject(speed > 0 ? Int(speed) : nil, forKey: .throughputKey)
+        progress.setUserInfoObject(status.progress.timeRemaining?.seconds, forKey: .estimatedTimeRemainingKey)
+        return true
+    }
+}

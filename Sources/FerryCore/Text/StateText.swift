@@ -1,0 +1,33 @@
+extension DownloadState {
+    /// The state in words, for people: `Downloading`, `Waiting for a network`.
+    public func text(in language: Language) -> String {
+        let (english, chinese) = texts
+        return language == .simplifiedChinese ? chinese : english
+    }
+
+    private var texts: (english: String, chinese: String) {
+        switch self {
+        case .waiting(let reason): reason.texts
+        case .downloading: ("Downloading", "正在下载")
+        case .verifying: ("Verifying", "正在校验")
+        case .paused: ("Paused", "已暂停")
+        case .failed: ("Failed", "失败")
+        case .completed: ("Completed", "已完成")
+        case .cancelled: ("Cancelled", "已取消")
+        }
+    }
+}
+
+extension WaitReason {
+    fileprivate var texts: (english: String, chinese: String) {
+        switch self {
+        case .slot: ("Waiting for its turn", "排队中")
+        case .network: ("Waiting for a network", "等待网络")
+        case .retry: ("Waiting for the next attempt", "等待重试")
+        case .diskSpace: ("Waiting for disk space", "等待磁盘空间")
+        case .freshLink: ("Waiting for a new link", "等待新链接")
+        case .credentials: ("Waiting for credentials", "等待登录凭据")
+        case .notBefore: ("Waiting for its time", "等待预定时间")
+        }
+    }
+}
