@@ -4,29 +4,48 @@ import SystemPackage
 
 /// The lock on a state directory: a file that one open description at a time has locked, over all processes.
 ///
-/// The system takes it back when the process ends, however it ends. The file stays, with the last owner's number in it.
+/// The system takes it back when the process ends, however it ends. The file stays; the owner's number is in it.
 final class StateLock: Sendable {
     private let file: any File
 
     private init(_ file: any File) { self.file = file }
 
-    /// Takes the lock; throws at once when somebody has it, this process included.
+    /// Takes the lock; throws at once when somebody has it, this process included. Blocks for at most half a second
+    /// while it is changing hands.
     static func take(_ path: FilePath, _ fileSystem: any FileSystem) throws -> StateLock {
         // Somebody may remove the file between opening and locking it: then the lock is on nothing that others see.
-        for _ in 0..<10 {
+        var attempts = 0
+        while true {
             let file = try open(path, fileSystem)
-            guard try file.tryLock() else { throw isTaken(by: owner(file), path) }
+            guard try file.tryLock() else {
+                let owner = owner(file)
+                guard owner == nil, attempts < 50 else { throw isTaken(by: owner, path) }
+                // Nobody's name is on it: it is being taken, or was given back and a child of this process has not yet
+                // let go of its copy, between fork and exec.
+                attempts += 1
+                Thread.sleep(forTimeInterval: 0.01)
+                continue
+            }
             let (mine, named) = (try file.status(), try fileSystem.statusIfPresent(path))
-            guard let named, named.isSameFile(as: mine) else { continue }
+            guard let named, named.isSameFile(as: mine) else {
+                attempts += 1
+                guard attempts < 50 else { throw FileError(.lock, path, kind: .notFound) }
+                continue
+            }
             try file.truncate(to: 0)
             try file.write(Array("\(ProcessInfo.processInfo.processIdentifier)\n".utf8), at: 0)
             return StateLock(file)
         }
-        throw FileError(.lock, path, kind: .notFound)
     }
 
     /// Gives it back; it is also given back when it is let go.
-    func release() { file.close() }
+    func release() {
+        // Without a name on it, so that who finds it held for a moment more waits.
+        try? file.truncate(to: 0)
+        file.close()
+    }
+
+    deinit { release() }
 
     private static func open(_ path: FilePath, _ fileSystem: any FileSystem) throws -> any File {
         do throws(FileError) {

@@ -145,7 +145,8 @@ struct CatalogueTests {
                 "UPDATE download SET total = -1", "UPDATE download SET request = '{'",
                 "UPDATE download SET id = 'a' WHERE id = 'b'", "UPDATE download SET id = ''",
                 "UPDATE download SET position = 'x'", "UPDATE download SET priority = NULL",
-                "UPDATE download SET metered = 2", "UPDATE download SET attempts = -1", "UPDATE download SET place = ''",
+                "UPDATE download SET metered = 2", "UPDATE download SET attempts = -1",
+                "UPDATE download SET place = ''",
                 "INSERT INTO history (download, time, kind) VALUES ('absent', 0, '{}')",
                 "INSERT INTO event (download, session, time, kind) VALUES ('a', '', 0, 'x')",
             ] {
