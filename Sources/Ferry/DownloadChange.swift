@@ -29,9 +29,17 @@ public struct DownloadChange: Sendable, Hashable {
         checksum = request.checksum
     }
 
-    /// The request with this change.
-    func applied(to request: DownloadRequest) -> DownloadRequest {
-        var request = request
+    /// The request with this change. What was given for one origin does not go to another: unless new ones come with
+    /// the new URL, secret headers and credentials are dropped then.
+    func applied(to old: DownloadRequest) -> DownloadRequest {
+        var request = old
+        let known = Set(old.sources.map(\.origin))
+        let staysAtHome = sources.allSatisfy { known.contains($0.origin) }
+        var headers = headers
+        if !staysAtHome {
+            request.credentials = nil
+            if headers == old.headers { headers = StoredRequest.openFields(of: headers) }
+        }
         request.sources = sources
         request.headers = headers
         request.maxConnections = max(1, maxConnections)

@@ -29,6 +29,13 @@ extension StoredRequest {
     /// The headers that are no secrets.
     package static let openHeaders: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent, .referer]
 
+    /// Those of the fields that are no secrets.
+    static func openFields(of fields: HTTPFields) -> HTTPFields {
+        var open = HTTPFields()
+        for field in fields where openHeaders.contains(field.name) { open.append(field) }
+        return open
+    }
+
     /// Takes a request apart: what may be written down, and what may not (`nil` when there is nothing of it).
     package static func split(_ request: DownloadRequest) -> (stored: StoredRequest, secrets: Secrets?) {
         var secrets = Secrets(credentials: request.credentials)
