@@ -48,24 +48,6 @@ extension DownloadDriver {
         }
     }
 
-    /// The pair that an earlier run of this download left, when it is still there.
-    private func pathsOfLastRun() -> DownloadPaths? {
-        guard let path = context.partPath, let paths = DownloadPaths(of: absolute(path)) else { return nil }
-        do throws(JournalError) {
-            let record = try Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
-            if record.id == id.rawValue { return paths }
-            report(.event(.note("\(paths.part) belongs to another download")))
-        } catch .missing {
-            // A file that was in memory only has none.
-        } catch {
-            report(.event(.note(error.message)))
-        }
-        return nil
-    }
-
-    /// Whether what this id names is another download's.
-    private func isAnothers(_ id: String) -> Bool { id != self.id.rawValue && context.belongsToAnother?(id) == true }
-
     /// The manager has made paths absolute.
     func absolute(_ path: String) -> FilePath { FilePath(path).lexicallyNormalized() }
 
@@ -148,14 +130,6 @@ extension DownloadDriver {
         storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))
         try await adopt(record, part: part, paths: paths)
         return nil
-    }
-
-    /// Whether the download that is under way there is not the one asked for: then it takes the next name.
-    private func isOfAnotherRequest(_ paths: DownloadPaths) -> Bool {
-        guard let other = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem) else { return false }
-        if isAnothers(other.id) { return true }
-        guard request.onConflict == .rename, let source = request.sources.first else { return false }
-        return !other.urls.contains(source.text)
     }
 
     /// The names under which a list of digests may know the file, before the server was asked.

@@ -83,6 +83,13 @@ struct DriverRig: Sendable {
     }
 }
 
+/// Time stands still; sleeping takes what it takes.
+struct FrozenClock: EngineClock {
+    func now() -> Duration { .seconds(1000) }
+    func date() -> Date { Date() }
+    func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+}
+
 /// A run of a download that is under way, or over.
 final class Run: Sendable {
     struct End: Sendable {
