@@ -12,12 +12,13 @@ final class DelegateDispatcher: Sendable {
     weak let delegate: (any DownloadManagerDelegate)?
     private let place: EventHub.Place
     private let progress = Mutex<[DownloadID: DownloadProgress]>([:])
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let task: Mutex<Task<Void, Never>?>
 
     init(_ delegate: any DownloadManagerDelegate, of manager: DownloadManager, _ place: EventHub.Place) {
         self.delegate = delegate
         self.manager = manager
         self.place = place
+        task = Mutex(nil)
     }
 
     /// Begins to call.

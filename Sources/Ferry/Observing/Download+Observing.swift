@@ -17,8 +17,8 @@ extension Download {
         on queue: DispatchQueue, _ handler: @escaping @Sendable (DownloadStatus) -> Void
     ) -> ObservationToken {
         let updates = updates
-        // owner: the token, which cancels it.
         return ObservationToken(
+            // owner: the token, which cancels it.
             Task {
                 for await status in updates {
                     await withCheckedContinuation { continuation in
@@ -34,8 +34,8 @@ extension Download {
     /// Calls `handler` with the status now and whenever it changes, on the main actor, until the token goes.
     public func observe(_ handler: @escaping @MainActor (DownloadStatus) -> Void) -> ObservationToken {
         let updates = updates
-        // owner: the token, which cancels it.
         return ObservationToken(
+            // owner: the token, which cancels it.
             Task {
                 for await status in updates {
                     if Task.isCancelled { return }

@@ -14,10 +14,11 @@ extension Download {
         progress.setUserInfoObject(file, forKey: .fileURLKey)
         progress.isCancellable = true
         progress.isPausable = true
-        // owner: nobody has to wait for these: each ends when the download has done what was asked.
-        progress.cancellationHandler = { [self] in Task { await cancel() } }
-        progress.pausingHandler = { [self] in Task { await pause() } }
-        progress.resumingHandler = { [self] in Task { await resume() } }
+        // owner: nobody has to wait for them: each ends when the download has done what was asked.
+        let ask = { @Sendable (what: @escaping @Sendable () async -> Void) in _ = Task { await what() } }
+        progress.cancellationHandler = { [self] in ask { _ = await self.cancel() } }
+        progress.pausingHandler = { [self] in ask { _ = await self.pause() } }
+        progress.resumingHandler = { [self] in ask { _ = await self.resume() } }
         let shown = WeakProgress(progress)
         shown.show(status)
         let updates = updates

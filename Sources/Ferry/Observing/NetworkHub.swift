@@ -6,7 +6,8 @@ final class NetworkHub: Sendable {
     private let state = Mutex((followers: [Int: AsyncStream<NetworkStatus>.Continuation](), last: 0, isClosed: false))
 
     func stream(from current: NetworkStatus) -> AsyncStream<NetworkStatus> {
-        let (stream, continuation) = AsyncStream.makeStream(of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
         let id: Int? = state.withLock { state in
             continuation.yield(current)
             guard !state.isClosed else { return nil }

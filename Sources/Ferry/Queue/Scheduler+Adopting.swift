@@ -60,7 +60,8 @@ extension Scheduler {
         return try result.get()
     }
 
-    private func list(_ found: PartFiles.Found, in store: any DownloadStore) async throws(DownloadError) -> LiveDownload {
+    private func list(_ found: PartFiles.Found, in store: any DownloadStore) async throws(DownloadError) -> LiveDownload
+    {
         guard var row = CatalogueRow(found, at: clock.date()) else {
             throw DownloadError(.notResumable, "the journal of \(found.part) names no URL")
         }

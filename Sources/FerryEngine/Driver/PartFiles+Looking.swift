@@ -47,7 +47,9 @@ extension PartFiles {
     package static func held(
         at path: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
     ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {
-        guard let found = try? find(at: path, fileSystem: fileSystem), found.record.id == id.rawValue else { return nil }
+        guard let found = try? find(at: path, fileSystem: fileSystem), found.record.id == id.rawValue else {
+            return nil
+        }
         return (found.claimedBytes, found.record.totalBytes)
     }
 }
