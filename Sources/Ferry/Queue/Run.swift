@@ -46,6 +46,7 @@ final class Run: Sendable {
         var stop: Stop?
         var task: Task<Void, Never>?
         var retryAt: Date?
+        var isStream = false
         var isRecorded = false
         var number: Int64?
     }
@@ -73,6 +74,12 @@ final class Run: Sendable {
             if state.stop == .cancel { driver.stop(.cancel) }
             return true
         }
+    }
+
+    /// It writes to a stream: only its end and its user stop it.
+    var isStream: Bool {
+        get { state.withLock { $0.isStream } }
+        set { state.withLock { $0.isStream = newValue } }
     }
 
     /// It waits for its next attempt, until this time; `nil`: not any more.

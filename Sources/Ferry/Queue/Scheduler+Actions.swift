@@ -8,6 +8,8 @@ extension Scheduler {
     func pause(_ live: LiveDownload) async -> Bool {
         await live.turn.take()
         defer { live.turn.give() }
+        // Bytes that have gone into a stream cannot go on from a journal.
+        if live.request.isStream { return false }
         while true {
             if let run = stopRun(live.id, .pause) {
                 await run.ended()
@@ -43,7 +45,7 @@ extension Scheduler {
                 return state.runs[live.id]
             }
             run?.driver?.retryNow()
-            if run == nil { live.set(state: .waiting(.slot)) }
+            if run == nil { live.set(state: .waiting(standing(of: live.id) ?? .slot)) }
             told(live.id)
             turnOver()
             return true
@@ -83,7 +85,7 @@ extension Scheduler {
     func join(_ live: LiveDownload) async {
         let request = live.request
         let host = request.sources.first?.host
-        let isNear = await isNear(host)
+        let isNear = await isNear(request)
         let notBefore = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
         let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
         let until = notBefore.map { moment(of: $0) }
@@ -94,6 +96,8 @@ extension Scheduler {
         ])
         live.set(state: .waiting(reason))
         state.withLock { state in
+            // A failed one may be there already, to be tried again later.
+            state.leave(live.id)
             state.enter(live.id, key: key, rule: request.network, isNear: isNear, until: until, host: host)
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }

@@ -86,7 +86,7 @@ extension Scheduler {
                     id: id, session: configuration.storage.identifier ?? "", key: key,
                     state: request.firstState(at: now), name: request.firstName, request: stored,
                     label: request.label, userInfo: request.userInfo, createdAt: now))
-            plan.isNear.append(await isNear(stored.sources.first?.host))
+            plan.isNear.append(await isNear(request))
             plan.secrets[id] = secrets
         }
         return plan
@@ -171,6 +171,22 @@ extension DownloadRequest {
         if startsPaused { return .paused }
         if let notBefore, notBefore > now { return .waiting(.notBefore(notBefore)) }
         return .waiting(.slot)
+    }
+}
+
+extension DownloadRequest {
+    var isStream: Bool { if case .stream = destination { true } else { false } }
+}
+
+extension CatalogueRow {
+    /// Where its file goes, absolute; `nil` for a stream.
+    var directory: String? {
+        if let path, let slash = path.lastIndex(of: "/") { return String(path[..<slash]) }
+        switch request.destination {
+        case .directory(let path, _): return path
+        case .file(let path), .part(let path): return path.lastIndex(of: "/").map { String(path[..<$0]) }
+        case .stream: return nil
+        }
     }
 }
 

@@ -20,6 +20,12 @@ extension Scheduler {
         }
     }
 
+    /// As ``isNear(_:)-(String?)``; a stream counts as near, because it cannot be stopped and gone on with.
+    func isNear(_ request: DownloadRequest) async -> Bool {
+        if request.isStream { return true }
+        return await isNear(request.sources.first?.host)
+    }
+
     /// Whether a host is this machine or directly attached; names are asked only while there is no way out.
     func isNear(_ host: String?) async -> Bool {
         guard let host else { return false }
@@ -53,11 +59,32 @@ extension Scheduler {
         for driver in reconnecting { driver.reconnect() }
         networkHub.send(snapshot.status)
         turnOver()
+        showStandings()
     }
 
     /// The manager's rules have changed: those who follow them need something else now.
     func applyNetworkRules() {
         state.withLock { state in for id in state.policy.ids { state.review(id) } }
+    }
+
+    /// What a queued download that does not run waits for; `nil` for others, and for those that wait for their time.
+    func standing(of id: DownloadID) -> WaitReason? { state.withLock { $0.standing(of: id) } }
+
+    /// Those that wait show what they wait for now.
+    func showStandings() {
+        let changed: [(LiveDownload, WaitReason)] = state.withLock { state in
+            state.live.compactMap { id, weak in
+                guard let live = weak.live, let reason = state.standing(of: id),
+                    live.current == .waiting(.slot) || live.current == .waiting(.network),
+                    live.current != .waiting(reason)
+                else { return nil }
+                return (live, reason)
+            }
+        }
+        for (live, reason) in changed {
+            live.set(state: .waiting(reason))
+            told(live.id)
+        }
     }
 }
 
@@ -91,6 +118,16 @@ extension Scheduler.State {
         (rules[id] ?? NetworkRule()).needs(
             isLocal: near.contains(id), allowsMetered: configuration.allowsMeteredNetwork,
             allowsConstrained: configuration.allowsConstrainedNetwork)
+    }
+
+    /// What a queued download that does not run waits for.
+    func standing(of id: DownloadID) -> WaitReason? {
+        guard runs[id] == nil else { return nil }
+        switch policy.standing(of: id) {
+        case .waitsForNetwork: return .network
+        case .waitsForSlot: return .slot
+        case .running, .ending, .blocked, nil: return nil
+        }
     }
 
     mutating func review(_ id: DownloadID) { policy.setNeeds(needs(of: id), of: id) }

@@ -16,6 +16,9 @@ extension Scheduler {
             live = self.live(for: row, secrets: secrets)
             // A handle that was made for a list has none of the secrets.
             live.set(request: row.request(with: secrets))
+            if live.current == .waiting(.diskSpace), await isStillFull(row, environment) {
+                return await waitsForSpace(id)
+            }
             if row.request.hasSecrets, secrets == nil {
                 outcome = .failed(
                     DownloadError(
@@ -35,6 +38,30 @@ extension Scheduler {
         let (store, vault) = state.withLock { ($0.store, $0.vault) }
         guard let row = try await store?.row(id) else { return nil }
         return (row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil)
+    }
+
+    /// How often a full disk is looked at again.
+    private static let spaceInterval: Duration = .seconds(5)
+
+    private func isStillFull(_ row: CatalogueRow, _ environment: EngineEnvironment) async -> Bool {
+        let floor = configuration.minFreeBytes
+        guard let directory = row.directory else { return false }
+        let (path, total, missing) = (row.path, row.totalBytes, row.totalBytes.map { max(0, $0 - row.completedBytes) })
+        return await environment.pool.run {
+            !PartFiles.hasRoom(
+                at: path, in: directory, missing: missing, total: total, floor: floor,
+                fileSystem: environment.fileSystem)
+        }
+    }
+
+    private func waitsForSpace(_ id: DownloadID) async {
+        state.withLock { state in
+            state.policy.block(id, until: clock.now() + Self.spaceInterval)
+            state.policy.stopped(id)
+            state.runs[id] = nil
+        }
+        bell.ring()
+        turnOver()
     }
 
     /// It is not listed any more.
@@ -67,6 +94,7 @@ extension Scheduler {
             self.take(report, of: live, in: run)
         }
         live.set(driver: driver)
+        run.isStream = live.request.isStream
         guard run.begin(driver) else { return .stopped }
         return await driver.run()
     }
@@ -230,7 +258,11 @@ extension Scheduler {
         let configuration = configuration
         if configuration.waitsForUser, let reason = error.userWait {
             let progress = live.status.progress
-            leaveQueue(live.id)
+            if reason == .diskSpace {
+                state.withLock { $0.policy.block(live.id, until: clock.now() + Self.spaceInterval) }
+            } else {
+                leaveQueue(live.id)
+            }
             await keep([
                 .update(
                     live.id,
@@ -314,11 +346,12 @@ extension Scheduler {
 }
 
 extension DownloadError {
-    /// What the user must bring before it can go on.
+    /// What must come before it can go on.
     var userWait: WaitReason? {
         switch code {
         case .freshLink: .freshLink
         case .credentials: .credentials
+        case .diskFull: .diskSpace
         default: nil
         }
     }

@@ -96,6 +96,7 @@ final class Scheduler: Sendable {
         engine.apply(configuration)
         applyNetworkRules()
         turnOver()
+        showStandings()
     }
 
     // MARK: Who runs
@@ -113,10 +114,13 @@ final class Scheduler: Sendable {
             if state.policy.hasReady {
                 // Who only waits for his next attempt leaves his slot to those who could use it.
                 let soon = clock.date().addingTimeInterval(1)
-                for run in state.runs.values { if let at = run.retryAt, at > soon { stops.append((run, .backOff)) } }
+                for run in state.runs.values where !run.isStream {
+                    if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
+                }
             }
             setAlarm(decision.nextWake, now: now, &state)
-            return stops
+            if state.isDraining { bell.ring() }
+            return stops.filter { !$0.0.isStream }
         }
         for (run, stop) in stops { run.stop(stop) }
     }
@@ -160,6 +164,7 @@ final class Scheduler: Sendable {
             state.sweepAt = max(64, 2 * state.live.count)
         }
         let live = make()
+        if live.current == .waiting(.slot), let reason = state.standing(of: id) { live.set(state: .waiting(reason)) }
         state.live[id] = WeakLiveDownload(live: live)
         if state.phase == .closed { live.close() }
         return live

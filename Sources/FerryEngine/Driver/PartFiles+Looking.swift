@@ -43,6 +43,29 @@ extension PartFiles {
         }
     }
 
+    /// Whether there is room to go on with a part file at `path`, which need not be there. What cannot be known is taken
+    /// for room. Blocks.
+    ///
+    /// - Parameters:
+    ///   - directory: Where it lies, or will.
+    ///   - missing: The bytes that are not held yet; `nil` when that is unknown.
+    ///   - floor: The free bytes that must stay.
+    package static func hasRoom(
+        at path: String?, in directory: String, missing: ByteCount?, total: ByteCount?, floor: ByteCount,
+        fileSystem: any FileSystem = LocalFileSystem()
+    ) -> Bool {
+        var needed = missing ?? 0
+        if let path, let total, let part = DownloadPaths(of: FilePath(path))?.part,
+            let status = try? fileSystem.statusIfPresent(part), status.length >= total
+        {
+            // Its space is reserved.
+            needed = 0
+        }
+        let space = DirectorySpace(FilePath(directory), floor: floor, fileSystem: fileSystem)
+        // One more, so that a floor of nothing asks for something.
+        return (try? space.check(needed: needed + 1)).map { $0 == .enough } ?? true
+    }
+
     /// How far a download is by its journal; `nil` when the journal there is not its own. Blocks.
     package static func held(
         at path: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
