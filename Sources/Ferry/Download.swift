@@ -91,12 +91,12 @@ public final class Download: Sendable, Identifiable, Hashable {
             switch live.current {
             case .completed: if let result = live.finished { return result }
             case .failed(let error): throw error
-            case .cancelled: throw DownloadError(.cancelled, "\(status.name) was cancelled")
+            case .cancelled: throw DownloadError(.cancelled, ErrorPhrase(.wasCancelled, status.name))
             case .waiting, .downloading, .verifying, .paused: break
             }
-            if Task.isCancelled { throw DownloadError(.cancelled, "waiting for \(status.name) was cancelled") }
+            if Task.isCancelled { throw DownloadError(.cancelled, ErrorPhrase(.waitWasCancelled, status.name)) }
             if live.isClosed {
-                throw DownloadError(.shutDown, "\(status.name) was left when Ferry was shut down")
+                throw DownloadError(.shutDown, ErrorPhrase(.leftAtShutDown, status.name))
             }
             await live.change()
         }

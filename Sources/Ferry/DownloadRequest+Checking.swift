@@ -17,7 +17,7 @@ extension DownloadRequest {
         case .stream: break
         }
         if sources.isEmpty {
-            guard case .part = destination else { throw DownloadError(.invalidRequest, "no URL was given") }
+            guard case .part = destination else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         }
         if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, "an identifier cannot be empty") }
         try request.checkTexts()

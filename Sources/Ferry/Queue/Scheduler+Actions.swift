@@ -140,7 +140,7 @@ extension Scheduler {
         while let run = stopRun(live.id, .takeAway) { await run.ended() }
         switch live.current {
         case .completed, .cancelled:
-            throw DownloadError(.wrongState, "\(live.status.name) has ended: there is nothing to go on with")
+            throw DownloadError(.wrongState, ErrorPhrase(.nothingLeft, live.status.name))
         case .waiting, .downloading, .verifying, .paused, .failed: break
         }
         leaveQueue(live.id)
@@ -150,10 +150,10 @@ extension Scheduler {
         let date = clock.date()
         let found: Result<ResumeData, DownloadError> = await environment.pool.run {
             do throws(DownloadError) {
-                guard let path else { throw DownloadError(.notResumable, "nothing of it is there yet") }
+                guard let path else { throw DownloadError(.notResumable, ErrorPhrase(.nothingYet)) }
                 let found = try PartFiles.find(at: path, fileSystem: environment.fileSystem)
                 guard found.record.id == id.rawValue, found.claimedBytes > 0 else {
-                    throw DownloadError(.notResumable, "nothing of it is there that could be gone on with")
+                    throw DownloadError(.notResumable, ErrorPhrase(.nothingToResume))
                 }
                 return .success(try ResumeData(found, at: date))
             } catch { return .failure(error) }

@@ -65,8 +65,8 @@ extension Scheduler {
                 let listed = duplicates[index].first
                 if request.onDuplicate == .fail, listed != nil || seen[stored.place] != nil {
                     throw DownloadError(
-                        .duplicate, "\(request.sources.first?.redacted ?? "this download") is listed already",
-                        suggestion: "Use the listed one, or add another one on purpose.", recovery: .needsUser)
+                        .duplicate, ErrorPhrase(.alreadyListed, request.sources.first?.redacted ?? "this download"),
+                        suggestion: ErrorPhrase(.useListed), recovery: .needsUser)
                 }
                 if let listed, let row = try await store.row(listed) {
                     plan.answers.append(.existing(live(for: row)))

@@ -20,7 +20,7 @@ extension Scheduler {
         let store = try await opened()
         if try await store.row(data.id) != nil {
             throw DownloadError(
-                .notResumable, "this resume data was used already: its download is listed", recovery: .needsUser)
+                .notResumable, ErrorPhrase(.resumeDataUsed), recovery: .needsUser)
         }
         let found: PartFiles.Found
         do throws(DownloadError) { found = try await find(data.partPath) } catch {
@@ -63,7 +63,7 @@ extension Scheduler {
     private func list(_ found: PartFiles.Found, in store: any DownloadStore) async throws(DownloadError) -> LiveDownload
     {
         guard var row = CatalogueRow(found, at: clock.date()) else {
-            throw DownloadError(.notResumable, "the journal of \(found.part) names no URL")
+            throw DownloadError(.notResumable, ErrorPhrase(.journalWithoutURL, found.part))
         }
         row.session = configuration.storage.identifier ?? ""
         let host = row.request.sources.first?.host

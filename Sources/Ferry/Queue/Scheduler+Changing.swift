@@ -11,14 +11,14 @@ extension Scheduler {
         await live.turn.take()
         defer { live.turn.give() }
         guard live.current.actions.contains(.change) || live.current == .verifying else {
-            throw DownloadError(.wrongState, "\(live.status.name) has ended and cannot be changed")
+            throw DownloadError(.wrongState, ErrorPhrase(.unchangeable, live.status.name))
         }
         let old = try await whole(live)
         var wish = DownloadChange(old)
         change(&wish)
         let request = wish.applied(to: old)
         try request.checkTexts()
-        if request.sources.isEmpty { throw DownloadError(.invalidRequest, "no URL was given") }
+        if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         var wasRunning = false
         if wish.needsNewRun(from: old) {
             while let run = stopRun(live.id, .change) {
@@ -54,7 +54,7 @@ extension Scheduler {
     private func whole(_ live: LiveDownload) async throws(DownloadError) -> DownloadRequest {
         let (store, vault) = state.withLock { ($0.store, $0.vault) }
         guard let row = try await store?.row(live.id) else {
-            throw DownloadError(.notFound, "\(live.status.name) is not listed any longer")
+            throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
         return row.request(with: row.request.hasSecrets ? try await vault.secrets(of: live.id) : nil)
     }
@@ -115,7 +115,7 @@ extension Scheduler {
         await listTurn.take()
         defer { listTurn.give() }
         guard let own = try await store.row(live.id)?.key else {
-            throw DownloadError(.notFound, "\(live.status.name) is not listed any longer")
+            throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
         let listed = try await store.load().filter { $0.key.priority == own.priority }
         let placement: PlacementPlanner.Placement

@@ -22,7 +22,7 @@ extension Scheduler {
             if row.request.hasSecrets, secrets == nil {
                 outcome = .failed(
                     DownloadError(
-                        .credentials, "the credentials of \(row.name) were not kept", recovery: .needsUser))
+                        .credentials, ErrorPhrase(.credentialsNotKept, row.name), recovery: .needsUser))
             } else {
                 outcome = await drive(run, live, row, environment, on: loop)
             }

@@ -84,7 +84,7 @@ final class Scheduler: Sendable {
     /// Nothing begins any more.
     var isShutDown: Bool { state.withLock { $0.phase == .closing || $0.phase == .closed } }
 
-    static let wasShutDown = DownloadError(.shutDown, "this download manager was shut down")
+    static let wasShutDown = DownloadError(.shutDown, ErrorPhrase(.wasShutDown))
 
     func configure(_ change: (inout DownloadManager.Configuration) -> Void) {
         let configuration = state.withLock { state in

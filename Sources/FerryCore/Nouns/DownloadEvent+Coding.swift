@@ -1,19 +1,23 @@
-/// Coded as `{"id", "time", "kind", …}`: `time` in seconds since 1970, the rest as ``DownloadEvent/Kind``.
+/// Coded as `{"id", "time", "number"?, "kind", …}`: `time` in seconds since 1970, the rest as ``DownloadEvent/Kind``.
+///
+/// One that was read cannot be acknowledged: who gave it out is not written.
 extension DownloadEvent: Codable {
-    private enum CodingKeys: String, CodingKey { case id, time }
+    private enum CodingKeys: String, CodingKey { case id, time, number }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
             date: try container.decodeTime(forKey: .time),
-            kind: try Kind(from: decoder))
+            kind: try Kind(from: decoder),
+            number: try container.decodeIfPresent(Int64.self, forKey: .number))
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id.rawValue, forKey: .id)
         try container.encode(time: date, forKey: .time)
+        try container.encodeIfPresent(number, forKey: .number)
         try kind.encode(to: encoder)
     }
 }

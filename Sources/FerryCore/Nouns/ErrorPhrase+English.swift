@@ -51,16 +51,20 @@ extension ErrorPhrase.Key {
         case .resumeDataForeign: "this is no resume data of Ferry: {0}"
         case .resumeDataNewer:
             "the resume data is of a newer version of Ferry (format {0}, this one reads up to {1})"
+        case .resumeDataUsed: "this resume data was used already: its download is listed"
+        case .nothingYet: "nothing of it is there yet"
+        case .nothingToResume: "nothing of it is there that could be gone on with"
+        case .partGone: "the part file {0} is gone"
 
         case .wasCancelled: "{0} was cancelled"
         case .waitWasCancelled: "waiting for {0} was cancelled"
         case .leftAtShutDown: "{0} was left when Ferry was shut down"
         case .wasShutDown: "this download manager was shut down"
         case .alreadyListed: "{0} is listed already"
-        case .notListed: "there is no download {0}"
-        case .wrongState: "{0} cannot be done while the download is {1}"
-        case .openElsewhere: "{0} is open in another process ({1})"
-        case .catalogueNewer: "the catalogue {0} was made by a newer version of Ferry"
+        case .notListed: "{0} is not listed any longer"
+        case .unchangeable: "{0} has ended and cannot be changed"
+        case .nothingLeft: "{0} has ended: there is nothing to go on with"
+        case .credentialsNotKept: "the credentials of {0} were not kept"
 
         case .leftAsItIs: "What is here was left as it is."
         case .orRestart: "Without --no-restart it begins again; what is here was left as it is."
@@ -74,6 +78,7 @@ extension ErrorPhrase.Key {
         case .minFree: "{0} stay free; --min-free changes that."
         case .startAnew: "Start the download anew; a part file that is still there is found by its URL."
         case .updateFerry: "Update Ferry."
+        case .useListed: "Use the listed one, or add another one on purpose."
         }
     }
 }

@@ -42,16 +42,20 @@ extension ErrorPhrase.Key {
         case .resumeDataDamaged: "续传数据已损坏：{0}"
         case .resumeDataForeign: "这不是 Ferry 的续传数据：{0}"
         case .resumeDataNewer: "续传数据来自更新版本的 Ferry（格式 {0}，当前版本最高支持 {1}）"
+        case .resumeDataUsed: "此续传数据已使用过：对应的下载已在列表中"
+        case .nothingYet: "还没有下载到任何内容"
+        case .nothingToResume: "没有可以继续的内容"
+        case .partGone: "部分文件 {0} 已不存在"
 
         case .wasCancelled: "{0} 已取消"
         case .waitWasCancelled: "对 {0} 的等待已取消"
         case .leftAtShutDown: "Ferry 关闭时 {0} 尚未完成"
         case .wasShutDown: "此下载管理器已关闭"
         case .alreadyListed: "{0} 已在列表中"
-        case .notListed: "没有下载 {0}"
-        case .wrongState: "下载处于 {1} 状态时不能执行 {0}"
-        case .openElsewhere: "{0} 已被另一个进程打开（{1}）"
-        case .catalogueNewer: "目录库 {0} 来自更新版本的 Ferry"
+        case .notListed: "{0} 已不在列表中"
+        case .unchangeable: "{0} 已结束，无法更改"
+        case .nothingLeft: "{0} 已结束，没有可继续的内容"
+        case .credentialsNotKept: "{0} 的凭据没有保存"
 
         case .leftAsItIs: "已有的内容保持不变。"
         case .orRestart: "不加 --no-restart 则会从头开始；已有的内容保持不变。"
@@ -65,6 +69,7 @@ extension ErrorPhrase.Key {
         case .minFree: "会保留 {0} 的可用空间；可用 --min-free 更改。"
         case .startAnew: "请重新开始下载；如果部分文件还在，会通过网址找到它。"
         case .updateFerry: "请更新 Ferry。"
+        case .useListed: "请使用已列出的下载，或明确添加另一个。"
         }
     }
 }

@@ -49,13 +49,14 @@ extension ErrorPhrase {
         // Files here
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         // Resume data
-        case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer
+        case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
+        case nothingYet, nothingToResume, partGone
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
-        case alreadyListed, notListed, wrongState, openElsewhere, catalogueNewer
+        case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept
 
         // What can be done
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, runAgain, giveChecksum, keptMarked, doNotUse
-        case makeRoom, minFree, startAnew, updateFerry
+        case makeRoom, minFree, startAnew, updateFerry, useListed
     }
 }

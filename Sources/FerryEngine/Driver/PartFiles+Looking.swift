@@ -23,7 +23,7 @@ extension PartFiles {
         at path: String, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) -> Found {
         guard let paths = DownloadPaths(of: FilePath(path).lexicallyNormalized()) else {
-            throw DownloadError(.notResumable, "\(path) is not a part file")
+            throw DownloadError(.notResumable, ErrorPhrase(.notAPartFile, path))
         }
         let record: JournalRecord
         do throws(JournalError) { record = try Journal.read(at: paths.journal, fileSystem: fileSystem) } catch {
@@ -31,7 +31,7 @@ extension PartFiles {
             throw DownloadError(error)
         }
         guard let status = try? fileSystem.statusIfPresent(paths.part), status.kind == .regular else {
-            throw DownloadError(.notResumable, "the part file \(paths.part) is gone")
+            throw DownloadError(.notResumable, ErrorPhrase(.partGone, "\(paths.part)"))
         }
         return Found(part: paths.part.string, directory: paths.directory.string, record: record)
     }

@@ -101,6 +101,8 @@ struct CodingTests {
         let event = DownloadEvent(
             id: DownloadID(rawValue: "7"), date: Date(timeIntervalSince1970: 1.25), kind: .note("n"))
         try check(event, #"{"id":"7","kind":"note","text":"n","time":1.25}"#)
+        let end = DownloadEvent(id: event.id, date: event.date, kind: .cancelled, number: 12)
+        try check(end, #"{"id":"7","kind":"cancelled","number":12,"time":1.25}"#)
     }
 
     @Test("Progress and status")
