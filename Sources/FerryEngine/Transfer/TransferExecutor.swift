@@ -51,9 +51,10 @@ package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
             isStarted = true
             startThreads()
         }
-        pthread_mutex_unlock(mutex)
-        // Not before: the thread that it wakes would wait for the mutex at once. The threads hold the executor.
+        // While the mutex is held, on purpose: outside it saves changes of thread, but glibc's condition variables have
+        // lost wake-ups (its bug 25847), and a job that nobody takes is a download that hangs.
         pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
     }
 
     private func startThreads() {
