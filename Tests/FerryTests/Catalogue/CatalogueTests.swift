@@ -210,7 +210,8 @@ struct CatalogueTests {
             let large = String(repeating: "x", count: 100_000)
             store.submit([.update("a", [.label(large)])])
             #expect(try await store.row("a")?.label == nil)
-            #expect(bench.complaints.errors.map(\.code) == [.diskFull])
+            // Told each time that it is tried again, which depends on how long this takes.
+            #expect(Set(bench.complaints.errors.map(\.code)) == [.diskFull])
             await #expect(throws: DownloadError.self) { try await store.commit([.update("a", [.label("late")])]) }
             #expect(try await store.row("a")?.label == nil)
 
