@@ -1,6 +1,6 @@
 public import FerryCore
 import FerryEngine
-public import Foundation
+import Foundation
 
 /// A handle to one download; it stays valid whatever becomes of the download, and keeps its manager alive.
 ///

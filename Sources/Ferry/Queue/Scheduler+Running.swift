@@ -80,8 +80,8 @@ extension Scheduler {
         on loop: (any TaskExecutor)?
     ) async -> DownloadDriver.Outcome {
         let id = live.id
-        let (configuration, store, isRenewed) = state.withLock {
-            ($0.configuration, $0.store, $0.renewed.remove(id) != nil)
+        let (configuration, isRenewed) = state.withLock {
+            ($0.configuration, $0.renewed.remove(id) != nil)
         }
         if let announced = row.announced, let finished = await recover(announced, row, environment) {
             return .completed(finished)

@@ -1,5 +1,5 @@
 package import FerryCore
-package import SystemPackage
+import SystemPackage
 
 /// A published file as it was then: whether the one that has its path now is the same, unchanged, can be seen by it.
 package struct PublishedFile: Sendable, Hashable, Codable {

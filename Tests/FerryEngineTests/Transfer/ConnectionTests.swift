@@ -170,6 +170,8 @@ struct ConnectionTests {
     func many() async throws {
         var settings = TransferSettings()
         settings.connectionsPerHost = 16
+        // A busy machine may take long.
+        settings.connectTimeout = .seconds(600)
         try await withOrigin(settings: settings) { server, transport in
             let resource = Resource(size: 4_000_000, seed: 2)
             server.serve("/f", resource)
