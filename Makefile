@@ -9,10 +9,10 @@ FILTER ?=
 ARGS ?=
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
-SOURCES := Package.swift Sources Tests Bench/Package.swift Bench/Sources
+SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test lint format bench demo install clean dependencies
+.PHONY: help build release test lint format bench docs demo install clean dependencies
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ format: ## Format every Swift file in place
 bench: ## Measure Ferry beside its peers, write docs/benchmarks.md (ARGS='--rows plain --runs 3')
 	@Scripts/dependencies build bench
 	Scripts/bench $(ARGS)
+
+docs: dependencies ## Compile the samples of the documents and make the API's pages in .build/docs
+	@Scripts/dependencies lint
+	Scripts/docs
 
 demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
 	@Scripts/demo

@@ -103,6 +103,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // Two programs to read: one URL; and what an app does.
+        .executableTarget(name: "example-fetch", dependencies: ["Ferry"], path: "Examples/fetch"),
+        .executableTarget(name: "example-shelf", dependencies: ["Ferry"], path: "Examples/shelf"),
         .testTarget(
             name: "FerryCoreTests",
             dependencies: ["FerryCore", .product(name: "HTTPTypes", package: "swift-http-types")],

@@ -9,7 +9,7 @@ public struct TransferSettings: Sendable, Hashable {
 
     /// The most time for one TCP connection, its TLS handshake included. Default 15 s.
     public var connectTimeout: Duration = .seconds(15)
-    /// The User-Agent field; a request's own field replaces it. Default `ferry/` and ``FerryVersion/text``.
+    /// The User-Agent field; a request's own field replaces it. Default `ferry/` and `FerryVersion.text`.
     public var userAgent: String = "ferry/\(FerryVersion.text)"
     /// Proxies, by scheme and host. Default: none.
     public var proxy: ProxySettings
