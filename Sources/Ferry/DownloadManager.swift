@@ -18,6 +18,8 @@ import Synchronization
 public final class DownloadManager: Sendable {
     let scheduler: Scheduler
     private let dispatcher = Mutex<DelegateDispatcher?>(nil)
+    /// Directories that could be written to.
+    private let writable = Mutex<Set<String>>([])
 
     /// A manager with this configuration; opens nothing yet.
     public convenience init(_ configuration: Configuration) {
@@ -74,8 +76,10 @@ public final class DownloadManager: Sendable {
     public func download(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Download] {
         var checked: [DownloadRequest] = []
         checked.reserveCapacity(requests.count)
-        var known: Set<String> = []
+        // What was looked at once is looked at again by each run, and an error then.
+        var known = writable.withLock { $0 }
         for request in requests { checked.append(try request.checked(alreadyWritable: &known)) }
+        writable.withLock { [known] in if $0.count < known.count { $0 = known } }
         return try await scheduler.add(checked).map(handle)
     }
 

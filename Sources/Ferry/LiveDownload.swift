@@ -77,7 +77,8 @@ final class LiveDownload: Sendable {
 
     /// `isEnd`: the driver has ended, and what it says of its progress is the last.
     func set(state new: DownloadState, finished: FinishedDownload? = nil, isEnd: Bool = false) {
-        let progress = driver?.progress()
+        // While there is a driver, it is asked whenever somebody wants to know.
+        let progress = isEnd ? driver?.progress() : nil
         let waiting = state.withLock { state in
             state.status.state = new
             if isEnd { state.driver = nil }
@@ -115,6 +116,7 @@ final class LiveDownload: Sendable {
     /// Hands the status to who observes it. False when nobody does.
     @discardableResult
     func publish() -> Bool {
+        guard state.withLock({ !$0.observers.isEmpty }) else { return false }
         let progress = driver?.progress()
         let (observers, isFinal) = state.withLock { state in
             let now = state.status(progress)
