@@ -1,46 +1,54 @@
 import Ferry
 
 /// Says what happens. A manager holds its delegate weakly: `main.swift` keeps this one.
+///
+/// Each method says that it runs on the main actor: `setDelegate(_:on:)` may be given another actor, so the protocol
+/// does not say it.
 @MainActor
 final class Narrator: DownloadManagerDelegate {
-    func downloadManager(
+    @MainActor func downloadManager(
         _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?
     ) async {
         say(download, "begins: \(totalBytes.map { ByteText.size($0) } ?? "size unknown")")
     }
 
-    func downloadManager(
+    @MainActor func downloadManager(
         _ manager: DownloadManager, download: Download, didResumeAtOffset offset: ByteCount, totalBytes: ByteCount?,
         reason: String
     ) async {
         say(download, "goes on from \(ByteText.size(offset)): \(reason)")
     }
 
-    func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason) async {
+    @MainActor func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason)
+        async
+    {
         say(download, DownloadState.waiting(reason).text(in: .english))
     }
 
-    func downloadManager(_ manager: DownloadManager, didPause download: Download) async { say(download, "paused") }
+    @MainActor func downloadManager(_ manager: DownloadManager, didPause download: Download) async {
+        say(download, "paused")
+    }
 
     // The three ends. Each is told again at the next start when the program is killed before the method has returned:
     // what an app does here, it should be able to do twice.
 
-    func downloadManager(
+    @MainActor func downloadManager(
         _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
     ) async {
         say(download, "complete (\(finished.proof.rawValue)): \(finished.path)")
     }
 
-    func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async {
+    @MainActor func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async
+    {
         say(download, "failed: \(error.localizedDescription)")
         if let suggestion = error.recoverySuggestion { print("    \(suggestion)") }
     }
 
-    func downloadManager(_ manager: DownloadManager, didCancel download: Download) async {
+    @MainActor func downloadManager(_ manager: DownloadManager, didCancel download: Download) async {
         say(download, "cancelled")
     }
 
-    func downloadManagerDidFinishEvents(_ manager: DownloadManager) async {
+    @MainActor func downloadManagerDidFinishEvents(_ manager: DownloadManager) async {
         print("(that is all that ended while nobody listened)")
     }
 

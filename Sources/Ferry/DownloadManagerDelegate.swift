@@ -6,6 +6,9 @@ public import FerryCore
 /// another; calls for one download come in this order: resumed, progress…, then one of paused, completed, failed or
 /// cancelled. An event that ends a download counts as handled when its method has returned: one whose method did not
 /// return, because the app was killed in it, is told again at the next start. The manager holds its delegate weakly.
+///
+/// A class on the main actor marks each method `@MainActor`: where methods are called is said by ``DownloadManager``
+/// alone, so the protocol cannot.
 public protocol DownloadManagerDelegate: AnyObject, Sendable {
     /// It has begun: the server said what the file is.
     func downloadManager(
