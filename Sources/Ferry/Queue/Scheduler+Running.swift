@@ -161,7 +161,10 @@ extension Scheduler {
         case .named(let name, let path):
             live.set(name: name, path: path)
             let store = keptStore
-            store?.submit([.update(live.id, [.name(name, path: path), .part(path.map { $0 + ".part" })])])
+            var fields: [RowField] = [.name(name, path: path), .part(path.map { $0 + ".part" })]
+            // From here on its journal knows more than the list: the next launch looks there for those that ran.
+            if path != nil { fields.append(.state(.downloading)) }
+            store?.submit([.update(live.id, fields)])
             told(live.id)
         }
     }
