@@ -103,7 +103,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // Two programs to read: one URL; and what an app does.
+        // Two programs to read: one URL; and what an app does. Compiled as an app's own code is, without our features.
         .executableTarget(name: "example-fetch", dependencies: ["Ferry"], path: "Examples/fetch"),
         .executableTarget(name: "example-shelf", dependencies: ["Ferry"], path: "Examples/shelf"),
         .testTarget(

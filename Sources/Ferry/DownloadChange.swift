@@ -11,10 +11,15 @@ public struct DownloadChange: Sendable, Hashable {
     public var maxConnections: Int
     /// Bytes per second at most; `nil` for no limit.
     public var rateLimit: ByteCount?
+    /// Which networks it may use.
     public var network: NetworkRule
+    /// A new one takes the last place among its equals.
     public var priority: DownloadPriority
+    /// A text for people.
     public var label: String?
+    /// The app's own data; at most 4 KiB of UTF-8.
     public var userInfo: [String: String]
+    /// The digest that the file must have; what is held is verified against a new one.
     public var checksum: Checksum?
 
     init(_ request: DownloadRequest) {

@@ -61,6 +61,7 @@ public struct DownloadError: Error, Sendable, Hashable {
         case needsUser
     }
 
+    /// What kind of failure it is.
     public var code: Code
     /// One sentence: what failed, on which thing.
     public var message: String
@@ -68,6 +69,7 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var suggestion: String?
     /// What lies under it, in the words of the system or a library.
     public var underlying: String?
+    /// What would help.
     public var recovery: Recovery
     /// What ``message`` and ``suggestion`` say, for other languages; `nil` where they have no translation.
     package var phrase: ErrorPhrase?

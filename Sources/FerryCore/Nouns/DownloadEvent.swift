@@ -5,8 +5,11 @@ public import struct Foundation.Date
 /// Events that end a download are numbered and kept until they were handled: ``acknowledge()`` says so. One that was
 /// not is told again when the manager is opened the next time; the number is the same then.
 public struct DownloadEvent: Sendable, Hashable {
+    /// The download that it is about.
     public var id: DownloadID
+    /// When it happened.
     public var date: Date
+    /// What happened.
     public var kind: Kind
     /// Stable and ascending, for events that end a download and are kept; `nil` for all others.
     public var number: Int64?
@@ -31,6 +34,7 @@ public struct DownloadEvent: Sendable, Hashable {
         if let number { receipt?.give(number) }
     }
 
+    /// What can happen to a download.
     public enum Kind: Sendable, Hashable {
         /// It is on the list.
         case added(url: String)
@@ -46,9 +50,13 @@ public struct DownloadEvent: Sendable, Hashable {
         case waiting(WaitReason, message: String)
         /// A decision worth knowing: a connection dropped, a mirror refused, a count of connections found.
         case note(String)
+        /// It was paused; what is there is safe.
         case paused
+        /// The file has its name.
         case completed(FinishedDownload)
+        /// It cannot go on by itself; what is there is kept.
         case failed(DownloadError)
+        /// It was cancelled; what was there is gone.
         case cancelled
 
         /// Whether it ends the download.

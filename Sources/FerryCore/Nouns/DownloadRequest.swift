@@ -63,7 +63,9 @@ public struct DownloadRequest: Sendable, Hashable {
 
     /// The URLs of the file: the first is the source, further ones are mirrors. Empty only for `.part`.
     public var sources: [DownloadURL]
+    /// Where the file goes.
     public var destination: Destination
+    /// What to do when the final name is taken. Default ``ConflictRule/rename``.
     public var onConflict: ConflictRule = .rename
     /// Headers of the user, sent to the origins of `sources` only.
     public var headers = HTTPFields()

@@ -20,12 +20,19 @@ public enum WaitReason: Sendable, Hashable {
 
 /// Where a download stands.
 public enum DownloadState: Sendable, Hashable {
+    /// It holds no connection; the reason says what it waits for.
     case waiting(WaitReason)
+    /// It has a slot: it asks, fetches and writes.
     case downloading
+    /// Everything is there, and is read to compare its digest.
     case verifying
+    /// Stopped on request; what is there is kept.
     case paused
+    /// It cannot go on by itself; what is there is kept.
     case failed(DownloadError)
+    /// The file has its final name; the proof says how it is known to be of one piece.
     case completed(Proof)
+    /// Ended on request; part file and journal are gone.
     case cancelled
 
     /// Whether the download has ended and holds no connection, slot or time-out.

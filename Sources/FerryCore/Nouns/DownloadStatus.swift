@@ -1,7 +1,10 @@
 /// A snapshot of one download, complete in itself.
 public struct DownloadStatus: Sendable, Hashable {
+    /// The download that this is the status of.
     public var id: DownloadID
+    /// Where it stands.
     public var state: DownloadState
+    /// How far it is.
     public var progress: DownloadProgress
     /// The name that the file has or will have; until the server's answer, the one that the URL suggests.
     public var name: String

@@ -6,6 +6,7 @@ public struct FinishedDownload: Sendable, Hashable {
     public var path: String
     /// The size of the file.
     public var totalBytes: ByteCount
+    /// How strongly it is known to be of one piece.
     public var proof: Proof
     /// Nothing was fetched: the file was there already and is the server's.
     public var wasAlreadyComplete: Bool
