@@ -81,9 +81,9 @@ extension Scheduler {
         case .failed: if entry.wakeAt == nil { return }
         case .waitingForFreshLink, .waitingForCredentials, .paused, .completed, .cancelled: return
         }
+        let isNear = state.network.isLocal(entry.host)
         state.enter(
-            entry.id, key: entry.key, rule: entry.network, isNear: state.network.isLocal(entry.host),
-            until: until, host: entry.host)
+            entry.id, at: QueueSpot(entry.key, entry.network, isNear: isNear, until: until, host: entry.host))
     }
 
     /// Those that ran when the process ended hold more than the list says: their journals know.
