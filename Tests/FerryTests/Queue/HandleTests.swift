@@ -1,6 +1,7 @@
 import FerryTesting
 import Foundation
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import Ferry
