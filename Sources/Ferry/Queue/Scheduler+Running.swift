@@ -213,6 +213,8 @@ extension Scheduler {
                 state.enter(live.id, at: comeback.spot)
             }
         }
+        // Its reports hold the run.
+        run.letGo()
         told(live.id)
         bell.ring()
         turnOver()

@@ -63,7 +63,7 @@ struct ListingTests {
             let download = try await manager.download(try shop.single("/a"))
             await shop.reach(1_000_000, download)
             #expect(await download.pause())
-            let new = Resource(size: 3_000_000, seed: 5)
+            let new = Resource(size: 3_000_000, seed: 5, lastModified: Date(timeIntervalSince1970: 1_720_000_000))
             shop.server.serve("/a", new)
             shop.server.always("/a", .honest)
             #expect(await download.resume())
@@ -82,7 +82,7 @@ struct ListingTests {
                 if case .restarted(let reason) = kind { restart = reason }
             }
             #expect(retry?.contains("503") == true)
-            #expect(restart?.contains("s1-3000000") == true)
+            #expect(restart?.contains("s1-3000000") == true, "\(restart ?? "never")")
             #expect(kinds.contains(.paused))
             #expect(kinds.last.map { if case .completed = $0 { true } else { false } } == true)
             #expect(try await manager.history(of: DownloadID(rawValue: "none")).isEmpty)
@@ -112,7 +112,7 @@ struct ListingTests {
             let adopted = try await manager.adopt(shop.path("old.part.ferry"))
             #expect(adopted.status.bytes >= 1_000_000)
             try await shop.expectAll([adopted], are: resource)
-            #expect(shop.server.traffic.requests(for: "/old").last?.range == "bytes=1000000-")
+            #expect(shop.server.traffic.requests(for: "/old").last?.range == "bytes=1000000-2999999")
             let later = try await manager.storage()
             #expect(later.orphanedParts.isEmpty)
             #expect(later.orphanedBytes == 0)
