@@ -30,7 +30,7 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     /// Stops it and keeps what is there; returns when that is safe on the disk.
     ///
-    /// Works before the first byte too. Returns false, and changes nothing, when it has ended.
+    /// Works before the first byte too. Returns false, and changes nothing, when it is paused already or has ended.
     @discardableResult
     public func pause() async -> Bool { await scheduler.pause(live) }
 
@@ -58,13 +58,16 @@ public final class Download: Sendable, Identifiable, Hashable {
         try await scheduler.takeAway(live)
     }
 
-    /// Fetches a completed, failed or cancelled one again, from the beginning.
+    /// Fetches a completed or cancelled one again, from the beginning.
+    ///
+    /// Returns false, and changes nothing, in every other state.
     @discardableResult
     public func restart() async -> Bool { await scheduler.restart(live) }
 
     /// Takes it off the list, cancelling it first when it has not ended.
     ///
-    /// `deletingFile` deletes a finished file too, when it is still the one that was published.
+    /// `deletingFile` deletes a finished file too; throws `conflict`, and changes nothing, when it is not the one that was
+    /// published any more.
     public func remove(deletingFile: Bool = false) async throws(DownloadError) {
         try await scheduler.remove(live, deletingFile: deletingFile)
     }
@@ -72,7 +75,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// Changes URL, limits, network rule, priority or texts at once, also while it runs.
     ///
     /// A new URL must prove that it has the same file; proven different, what is held stays and the download fails with
-    /// `conflict`. Throws `wrongState` when it has ended.
+    /// `conflict`. Throws `wrongState` when it has ended, or is being verified.
     public func change(_ change: @Sendable (inout DownloadChange) -> Void) async throws(DownloadError) {
         try await scheduler.change(live, change)
     }

@@ -60,7 +60,8 @@ extension DownloadManager {
         /// Keep passwords and secret headers of unfinished downloads in files of mode 0600. Default true; without it a
         /// download that needs them waits for credentials after a relaunch.
         public var storesCredentials = true
-        /// A download whose link has expired, or whose server asks who is there, waits for the user instead of failing.
+        /// A download whose link has expired, or whose server asks who is there, waits for the user instead of failing;
+        /// one whose disk is full waits until there is room, and goes on by itself.
         /// Default: true where the list is kept.
         public var waitsForUser = false
         /// How connections are made. Fixed once the manager has made the first; `connectionsPerHost` can be changed.

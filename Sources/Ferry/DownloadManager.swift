@@ -147,8 +147,8 @@ public final class DownloadManager: Sendable {
     /// Lets every paused download go on, in the order of the list.
     public func resumeAll() async throws(DownloadError) { try await scheduler.resumeAll() }
 
-    /// Takes downloads that have ended off the list, and deletes their files when asked, if they are still those that
-    /// were published. Never deletes a directory, or a file that the list does not name.
+    /// Takes downloads that have ended off the list, and deletes their files when asked; files that are not those that
+    /// were published any more stay where they are. Never deletes a directory, or a file that the list does not name.
     public func clear(_ filter: ClearFilter, deletingFiles: Bool = false) async throws(DownloadError) {
         try await scheduler.clear(filter, deletingFiles: deletingFiles)
     }

@@ -92,6 +92,9 @@ final class Run: Sendable {
     func set(task: Task<Void, Never>) { state.withLock { $0.task = task } }
     func ended() async { await state.withLock { $0.task }?.value }
 
+    /// It is over: what it ran with goes.
+    func letGo() { state.withLock { $0.driver = nil } }
+
     /// Its completion is in the store, with the number of its event.
     func record(number: Int64?) {
         state.withLock { state in

@@ -8,20 +8,26 @@ extension Scheduler {
     func pause(_ live: LiveDownload) async -> Bool {
         await live.turn.take()
         defer { live.turn.give() }
+        guard mayAct(on: live) else { return false }
         // Bytes that have gone into a stream cannot go on from a journal.
         if live.request.isStream { return false }
+        var wasRunning = false
         while true {
             if let run = stopRun(live.id, .pause) {
+                wasRunning = true
                 await run.ended()
                 continue
             }
             switch live.current {
             case .waiting, .downloading, .verifying: break
-            case .paused: return true
+            case .paused: return wasRunning
             case .failed, .completed, .cancelled: return false
             }
             guard take(live.id) else { continue }
-            await keep([.update(live.id, [.state(.paused)])])
+            await keep([
+                .update(live.id, [.state(.paused)]),
+                .record(DownloadEvent(id: live.id, date: clock.date(), kind: .paused)),
+            ])
             live.set(state: .paused)
             send(.paused, of: live.id)
             told(live.id)
@@ -33,7 +39,7 @@ extension Scheduler {
     func resume(_ live: LiveDownload) async -> Bool {
         await live.turn.take()
         defer { live.turn.give() }
-        guard !isShutDown else { return false }
+        guard mayAct(on: live) else { return false }
         switch live.current {
         case .paused, .failed, .waiting(.freshLink), .waiting(.credentials):
             await join(live)
@@ -56,11 +62,7 @@ extension Scheduler {
     func restart(_ live: LiveDownload) async -> Bool {
         await live.turn.take()
         defer { live.turn.give() }
-        guard !isShutDown else { return false }
-        switch live.current {
-        case .completed, .cancelled, .failed: break
-        case .waiting, .downloading, .verifying, .paused: return false
-        }
+        guard mayAct(on: live), live.current.actions.contains(.restart) else { return false }
         await renew(live)
         return true
     }
@@ -98,7 +100,7 @@ extension Scheduler {
         state.withLock { state in
             // A failed one may be there already, to be tried again later.
             state.leave(live.id)
-            state.enter(live.id, key: key, rule: request.network, isNear: isNear, until: until, host: host)
+            state.enter(live.id, at: QueueSpot(key, request.network, isNear: isNear, until: until, host: host))
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }
         startPulse()
@@ -108,6 +110,7 @@ extension Scheduler {
     func cancel(_ live: LiveDownload) async -> Bool {
         await live.turn.take()
         defer { live.turn.give() }
+        guard mayAct(on: live) else { return false }
         return await end(live, by: .cancel)
     }
 
@@ -137,6 +140,7 @@ extension Scheduler {
     func takeAway(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
         await live.turn.take()
         defer { live.turn.give() }
+        try checkMayAct(on: live)
         while let run = stopRun(live.id, .takeAway) { await run.ended() }
         switch live.current {
         case .completed, .cancelled:
@@ -172,7 +176,9 @@ extension Scheduler {
     func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
         await live.turn.take()
         defer { live.turn.give() }
-        if !live.current.isFinal { _ = await end(live, by: .cancel) }
+        try checkMayAct(on: live)
+        let runs = state.withLock { $0.runs[live.id] != nil }
+        if runs || !live.current.isFinal { _ = await end(live, by: .cancel) }
         if case .failed = live.current { await discardParts(live) }
         if deletingFile { try await deleteFile(of: live.id) }
         try await unlist([live])
@@ -221,6 +227,14 @@ extension Scheduler {
         await environment.pool.run {
             DownloadDriver.discard(path: path, id: id, fileSystem: environment.fileSystem)
         }
+    }
+
+    /// Nothing can be done with one that is not listed any longer, or of a manager that was shut down.
+    private func mayAct(on live: LiveDownload) -> Bool { !isShutDown && !live.isClosed }
+
+    func checkMayAct(on live: LiveDownload) throws(DownloadError) {
+        if isShutDown { throw Self.wasShutDown }
+        if live.isClosed { throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name)) }
     }
 
     /// Tells the run of a download to stop; `nil` when it does not run.

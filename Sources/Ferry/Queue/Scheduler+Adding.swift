@@ -110,9 +110,10 @@ extension Scheduler {
                 case .waiting(let reason):
                     var until: Duration?
                     if case .notBefore(let date) = reason { until = moment(of: date) }
-                    state.enter(
-                        row.id, key: row.key, rule: row.request.network, isNear: plan.isNear[index], until: until,
+                    let spot = QueueSpot(
+                        row.key, row.request.network, isNear: plan.isNear[index], until: until,
                         host: row.request.sources.first?.host)
+                    state.enter(row.id, at: spot)
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }
                 return live

@@ -16,12 +16,12 @@ extension Scheduler {
         return try await list(found, in: store)
     }
 
+    private static let wasUsed = DownloadError(
+        .notResumable, ErrorPhrase(.resumeDataUsed), recovery: .needsUser)
+
     func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
-        if try await store.row(data.id) != nil {
-            throw DownloadError(
-                .notResumable, ErrorPhrase(.resumeDataUsed), recovery: .needsUser)
-        }
+        if try await store.row(data.id) != nil { throw Self.wasUsed }
         let found: PartFiles.Found
         do throws(DownloadError) { found = try await find(data.partPath) } catch {
             return try await beginAnew(data, because: error.message)
@@ -32,6 +32,8 @@ extension Scheduler {
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
+        // Looked at again: somebody else may have used the same data meanwhile.
+        if try await store.row(data.id) != nil { throw Self.wasUsed }
         return try await list(found, in: store)
     }
 
@@ -75,7 +77,7 @@ extension Scheduler {
         let isKept = configuration.storage.isKept
         state.withLock { state in
             if isKept { state.listed.insert(row.id) }
-            state.enter(row.id, key: row.key, rule: NetworkRule(), isNear: isNear, until: nil, host: host)
+            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host))
         }
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }

@@ -9,11 +9,15 @@ extension Scheduler {
     func pauseAll() async throws(DownloadError) {
         let store = try await opened()
         let kinds = StateKind.waiting.union([.downloading, .verifying])
-        let entries = try await store.load().filter { kinds.contains($0.kind) }
+        let all = try await store.load()
+        let entries = all.filter { kinds.contains($0.kind) }
+        // Those that failed are not tried again by themselves either.
+        let failed = all.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id)
         // Those that nobody looks at leave the queue together; first, so that none starts in the place of one that stops.
         let (quiet, others) = state.withLock { state in
             var quiet: [DownloadID] = []
             var others: [LiveDownload] = []
+            for id in failed where state.runs[id] == nil { state.leave(id) }
             for entry in entries {
                 if let live = state.live[entry.id]?.live {
                     others.append(live)
@@ -25,6 +29,7 @@ extension Scheduler {
             }
             return (quiet, others)
         }
+        if !failed.isEmpty { store.submit(failed.map { .update($0, [.attempts(0, retryAt: nil)]) }) }
         if !quiet.isEmpty {
             try await store.commit(quiet.map { .update($0, [.state(.paused)]) })
             if hub.isHeard { for id in quiet { send(.paused, of: id) } }
@@ -33,61 +38,83 @@ extension Scheduler {
         await withTaskGroup(of: Void.self) { group in
             for live in others { group.addTask { _ = await self.pause(live) } }
         }
+        turnOver()
     }
 
     /// Lets every paused one go on, in the order of the list.
     func resumeAll() async throws(DownloadError) {
         let store = try await opened()
         var offset = 0
-        let page = 1000
-        var joined: Set<DownloadID> = []
+        var seen: Set<DownloadID> = []
         while true {
-            let rows = try await store.page(RowFilter(kinds: [.paused]), offset: offset, limit: page)
-            var changes: [StoreChange] = []
-            var entries: [(CatalogueRow, QueueKey)] = []
-            for row in rows where !joined.contains(row.id) {
-                joined.insert(row.id)
-                if let live = known(row.id) {
-                    _ = await resume(live)
+            let rows = try await store.page(RowFilter(kinds: [.paused]), offset: offset, limit: 1000)
+            if rows.isEmpty { return }
+            var quiet: [CatalogueRow] = []
+            for row in rows {
+                guard seen.insert(row.id).inserted else {
+                    // It stayed paused.
+                    offset += 1
                     continue
                 }
-                let key = state.withLock { $0.takeKey(DownloadPriority(rawValue: row.key.priority)) }
-                entries.append((row, key))
-                changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
-                changes.append(.update(row.id, [.state(.waiting(.slot)), .attempts(0, retryAt: nil)]))
-            }
-            if !changes.isEmpty {
-                try await store.commit(changes)
-                for (row, key) in entries {
-                    let host = row.request.sources.first?.host
-                    let isNear = await isNear(host)
-                    state.withLock { state in
-                        state.enter(
-                            row.id, key: key, rule: row.request.network, isNear: isNear, until: nil, host: host)
-                    }
+                if let live = known(row.id) {
+                    try await join(quiet, in: store)
+                    quiet = []
+                    _ = await resume(live)
+                } else {
+                    quiet.append(row)
                 }
-                list.tell { ListChange(changed: Set(entries.map(\.0.id)), isReordered: true) }
-            } else {
-                offset += rows.count
             }
-            turnOver()
-            if rows.isEmpty { return }
+            try await join(quiet, in: store)
         }
+    }
+
+    /// Puts paused ones that nobody looks at behind the others of their priority, in this order.
+    private func join(_ rows: [CatalogueRow], in store: any DownloadStore) async throws(DownloadError) {
+        guard !rows.isEmpty else { return }
+        let now = clock.date()
+        var changes: [StoreChange] = []
+        var spots: [(DownloadID, QueueSpot)] = []
+        for row in rows {
+            let host = row.request.sources.first?.host
+            let isNear = await isNear(host)
+            let notBefore = row.request.notBefore.flatMap { $0 > now ? $0 : nil }
+            let key = state.withLock { $0.takeKey(DownloadPriority(rawValue: row.key.priority)) }
+            spots.append(
+                (
+                    row.id,
+                    QueueSpot(
+                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host)
+                ))
+            changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
+            let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
+            changes.append(.update(row.id, [.state(.waiting(reason)), .attempts(0, retryAt: nil)]))
+        }
+        try await store.commit(changes)
+        state.withLock { state in for (id, spot) in spots { state.enter(id, at: spot) } }
+        list.tell { ListChange(changed: Set(rows.map(\.id)), isReordered: true) }
+        turnOver()
     }
 
     /// Takes those that have ended so off the list.
     func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
         let store = try await opened()
-        let ids = try await store.load().filter { filter.kinds.contains($0.kind) }.map(\.id)
+        var ids = try await store.load().filter { filter.kinds.contains($0.kind) }.map(\.id)
         if !deletingFiles {
             let quiet = state.withLock { state in ids.filter { state.live[$0]?.live == nil && state.runs[$0] == nil } }
             let rows = filter.kinds.contains(.failed) ? try await store.rows(quiet) : []
             for row in rows where row.state.isFailed { await discardParts(of: row) }
             try await forget(quiet)
+            let gone = Set(quiet)
+            ids.removeAll { gone.contains($0) }
         }
         for id in ids {
             guard let row = try await store.row(id), filter.kinds.contains(StateKind(row.state)) else { continue }
-            try await remove(live(for: row), deletingFile: deletingFiles)
+            let live = live(for: row)
+            do throws(DownloadError) { try await remove(live, deletingFile: deletingFiles) } catch {
+                // Something else has the name now: that stays, and keeps nothing on the list.
+                guard error.code == .conflict else { throw error }
+                try await remove(live, deletingFile: false)
+            }
         }
     }
 

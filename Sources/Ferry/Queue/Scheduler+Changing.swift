@@ -10,22 +10,16 @@ extension Scheduler {
     ) async throws(DownloadError) {
         await live.turn.take()
         defer { live.turn.give() }
-        guard live.current.actions.contains(.change) || live.current == .verifying else {
-            throw DownloadError(.wrongState, ErrorPhrase(.unchangeable, live.status.name))
-        }
+        try checkMayChange(live)
         let old = try await whole(live)
         var wish = DownloadChange(old)
         change(&wish)
         let request = wish.applied(to: old)
         try request.checkTexts()
         if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
-        var wasRunning = false
-        if wish.needsNewRun(from: old) {
-            while let run = stopRun(live.id, .change) {
-                wasRunning = true
-                await run.ended()
-            }
-        }
+        var spot = wish.needsNewRun(from: old) ? await standDown(live) : nil
+        defer { if let spot { comeBack(live, to: spot) } }
+        try checkMayChange(live)
         try await write(request, from: old, of: live)
         live.set(request: request)
         let driver = live.driver
@@ -40,13 +34,49 @@ extension Scheduler {
             if isNear { state.near.insert(live.id) } else { state.near.remove(live.id) }
             state.review(live.id)
         }
-        if request.priority != old.priority { try await rank(live, request.priority) }
+        spot?.rule = request.network
+        spot?.host = host
+        spot?.isNear = isNear
+        if request.priority != old.priority {
+            let key = try await rank(live, request.priority)
+            spot?.key = key
+        }
         switch live.current {
         case .waiting(.freshLink) where request.sources != old.sources: await join(live)
         case .waiting(.credentials) where request.headers != old.headers: await join(live)
-        default: if wasRunning { live.publish() }
+        default: live.publish()
         }
         told(live.id)
+        turnOver()
+    }
+
+    private func checkMayChange(_ live: LiveDownload) throws(DownloadError) {
+        try checkMayAct(on: live)
+        guard live.current.actions.contains(.change) else {
+            throw DownloadError(.wrongState, ErrorPhrase(.unchangeable, live.status.name))
+        }
+    }
+
+    /// Takes it out of the queue and ends its run, so that it does not start while it is being changed; where it was.
+    private func standDown(_ live: LiveDownload) async -> QueueSpot? {
+        let spot = state.withLock { state in
+            defer { state.leave(live.id) }
+            return state.spot(of: live.id)
+        }
+        while let run = stopRun(live.id, .change) { await run.ended() }
+        return spot
+    }
+
+    /// Puts it back where it was, unless it has ended, waits for the user, or is queued again.
+    private func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
+        switch live.current {
+        case .waiting(.freshLink), .waiting(.credentials), .paused, .completed, .cancelled: return
+        case .failed where spot.until == nil: return
+        case .waiting, .downloading, .verifying, .failed: break
+        }
+        state.withLock { state in
+            if !state.policy.contains(live.id) { state.enter(live.id, at: spot) }
+        }
         turnOver()
     }
 
@@ -73,7 +103,7 @@ extension Scheduler {
     }
 
     /// A new priority: the last place among those of the same.
-    private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) {
+    private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) -> QueueKey {
         await listTurn.take()
         defer { listTurn.give() }
         let key = state.withLock { state in
@@ -84,6 +114,7 @@ extension Scheduler {
         try await state.withLock { $0.store }?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
+        return key
     }
 
     /// The journal of a running download learns its place and texts.
@@ -95,10 +126,10 @@ extension Scheduler {
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError) {
         await live.turn.take()
         defer { live.turn.give() }
-        guard live.current.actions.contains(.change) else {
-            throw DownloadError(.wrongState, "\(live.status.name) has ended and needs no credentials")
-        }
-        while let run = stopRun(live.id, .change) { await run.ended() }
+        try checkMayChange(live)
+        let spot = await standDown(live)
+        defer { if let spot { comeBack(live, to: spot) } }
+        try checkMayChange(live)
         let old = try await whole(live)
         var request = old
         request.credentials = credentials

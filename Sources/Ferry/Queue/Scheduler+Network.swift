@@ -90,13 +90,20 @@ extension Scheduler {
 
 extension Scheduler.State {
     /// Puts a download into the queue, at its place.
-    mutating func enter(
-        _ id: DownloadID, key: QueueKey, rule: NetworkRule, isNear: Bool, until: Duration?, host: String?
-    ) {
-        if rule != NetworkRule() { rules[id] = rule }
-        if isNear { near.insert(id) }
-        if let host, NetworkAddress(host) != nil { addresses[id] = host }
-        policy.restore(id, key: key, needs: needs(of: id), until: until)
+    mutating func enter(_ id: DownloadID, at spot: QueueSpot) {
+        if spot.rule != NetworkRule() { rules[id] = spot.rule }
+        if spot.isNear { near.insert(id) }
+        if let host = spot.host, NetworkAddress(host) != nil { addresses[id] = host }
+        policy.restore(id, key: spot.key, needs: needs(of: id), until: spot.until)
+    }
+
+    /// Where it is in the queue; `nil` when it is not.
+    func spot(of id: DownloadID) -> QueueSpot? {
+        guard let key = policy.key(of: id) else { return nil }
+        var until: Duration?
+        if case .blocked(let time) = policy.standing(of: id) { until = time }
+        return QueueSpot(
+            key, rules[id] ?? NetworkRule(), isNear: near.contains(id), until: until, host: addresses[id])
     }
 
     /// Takes it out of the queue; what runs keeps its slot until it has ended.

@@ -30,6 +30,7 @@ extension Scheduler {
             throw DownloadError(.internal, "a list that is kept nowhere is open from the start")
         }
         let place = try StatePlace.path(identifier: identifier, given: own)
+        await Farewells.all.wait(at: place)
         let opening = try await Catalogue.open(directory: place, downloads: directory) { [weak self] error in
             self?.complain(error)
         }
@@ -81,9 +82,9 @@ extension Scheduler {
         case .failed: if entry.wakeAt == nil { return }
         case .waitingForFreshLink, .waitingForCredentials, .paused, .completed, .cancelled: return
         }
+        let isNear = state.network.isLocal(entry.host)
         state.enter(
-            entry.id, key: entry.key, rule: entry.network, isNear: state.network.isLocal(entry.host),
-            until: until, host: entry.host)
+            entry.id, at: QueueSpot(entry.key, entry.network, isNear: isNear, until: until, host: entry.host))
     }
 
     /// Those that ran when the process ended hold more than the list says: their journals know.
@@ -118,12 +119,18 @@ extension Scheduler {
 
     // MARK: Closing
 
+    /// Where its list is; `nil` when it is kept nowhere.
+    private var place: String? {
+        guard case .catalogue(let identifier, _, let own) = configuration.storage else { return nil }
+        return try? StatePlace.path(identifier: identifier, given: own)
+    }
+
     /// The last reference is gone.
     func letGo() {
         let isOpen = state.withLock { $0.phase == .open || $0.phase == .idle }
         guard isOpen else { return }
-        // owner: nobody is left to wait for it; it ends when everything is safe, and holds nothing but this scheduler.
-        Task { await self.shutdown() }
+        // Whoever opens the same list next waits for it.
+        Farewells.all.begin(at: place) { await self.shutdown() }
     }
 
     /// Stops everything, keeps what is there, and returns when that is safe.

@@ -17,7 +17,12 @@ extension Scheduler {
             // A handle that was made for a list has none of the secrets.
             live.set(request: row.request(with: secrets))
             if live.current == .waiting(.diskSpace), await isStillFull(row, environment) {
-                return await waitsForSpace(id)
+                return release(run, live, comingBack: comeback(live, after: Self.spaceInterval))
+            }
+            if case .failed = row.state {
+                // It is tried again by itself, and has not ended any more.
+                await keep([.update(id, [.state(.waiting(.slot)), .attempts(row.attempts, retryAt: nil)])])
+                live.set(state: .waiting(.slot))
             }
             if row.request.hasSecrets, secrets == nil {
                 outcome = .failed(
@@ -52,16 +57,6 @@ extension Scheduler {
                 at: path, in: directory, missing: missing, total: total, floor: floor,
                 fileSystem: environment.fileSystem)
         }
-    }
-
-    private func waitsForSpace(_ id: DownloadID) async {
-        state.withLock { state in
-            state.policy.block(id, until: clock.now() + Self.spaceInterval)
-            state.policy.stopped(id)
-            state.runs[id] = nil
-        }
-        bell.ring()
-        turnOver()
     }
 
     /// It is not listed any more.
@@ -183,16 +178,46 @@ extension Scheduler {
     private func ended(_ run: Run, _ live: LiveDownload, _ outcome: DownloadDriver.Outcome) async {
         let retryAt = run.retryAt
         run.retryAt = nil
+        var comeback: Comeback?
         switch outcome {
         case .completed(let finished): await completed(finished, run, live)
         case .cancelled: await cancelled(live)
-        case .stopped: await stopped(run, live, retryAt: retryAt)
-        case .failed(let error): await failed(error, run, live)
+        case .stopped: comeback = await stopped(run, live, retryAt: retryAt)
+        case .failed(let error): comeback = await failed(error, run, live)
         }
+        release(run, live, comingBack: comeback)
+    }
+
+    /// Its place for when it tries again, and the state that it waits in: in another one it was given something else to
+    /// do meanwhile.
+    private struct Comeback {
+        var spot: QueueSpot
+        var state: DownloadState
+    }
+
+    /// Takes it out of the queue, to come back after a while.
+    private func comeback(_ live: LiveDownload, after delay: Duration, in new: DownloadState? = nil) -> Comeback? {
+        let until = clock.now() + delay
+        let spot = state.withLock { state in
+            defer { state.leave(live.id) }
+            return state.spot(of: live.id)
+        }
+        guard var spot else { return nil }
+        spot.until = until
+        return Comeback(spot: spot, state: new ?? live.current)
+    }
+
+    /// The run is over: its slot is free.
+    private func release(_ run: Run, _ live: LiveDownload, comingBack comeback: Comeback?) {
         state.withLock { state in
             state.runs[live.id] = nil
             state.policy.stopped(live.id)
+            if let comeback, live.current == comeback.state, !state.policy.contains(live.id) {
+                state.enter(live.id, at: comeback.spot)
+            }
         }
+        // Its reports hold the run.
+        run.letGo()
         told(live.id)
         bell.ring()
         turnOver()
@@ -202,8 +227,7 @@ extension Scheduler {
         let recorded = run.recorded
         var number = recorded.number
         if !recorded.isThere {
-            let stamp = keptStore == nil ? nil : await stamp(of: finished)
-            number = await end(live.id, .completed(finished, stamp))
+            number = await end(live.id, .completed(finished, stamp(of: finished)))
         }
         leaveQueue(live.id)
         await forgetSecrets(of: live.id)
@@ -219,13 +243,14 @@ extension Scheduler {
         send(.cancelled, of: live.id, number: number)
     }
 
-    private func stopped(_ run: Run, _ live: LiveDownload, retryAt: Date?) async {
+    private func stopped(_ run: Run, _ live: LiveDownload, retryAt: Date?) async -> Comeback? {
         let retries = live.driver?.retries
         let progress = live.driver?.progress() ?? live.status.progress
         var fields: [RowField] = [
             .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes),
             .attempts(retries?.attempts ?? 0, retryAt: nil),
         ]
+        var comeback: Comeback?
         switch run.wish {
         case .pause, .takeAway, nil:
             leaveQueue(live.id)
@@ -243,8 +268,7 @@ extension Scheduler {
             if run.wish == .backOff, let date = retryAt, date > clock.date() {
                 reason = .retry(at: date)
                 fields[1] = .attempts(retries?.attempts ?? 0, retryAt: date)
-                let until = moment(of: date)
-                state.withLock { $0.policy.block(live.id, until: until) }
+                comeback = self.comeback(live, after: moment(of: date) - clock.now(), in: .waiting(reason))
             }
             fields.insert(.state(.waiting(reason)), at: 0)
             keptStore?.submit([.update(live.id, fields)])
@@ -255,14 +279,16 @@ extension Scheduler {
                 send(told, of: live.id)
             }
         }
+        return comeback
     }
 
-    private func failed(_ error: DownloadError, _ run: Run, _ live: LiveDownload) async {
+    private func failed(_ error: DownloadError, _ run: Run, _ live: LiveDownload) async -> Comeback? {
         let configuration = configuration
         if configuration.waitsForUser, let reason = error.userWait {
             let progress = live.status.progress
+            var comeback: Comeback?
             if reason == .diskSpace {
-                state.withLock { $0.policy.block(live.id, until: clock.now() + Self.spaceInterval) }
+                comeback = self.comeback(live, after: Self.spaceInterval, in: .waiting(reason))
             } else {
                 leaveQueue(live.id)
             }
@@ -278,7 +304,7 @@ extension Scheduler {
             let told = DownloadEvent.Kind.waiting(reason, message: error.message)
             record(told, of: live)
             send(told, of: live.id)
-            return
+            return comeback
         }
         let progress = live.status.progress
         keptStore?.submit([
@@ -286,8 +312,9 @@ extension Scheduler {
                 live.id, [.progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)])
         ])
         let number = await end(live.id, .failed(error))
+        var comeback: Comeback?
         if let delay = configuration.retriesFailedAfter, error.recovery != .permanent {
-            state.withLock { $0.policy.block(live.id, until: clock.now() + delay) }
+            comeback = self.comeback(live, after: delay, in: .failed(error))
             keptStore?.submit([
                 .update(live.id, [.attempts(0, retryAt: clock.date().addingTimeInterval(delay.seconds))])
             ])
@@ -296,6 +323,7 @@ extension Scheduler {
         }
         live.set(state: .failed(error), isEnd: true)
         send(.failed(error), of: live.id, number: number)
+        return comeback
     }
 
     /// The wall clock's time on the monotonic one.
@@ -332,12 +360,11 @@ extension Scheduler {
         configuration.logger?.error("the list of downloads could not be kept: \(error)")
     }
 
-    private func stamp(of finished: FinishedDownload) async -> FileStamp? {
+    /// The file as it is now. It was written just now, so that the system need not ask the disk.
+    private func stamp(of finished: FinishedDownload) -> FileStamp? {
         guard !finished.path.isEmpty else { return nil }
-        let environment = engine.environment(for: configuration)
-        return await environment.pool.run {
-            (try? PublishedFile.read(finished.path, fileSystem: environment.fileSystem)).map { FileStamp($0) }
-        }
+        let fileSystem = engine.environment(for: configuration).fileSystem
+        return (try? PublishedFile.read(finished.path, fileSystem: fileSystem)).flatMap { $0 }.map { FileStamp($0) }
     }
 
     func forgetSecrets(of id: DownloadID) async {

@@ -4,7 +4,8 @@ import FerryEngine
 /// Writes into the catalogue what happens to a file at its publishing, before the engine goes on.
 final class Witness: PublishWitness {
     private let scheduler: Scheduler
-    private let run: Run
+    /// It holds the driver, which holds this.
+    private weak let run: Run?
     private let id: DownloadID
 
     init(scheduler: Scheduler, run: Run, id: DownloadID) {
@@ -20,7 +21,7 @@ final class Witness: PublishWitness {
     func didPublish(_ finished: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
         let ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
         let events = try await scheduler.keptStore?.commit([.end(id, ending)])
-        run.record(number: events?.first?.number)
+        run?.record(number: events?.first?.number)
     }
 }
 

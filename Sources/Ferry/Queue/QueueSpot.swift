@@ -1,0 +1,21 @@
+import FerryCore
+
+/// A download's place in the queue, and what it waits for there.
+struct QueueSpot: Sendable {
+    var key: QueueKey
+    /// Which networks it may use.
+    var rule: NetworkRule
+    /// Its host is this machine or directly attached.
+    var isNear: Bool
+    /// It does not start before; monotonic.
+    var until: Duration?
+    var host: String?
+
+    init(_ key: QueueKey, _ rule: NetworkRule, isNear: Bool, until: Duration? = nil, host: String?) {
+        self.key = key
+        self.rule = rule
+        self.isNear = isNear
+        self.until = until
+        self.host = host
+    }
+}

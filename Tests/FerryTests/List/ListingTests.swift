@@ -1,0 +1,148 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("What is listed", .timeLimit(.minutes(10)))
+struct ListingTests {
+    @Test("stays so when it has ended, until it is removed, after a relaunch too")
+    func stays() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/done", "/fail", "/gone"])
+            shop.server.always("/fail", .status(503))
+            var manager = shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 }
+            var all = try await manager.download(
+                ["/done", "/fail", "/gone"].map { path in try shop.single(path) { $0.startsPaused = true } })
+            #expect(await all[0].resume())
+            try await shop.expectAll([all[0]], are: resource)
+            #expect(await all[1].resume())
+            #expect(await shop.code { _ = try await all[1].finished() } == .refused)
+            #expect(await all[2].cancel())
+            let order = try await manager.downloads().map(\.id)
+            let states = all.map(\.status.state)
+            #expect(states.map(\.kind) == [.completed, .failed, .cancelled])
+            await manager.shutdown()
+
+            manager = shop.kept()
+            let listed = try await manager.downloads()
+            #expect(listed.map(\.id) == order)
+            var found: [Download] = []
+            for one in all { found.append(try #require(try await manager.download(id: one.id))) }
+            all = found
+            #expect(all.map(\.status.state) == states)
+            #expect(try await all[0].finished().path == shop.path("done"))
+            #expect(await shop.code { _ = try await all[1].finished() } == .refused)
+            #expect(await shop.code { _ = try await all[2].finished() } == .cancelled)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("is given in pages, in its order")
+    func pages() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let requests = try (0..<10).map { number in try shop.single("/\(number)") { $0.startsPaused = true } }
+            let all = try await manager.download(requests)
+            #expect(try await manager.downloads(offset: 0, limit: 4) == Array(all[0..<4]))
+            #expect(try await manager.downloads(offset: 8, limit: 4) == Array(all[8...]))
+            #expect(try await manager.downloads(offset: 20).isEmpty)
+            #expect(try await manager.downloads(offset: -1, limit: -1).isEmpty)
+            #expect(try await manager.downloadCount == 10)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("has a history that tells the reasons, after a relaunch too")
+    func history() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            shop.server.script("/a", [.status(503), .stall(after: 1_000_000)])
+            var manager = shop.kept(engine: shop.engine())
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            #expect(await download.pause())
+            let new = Resource(size: 3_000_000, seed: 5, lastModified: Date(timeIntervalSince1970: 1_720_000_000))
+            shop.server.serve("/a", new)
+            shop.server.always("/a", .honest)
+            #expect(await download.resume())
+            try await shop.expectAll([download], are: new)
+            await manager.shutdown()
+
+            manager = shop.kept()
+            let events = try await manager.history(of: download.id)
+            #expect(events.allSatisfy { $0.id == download.id })
+            #expect(events.map(\.date) == events.map(\.date).sorted())
+            let kinds = events.map(\.kind)
+            var retry: String?
+            var restart: String?
+            for kind in kinds {
+                if case .retrying(_, _, let reason) = kind { retry = reason }
+                if case .restarted(let reason) = kind { restart = reason }
+            }
+            #expect(retry?.contains("503") == true)
+            #expect(restart?.contains("s1-3000000") == true, "\(restart ?? "never")")
+            #expect(kinds.contains(.paused))
+            #expect(kinds.last.map { if case .completed = $0 { true } else { false } } == true)
+            #expect(try await manager.history(of: DownloadID(rawValue: "none")).isEmpty)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("is counted by what it holds, and part files that nobody lists are found")
+    func storage() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/old"])
+            try await shop.interrupt("/old", after: 1_000_000)
+            let resource = shop.serve(["/a"])
+            shop.serve(["/b"], [.stall(after: 2_000_000)])
+            let manager = shop.kept()
+            let first = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([first], are: resource)
+            let second = try await manager.download(try shop.single("/b"))
+            await shop.reach(2_000_000, second)
+            #expect(await second.pause())
+            let report = try await manager.storage()
+            #expect(report.finishedBytes == 3_000_000)
+            #expect(report.partBytes == 2_000_000)
+            #expect(report.orphanedParts == [shop.path("old.part")])
+            #expect(report.orphanedBytes == 1_000_000)
+
+            let adopted = try await manager.adopt(shop.path("old.part.ferry"))
+            #expect(adopted.status.bytes >= 1_000_000)
+            try await shop.expectAll([adopted], are: resource)
+            #expect(shop.server.traffic.requests(for: "/old").last?.range == "bytes=1000000-2999999")
+            let later = try await manager.storage()
+            #expect(later.orphanedParts.isEmpty)
+            #expect(later.orphanedBytes == 0)
+            #expect(later.finishedBytes == 6_000_000)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("takes a part file in by its path once, and says when there is none")
+    func adopt() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/old"])
+            try await shop.interrupt("/old", after: 1_000_000)
+            let gate = Gate()
+            shop.server.script("/old", [.hold(gate)])
+            let manager = shop.kept()
+            let first = try await manager.adopt(shop.path("old.part"))
+            let again = try await manager.adopt(shop.path("old.part"))
+            #expect(first == again)
+            await gate.arrived()
+            gate.open()
+            try await shop.expectAll([first], are: resource)
+            #expect(try await manager.downloadCount == 1)
+            try shop.write("text", to: "text")
+            try shop.write("no journal", to: "odd.part.ferry")
+            for name in ["none", "text", "odd.part", "old"] {
+                #expect(await shop.code { _ = try await manager.adopt(shop.path(name)) } != nil, "\(name)")
+            }
+            #expect(try await manager.downloadCount == 1)
+            await manager.shutdown()
+        }
+    }
+}

@@ -1,0 +1,271 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Adding downloads", .timeLimit(.minutes(10)))
+struct AddingTests {
+    @Test("is all or none: one bad request among many lists nothing and asks nobody")
+    func allOrNone() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a", "/b", "/c"])
+            try shop.write("a file", to: "file")
+            let manager = shop.kept()
+            let id = DownloadID(rawValue: "one")
+            let bad: [(DownloadError.Code, [DownloadRequest])] = [
+                (.invalidRequest, [try shop.single("/b") { $0.userInfo = ["k": String(repeating: "x", count: 4096)] }]),
+                (.invalidRequest, [try shop.single("/b") { $0.label = String(repeating: "x", count: 4097) }]),
+                (.invalidRequest, [DownloadRequest(sources: [], destination: .directory(shop.directory))]),
+                (.invalidRequest, [try shop.single("/b") { $0.id = DownloadID(rawValue: "") }]),
+                (.invalidRequest, [try shop.single("/b") { $0.destination = .directory(shop.directory, name: .exact("..")) }]),
+                (.disk, [try shop.single("/b") { $0.destination = .directory(shop.path("file")) }]),
+                (.duplicate, [try shop.single("/b") { $0.id = id }, try shop.single("/c") { $0.id = id }]),
+                (.duplicate, [try shop.single("/a") { $0.onDuplicate = .fail }]),
+            ]
+            for (code, requests) in bad {
+                let all = [try shop.single("/a")] + requests
+                #expect(await shop.code { _ = try await manager.download(all) } == code)
+                #expect(try await manager.downloadCount == 0, "\(code)")
+            }
+            #expect(try await manager.download([DownloadRequest]()).isEmpty)
+            #expect(shop.asked.isEmpty)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("under an identifier that is listed says so, and leaves the listed one alone")
+    func listedID() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a", "/b", "/c"])
+            let manager = shop.kept()
+            let first = try await manager.download(
+                try shop.single("/a") {
+                    $0.id = DownloadID(rawValue: "one")
+                    $0.startsPaused = true
+                })
+            let others = [try shop.single("/b"), try shop.single("/c") { $0.id = DownloadID(rawValue: "one") }]
+            #expect(await shop.code { _ = try await manager.download(others) } == .duplicate)
+            #expect(try await manager.downloads() == [first])
+            #expect(first.request.sources.first?.path == "/a")
+            #expect(shop.asked.isEmpty)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("the same again gives the listed one, within one call too")
+    func existing() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            let resource = shop.serve(["/a"], [.hold(gate)])
+            let manager = shop.kept()
+            let both = try await manager.download([try shop.single("/a"), try shop.single("/a")])
+            #expect(both[0] == both[1])
+            let again = try await manager.download(try shop.single("/a"))
+            #expect(again == both[0])
+            #expect(try await manager.downloadCount == 1)
+            // Elsewhere, or under another name, it is another one.
+            let other = try await manager.download(
+                try shop.single("/a") { $0.destination = .directory(shop.directory, name: .exact("other")) })
+            #expect(other != again)
+            gate.open()
+            try await shop.expectAll([again, other], are: resource)
+            #expect(shop.files == ["a", "other"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("the same again is an error where that was asked for, within one call too")
+    func fail() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let manager = shop.kept()
+            let twice = [try shop.single("/a"), try shop.single("/a") { $0.onDuplicate = .fail }]
+            #expect(await shop.code { _ = try await manager.download(twice) } == .duplicate)
+            #expect(try await manager.downloadCount == 0)
+            let first = try await manager.download(try shop.single("/a") { $0.startsPaused = true })
+            let again = try shop.single("/a") { $0.onDuplicate = .fail }
+            #expect(await shop.code { _ = try await manager.download(again) } == .duplicate)
+            #expect(try await manager.downloads() == [first])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("another one of the same fetches a file of its own, and never uses what belongs to the first")
+    func another() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.kept()
+            let first = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, first)
+            #expect(await first.pause())
+            let gate = Gate()
+            shop.server.script("/a", [.hold(after: 1_500_000, gate)])
+            let second = try await manager.download(try shop.single("/a") { $0.onDuplicate = .addAnother })
+            #expect(second != first)
+            await shop.reach(1_500_000, second)
+            #expect(shop.server.requests.last?.range == nil)
+            #expect(first.status.bytes == 1_000_000)
+            #expect(second.status.path != first.status.path)
+            // Nor does cancelling one touch the other.
+            let third = try await manager.download(try shop.single("/a") { $0.onDuplicate = .addAnother })
+            try await shop.expectAll([third], are: resource)
+            #expect(await second.cancel())
+            gate.open()
+            #expect(await first.resume())
+            try await shop.expectAll([first], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            #expect(shop.files == ["a", (third.status.path ?? "").split(separator: "/").last.map(String.init) ?? ""])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("another one of a completed one is fetched too", arguments: [3_000_000, 20_000])
+    func anotherOfCompleted(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: size)
+            let manager = shop.kept()
+            let first = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([first], are: resource)
+            let second = try await manager.download(try shop.single("/a") { $0.onDuplicate = .addAnother })
+            try await shop.expectAll([second], are: resource)
+            #expect(shop.files == ["a", "a (1)"])
+            #expect(shop.server.bodyBytes("/a") == 2 * size)
+            try await second.remove(deletingFile: true)
+            shop.expect(shop.path("a"), is: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a completed one whose file is as it was gives it at once, without a request", arguments: [3_000_000, 20_000])
+    func completed(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: size)
+            let manager = shop.kept()
+            let first = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([first], are: resource)
+            let requests = shop.server.traffic.requestCount
+            let again = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([again], are: resource)
+            await manager.shutdown()
+            // After a relaunch too.
+            let next = shop.kept()
+            let later = try await next.download(try shop.single("/a"))
+            #expect(later.status.state == first.status.state)
+            try await shop.expectAll([later], are: resource)
+            #expect(shop.server.traffic.requestCount == requests)
+            await next.shutdown()
+        }
+    }
+
+    @Test("a completed one whose file is gone or another is fetched again; the other file stays", arguments: [true, false])
+    func fileGone(isReplaced: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let first = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([first], are: resource)
+            try FileManager.default.removeItem(atPath: shop.path("a"))
+            if isReplaced { try shop.write("mine", to: "a") }
+            let again = try await manager.download(try shop.single("/a"))
+            #expect(again == first)
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.server.bodyBytes("/a") == 2 * resource.size)
+            #expect(shop.files == (isReplaced ? ["a", "a (1)"] : ["a"]))
+            if isReplaced { #expect(shop.text("a") == "mine") }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a failed or cancelled one that is asked for again begins again")
+    func ended() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            shop.server.always("/a", .status(503))
+            let manager = shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 }
+            let failed = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await failed.finished() } == .refused)
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let second = try await manager.download(try shop.single("/a"))
+            #expect(second == failed)
+            await shop.reach(1_000_000, second)
+            #expect(await second.cancel())
+            #expect(shop.files == [])
+            let third = try await manager.download(try shop.single("/a"))
+            #expect(third == failed)
+            try await shop.expectAll([third], are: resource)
+            #expect(try await manager.downloadCount == 1)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("one that starts paused is listed and asks nobody until it is resumed")
+    func startsPaused() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let paused = try await manager.download(try shop.single("/a") { $0.startsPaused = true })
+            let other = try await manager.download(try shop.single("/b"))
+            try await shop.expectAll([other], are: resource)
+            #expect(paused.status.state == .paused)
+            #expect(shop.asked == ["/b"])
+            #expect(await paused.resume())
+            try await shop.expectAll([paused], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("one that is to start later takes no slot before, starts then, or when it is resumed")
+    func notBefore() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a", "/b", "/c"])
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxConcurrentDownloads = 1
+                $0.stallTimeout = .seconds(9000)
+            }
+            let date = clock.date().addingTimeInterval(3600)
+            let later = try await manager.download(
+                ["/a", "/b"].map { path in try shop.single(path) { $0.notBefore = date } })
+            let now = try await manager.download(try shop.single("/c") { $0.notBefore = Date(timeIntervalSince1970: 0) })
+            #expect(later.allSatisfy { $0.status.state == .waiting(.notBefore(date)) })
+            try await shop.expectAll([now], are: resource)
+            #expect(shop.asked == ["/c"])
+            #expect(await later[1].resume())
+            try await shop.expectAll([later[1]], are: resource)
+            #expect(later[0].status.state == .waiting(.notBefore(date)))
+            clock.jump(.seconds(3601))
+            try await shop.expectAll([later[0]], are: resource)
+            #expect(shop.asked == ["/c", "/b", "/a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("keeps identifier, label and the app's own data, up to 4 KiB, after a relaunch too")
+    func texts() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let info = ["key": String(repeating: "é", count: 2046), "x": ""]
+            let id = DownloadID(rawValue: "my/own id")
+            let manager = shop.kept()
+            let download = try await manager.download(
+                try shop.single("/a") {
+                    $0.id = id
+                    $0.label = "A film"
+                    $0.userInfo = info
+                    $0.startsPaused = true
+                })
+            #expect(download.id == id)
+            #expect(try await manager.download(id: id) == download)
+            await manager.shutdown()
+            let next = shop.kept()
+            let again = try #require(try await next.download(id: id))
+            #expect(again.request.label == "A film")
+            #expect(again.request.userInfo == info)
+            #expect(again.status.state == .paused)
+            let url = try #require(URL(string: shop.server.url("/a")))
+            #expect(try await next.downloads(url: url) == [again])
+            await next.shutdown()
+        }
+    }
+}

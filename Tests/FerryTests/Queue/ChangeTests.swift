@@ -1,0 +1,227 @@
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Changing a download", .timeLimit(.minutes(10)))
+struct ChangeTests {
+    private func url(_ shop: Workshop, _ path: String) throws -> [DownloadURL] {
+        [try DownloadURL(shop.server.url(path))]
+    }
+
+    @Test("its URL while it runs: the same file is proven, and it goes on with its bytes")
+    func newURL() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
+            shop.server.serve("/b", Resource(size: 12_000_000, seed: 1, etag: "\"other\""))
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(6_000_000, download)
+            let sources = try url(shop, "/b")
+            try await download.change { $0.sources = sources }
+            try await shop.expectAll([download], are: resource)
+            #expect(download.request.sources == sources)
+            #expect(shop.server.bodyBytes("/b") < 9_000_000)
+            #expect(shop.server.traffic.requests(for: "/a").count == 1)
+            #expect(shop.files == ["a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("its URL to that of another file is a conflict: the bytes stay, and the old URL goes on with them")
+    func otherFile() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
+            shop.server.serve("/b", Resource(size: 12_000_000, seed: 2))
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(6_000_000, download)
+            let (old, new) = (try url(shop, "/a"), try url(shop, "/b"))
+            try await download.change { $0.sources = new }
+            #expect(await shop.code { _ = try await download.finished() } == .conflict)
+            #expect(download.status.bytes == 6_000_000)
+            #expect(shop.files == ["a.part", "a.part.ferry"])
+            try await download.change { $0.sources = old }
+            guard case .failed = download.status.state else {
+                Issue.record("\(download.status.state)")
+                return
+            }
+            #expect(await download.resume())
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=6000000-11999999")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("its URL while it waits for its turn, or is paused, keeps its place and state")
+    func waiting() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            let resource = shop.serve(["/x"], [.hold(gate)])
+            shop.serve(["/b", "/c", "/d"])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let all = try await manager.download(["/x", "/a1", "/a2", "/d"].map { try shop.single($0) })
+            await gate.arrived()
+            #expect(await all[2].pause())
+            let (b, c) = (try url(shop, "/b"), try url(shop, "/c"))
+            try await all[1].change { $0.sources = b }
+            try await all[2].change { $0.sources = c }
+            #expect(all[1].status.state == .waiting(.slot))
+            #expect(all[2].status.state == .paused)
+            #expect(try await manager.downloads() == all)
+            #expect(shop.asked == ["/x"])
+            gate.open()
+            try await shop.expectAll([all[0], all[1], all[3]], are: resource)
+            #expect(shop.asked == ["/x", "/b", "/d"])
+            #expect(await all[2].resume())
+            try await shop.expectAll([all[2]], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("limits, priority and texts of one that runs are changed without another request, and kept")
+    func limits() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 3_000_000)
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.request("/a") { $0.rateLimit = 20_000 })
+            await shop.reach(1, download)
+            try await download.change {
+                $0.maxConnections = 0
+                $0.priority = .high
+                $0.label = "text"
+                $0.userInfo = ["a": "b"]
+                $0.network = NetworkRule(allowsMetered: false)
+            }
+            #expect(download.status.state == .downloading)
+            #expect(download.request.maxConnections == 1)
+            // At the old rate it would take minutes.
+            try await download.change { $0.rateLimit = nil }
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.traffic.requests.count == 1)
+            await manager.shutdown()
+            let next = shop.kept()
+            let again = try #require(try await next.downloads().first)
+            #expect(again.request.priority == .high)
+            #expect(again.request.label == "text")
+            #expect(again.request.userInfo == ["a": "b"])
+            #expect(again.request.network == NetworkRule(allowsMetered: false))
+            #expect(again.request.rateLimit == nil)
+            await next.shutdown()
+        }
+    }
+
+    @Test("what cannot be is refused, and changes nothing")
+    func refused() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a") { $0.startsPaused = true })
+            let before = download.request
+            #expect(await shop.code { try await download.change { $0.sources = [] } } == .invalidRequest)
+            #expect(
+                await shop.code {
+                    try await download.change { $0.userInfo = ["a": String(repeating: "x", count: 4096)] }
+                } == .invalidRequest)
+            #expect(download.request == before)
+            #expect(download.status.state == .paused)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("new headers are sent from then on, and the bytes kept")
+    func headers() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            let name = try #require(HTTPField.Name("X-Key"))
+            try await download.change { $0.headers[name] = "secret" }
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.map { $0.head["X-Key"] } == [nil, "secret"])
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a URL of another origin gets none of the secrets that were given for the first (A35)")
+    func secrets() async throws {
+        try await Workshop.run { shop in
+            try await OriginServer.with { other in
+                let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
+                other.serve("/b", resource)
+                let manager = shop.kept()
+                let name = try #require(HTTPField.Name("X-Key"))
+                let download = try await manager.download(
+                    try shop.single("/a") {
+                        $0.headers[name] = "secret"
+                        $0.headers[.accept] = "text/x"
+                        $0.credentials = Credentials(user: "ann", password: "hush")
+                    })
+                await shop.reach(6_000_000, download)
+                #expect(shop.server.requests.first?.head["X-Key"] == "secret")
+                let sources = [try DownloadURL(other.url("/b"))]
+                try await download.change { $0.sources = sources }
+                try await shop.expectAll([download], are: resource)
+                #expect(!other.requests.isEmpty)
+                for request in other.requests {
+                    #expect(request.head["X-Key"] == nil)
+                    #expect(request.head["Authorization"] == nil)
+                    #expect(request.head["Accept"] == "text/x")
+                }
+                #expect(download.request.headers[name] == nil)
+                #expect(download.request.credentials == nil)
+                await manager.shutdown()
+            }
+        }
+    }
+
+    @Test("one that waits for credentials holds no slot, and goes on with them", arguments: [true, false])
+    func credentials(isRelaunched: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            shop.server.always("/a", .basicAuth("ann", "hush"))
+            var manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            var download = try await manager.download(try shop.single("/a"))
+            await shop.reach(download) { $0 == .waiting(.credentials) }
+            #expect(download.status.state == .waiting(.credentials))
+            let other = try await manager.download(try shop.single("/b"))
+            try await shop.expectAll([other], are: resource)
+            if isRelaunched {
+                await manager.shutdown()
+                manager = shop.kept()
+                download = try #require(try await manager.downloads().first)
+                #expect(download.status.state == .waiting(.credentials))
+            }
+            try await download.provide(credentials: Credentials(user: "ann", password: "hush"))
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("one that waits for a fresh link holds no slot, and goes on with its bytes under a new URL")
+    func freshLink() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 12_000_000)
+            shop.server.script("/a", [.cut(after: 6_000_000)], then: .status(403))
+            shop.serve(["/other"], size: 12_000_000)
+            shop.serve(["/fresh"], size: 12_000_000)
+            let manager = shop.kept(engine: shop.engine()) { $0.maxConcurrentDownloads = 1 }
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(download) { $0 == .waiting(.freshLink) }
+            #expect(download.status.state == .waiting(.freshLink))
+            #expect(download.status.bytes > 1_000_000)
+            let other = try await manager.download(try shop.single("/other"))
+            try await shop.expectAll([other], are: resource)
+            let sources = try url(shop, "/fresh")
+            try await download.change { $0.sources = sources }
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.bodyBytes("/fresh") < 12_000_000)
+            #expect(shop.files == ["a", "other"])
+            await manager.shutdown()
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Failures in a queue", .timeLimit(.minutes(10)))
+struct FailureTests {
+    private func isFailed(_ event: DownloadEvent) -> Bool {
+        if case .failed = event.kind { true } else { false }
+    }
+
+    @Test("a full disk is waited for without a slot, and it goes on by itself (B3)", arguments: [true, false])
+    func diskFull(isFullBefore: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            let clock = SteppedClock()
+            let isFull = Atomic(true)
+            let disk = TroubledFileSystem { operation, path in
+                guard isFull.load(ordering: .relaxed) else { return nil }
+                switch operation {
+                case .measureSpace: return isFullBefore ? .noSpace : nil
+                case .allocate: return path.string.hasSuffix("/a.part") ? .noSpace : nil
+                default: return nil
+                }
+            }
+            let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock)) {
+                $0.maxConcurrentDownloads = 1
+                $0.stallTimeout = .seconds(9000)
+            }
+            let events = manager.events
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(download) { $0 == .waiting(.diskSpace) }
+            #expect(download.status.state == .waiting(.diskSpace))
+            #expect(shop.files == [])
+            if !isFullBefore {
+                let other = try await manager.download(try shop.single("/b"))
+                try await shop.expectAll([other], are: resource)
+            }
+            isFull.store(false, ordering: .relaxed)
+            clock.jump(.seconds(60))
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+            let told = await shop.told(events)
+            #expect(!told.contains(where: isFailed))
+            #expect(
+                told.contains { if case .waiting(.diskSpace, _) = $0.kind { $0.id == download.id } else { false } })
+        }
+    }
+
+    @Test("a disk that fills up in the middle keeps the bytes, asks nobody while it is full, and goes on with them")
+    func diskFullLater() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 20_000_000)
+            let clock = SteppedClock()
+            let isFull = Atomic(true)
+            let writes = Atomic(0)
+            let disk = TroubledFileSystem { operation, path in
+                guard isFull.load(ordering: .relaxed) else { return nil }
+                if operation == .write, path.string.hasSuffix("/a.part") {
+                    return writes.add(1, ordering: .relaxed).oldValue > 20 ? .noSpace : nil
+                }
+                return nil
+            }
+            let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock)) {
+                $0.stallTimeout = .seconds(9000)
+            }
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(download) { $0 == .waiting(.diskSpace) }
+            let held = download.status.bytes
+            #expect(held > 0)
+            // Paused and resumed it tries at once; cancelled it would be gone.
+            #expect(await download.pause())
+            #expect(download.status.state == .paused)
+            isFull.store(false, ordering: .relaxed)
+            #expect(await download.resume())
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.last?.range?.hasPrefix("bytes=\(held)-") == true)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("an error keeps the bytes, and can be resumed")
+    func keepsBytes() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            shop.server.script("/a", [.cut(after: 1_000_000)], then: .drop(.reset))
+            let manager = shop.kept(engine: shop.engine()) { $0.maxAttempts = 2 }
+            let events = manager.events
+            let download = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await download.finished() } == .network)
+            let held = download.status.bytes
+            #expect(held > 0)
+            #expect(shop.files == ["a.part", "a.part.ferry"])
+            shop.server.always("/a", .honest)
+            #expect(await download.resume())
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=\(held)-2999999")
+            await manager.shutdown()
+            let ends = await shop.told(events).filter(\.kind.isEnd)
+            #expect(ends.count == 2)
+            #expect(ends.map(\.number) == [1, 2])
+        }
+    }
+
+    @Test("a failed one is tried again by itself after a while, where that was asked for")
+    func retriesFailed() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a", "/b"])
+            shop.server.script("/a", [.cut(after: 1_000_000)], then: .status(503))
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxConcurrentDownloads = 1
+                $0.maxAttempts = 1
+                $0.stallTimeout = .seconds(9000)
+                $0.retriesFailedAfter = .seconds(600)
+            }
+            let download = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await download.finished() } == .refused)
+            let other = try await manager.download(try shop.single("/b"))
+            try await shop.expectAll([other], are: resource)
+            guard case .failed = download.status.state else { Issue.record("\(download.status.state)"); return }
+            // Again, and once more.
+            let gate = Gate()
+            shop.server.script("/a", [.status(503).and(.hold(gate))], then: .status(503))
+            clock.jump(.seconds(601))
+            await gate.arrived()
+            // It has not ended any more: clearing leaves it alone.
+            try await manager.clear(.failed)
+            #expect(try await manager.downloads() == [download, other])
+            gate.open()
+            await shop.reach(download) { if case .failed = $0 { true } else { false } }
+            shop.server.always("/a", .honest)
+            clock.jump(.seconds(601))
+            _ = try await shop.server.waitFor { $0.requests.last?.path == "/a" && $0.requests.last?.status == 206 }
+            await shop.reach(download) { $0 == .completed(.strong) }
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.last?.range?.hasPrefix("bytes=") == true)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a failed one that would be tried again later starts at once when it is resumed")
+    func resumesFailed() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a"])
+            shop.server.always("/a", .status(503))
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxAttempts = 1
+                $0.stallTimeout = .seconds(9000)
+                $0.retriesFailedAfter = .seconds(600)
+            }
+            let download = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await download.finished() } == .refused)
+            shop.server.always("/a", .honest)
+            #expect(await download.resume())
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("pausing, cancelling and shutting down are no failures, whenever they come")
+    func neverFailed() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/head"], [.hold(Gate())])
+            shop.serve(["/body"], [.stall(after: 1_000_000)])
+            shop.serve(["/small"], size: 200_000, [.stall(after: 100_000)])
+            shop.serve(["/retry"])
+            shop.server.always("/retry", .status(503, retryAfter: "3000"))
+            shop.serve(["/wait"])
+            shop.server.always("/wait", .hold(Gate()))
+            let paths = ["/head", "/body", "/small", "/retry", "/wait"]
+            for turn in 0..<3 {
+                for path in paths.prefix(3) {
+                    let size: Int64 = path == "/small" ? 100_000 : 1_000_000
+                    shop.server.script(path, path == "/head" ? [.hold(Gate())] : [.stall(after: size)])
+                }
+                let manager = shop.kept("turn\(turn)") { $0.maxConcurrentDownloads = 4 }
+                let events = manager.events
+                let all = try await manager.download(
+                    paths.map { path in
+                        try shop.single(path) {
+                            $0.destination = .directory(shop.path("d\(turn)"))
+                        }
+                    })
+                await shop.reach(1_000_000, all[1])
+                await shop.reach(100_000, all[2])
+                await shop.reach(all[3]) { if case .waiting(.retry) = $0 { true } else { false } }
+                await withTaskGroup(of: Void.self) { group in
+                    for download in all {
+                        switch turn {
+                        case 0: group.addTask { #expect(await download.pause()) }
+                        case 1: group.addTask { #expect(await download.cancel()) }
+                        default: break
+                        }
+                    }
+                }
+                await manager.shutdown()
+                let told = await shop.told(events)
+                #expect(!told.contains(where: isFailed))
+                for download in all {
+                    switch turn {
+                    case 0: #expect(download.status.state == .paused)
+                    case 1: #expect(download.status.state == .cancelled)
+                    default: #expect(!download.status.state.isFinal)
+                    }
+                }
+                let ends = told.filter(\.kind.isEnd)
+                #expect(ends.count == (turn == 1 ? paths.count : 0))
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("A handle", .timeLimit(.minutes(10)))
+struct HandleTests {
+    @Test("shows after a resume the offset first, and never less", arguments: [false, true])
+    func offsetFirst(isRelaunched: Bool) async throws {
+        try await Workshop.run { shop in
+            let (before, middle) = (Gate(), Gate())
+            let resource = shop.serve(
+                ["/a"], [.stall(after: 1_000_000), .all(.hold(before), .hold(after: 500_000, middle))])
+            var manager = shop.kept()
+            var download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            #expect(await download.pause())
+            #expect(download.status.bytes == 1_000_000)
+            if isRelaunched {
+                await manager.shutdown()
+                manager = shop.kept()
+                download = try #require(try await manager.downloads().first)
+            }
+            #expect(download.status.bytes == 1_000_000)
+            #expect(download.status.progress.totalBytes == resource.size)
+            #expect(await download.resume())
+            let seen = Task { [download] in
+                var all: [Int64] = []
+                for await status in download.updates { all.append(status.bytes) }
+                return all
+            }
+            await before.arrived()
+            #expect(download.status.bytes == 1_000_000)
+            before.open()
+            await shop.reach(1_500_000, download)
+            middle.open()
+            try await shop.expectAll([download], are: resource)
+            let values = await seen.value
+            #expect(values.first == 1_000_000)
+            #expect(values.allSatisfy { $0 >= 1_000_000 })
+            #expect(values == values.sorted())
+            #expect(values.last == resource.size)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("tells everyone who observes the end, also who comes late")
+    func observers() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await withTaskGroup(of: DownloadState?.self) { group in
+                for _ in 0..<5 {
+                    group.addTask {
+                        var last: DownloadState?
+                        for await status in download.updates { last = status.state }
+                        return last
+                    }
+                }
+                for await last in group { #expect(last == .completed(.single)) }
+            }
+            var late: [DownloadStatus] = []
+            for await status in download.updates { late.append(status) }
+            #expect(late == [download.status])
+            #expect(download.status.bytes == resource.size)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("who waits for the end is told of a cancel, and may stop waiting without stopping the download")
+    func waiting() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            let impatient = Task { await shop.code { _ = try await download.finished() } }
+            impatient.cancel()
+            #expect(await impatient.value == .cancelled)
+            #expect(download.status.state == .downloading)
+            async let end = shop.code { _ = try await download.finished() }
+            #expect(await download.cancel())
+            #expect(await end == .cancelled)
+            #expect(shop.files == [])
+            #expect(try await manager.downloads() == [download])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("pauses before the first byte, and that holds")
+    func pauseEarly() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            let resource = shop.serve(["/a", "/b"], [.hold(gate)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let downloads = try await manager.download(["/a", "/b"].map { try shop.single($0) })
+            await gate.arrived()
+            // One that runs and one that waits for its turn.
+            #expect(await downloads[1].pause())
+            #expect(await downloads[0].pause())
+            #expect(downloads.allSatisfy { $0.status.state == .paused && $0.status.bytes == 0 })
+            gate.open()
+            let other = try await manager.download(try shop.single("/c") { $0.startsPaused = true })
+            _ = try await shop.server.waitFor { $0.activeRequests == 0 }
+            #expect(shop.asked == ["/a"])
+            #expect(shop.files == [])
+            try await other.remove()
+            for download in downloads { #expect(await download.resume()) }
+            try await shop.expectAll(downloads, are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("restarts a completed one under the conflict rule, and a cancelled one")
+    func restart() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            let manager = shop.kept()
+            let completed = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([completed], are: resource)
+            #expect(await completed.restart())
+            try await shop.expectAll([completed], are: resource)
+            #expect(shop.files == ["a", "a (1)"])
+            let cancelled = try await manager.download(try shop.single("/b") { $0.startsPaused = true })
+            #expect(await cancelled.cancel())
+            #expect(await cancelled.restart())
+            try await shop.expectAll([cancelled], are: resource)
+            #expect(shop.files == ["a", "a (1)", "b"])
+            await manager.shutdown()
+        }
+    }
+
+    /// Each call that `state` does not allow.
+    private func tryAll(_ download: Download, _ shop: Workshop) async {
+        let before = download.status
+        let requests = shop.server.traffic.requestCount
+        let files = shop.files
+        for action in DownloadAction.allCases where !before.actions.contains(action) {
+            switch action {
+            case .resume: #expect(!(await download.resume()), "\(before.state)")
+            case .pause: #expect(!(await download.pause()), "\(before.state)")
+            case .cancel: #expect(!(await download.cancel()), "\(before.state)")
+            case .restart: #expect(!(await download.restart()), "\(before.state)")
+            case .change:
+                #expect(await shop.code { try await download.change { $0.priority = .high } } == .wrongState)
+                let someone = Credentials(user: "u", password: "p")
+                #expect(await shop.code { try await download.provide(credentials: someone) } == .wrongState)
+            case .remove: Issue.record("each may be removed")
+            }
+            #expect(download.status.state == before.state, "after \(action)")
+            #expect(download.request.priority == .normal)
+        }
+        if !before.actions.contains(.cancel) {
+            #expect(await shop.code { _ = try await download.cancel(keeping: .resumeData) } == .wrongState)
+        }
+        #expect(download.status.state == before.state)
+        #expect(download.status.bytes == before.bytes)
+        #expect(shop.server.traffic.requestCount == requests)
+        #expect(shop.files == files)
+    }
+
+    @Test("a call that the state does not allow changes nothing and says so")
+    func table() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/run"], [.stall(after: 1_000_000)])
+            shop.serve(["/wait", "/pause", "/cancel"])
+            let done = shop.serve(["/done"])
+            shop.server.serve("/fail", done)
+            shop.server.always("/fail", .status(503))
+            shop.server.serve("/link", done)
+            shop.server.always("/link", .status(403))
+            let manager = shop.kept(engine: shop.engine()) {
+                $0.maxConcurrentDownloads = 1
+                $0.maxAttempts = 1
+            }
+            let completed = try await manager.download(try shop.single("/done"))
+            try await shop.expectAll([completed], are: done)
+            let failed = try await manager.download(try shop.single("/fail"))
+            await shop.reach(failed) { _ in false }
+            let link = try await manager.download(try shop.single("/link"))
+            await shop.reach(link) { $0 == .waiting(.freshLink) }
+            let running = try await manager.download(try shop.single("/run"))
+            await shop.reach(1_000_000, running)
+            let waiting = try await manager.download(try shop.single("/wait"))
+            let paused = try await manager.download(try shop.single("/pause") { $0.startsPaused = true })
+            let cancelled = try await manager.download(try shop.single("/cancel"))
+            #expect(await cancelled.cancel())
+            let all = [completed, failed, link, running, waiting, paused, cancelled]
+            #expect(
+                all.map(\.status.state.kind) == [
+                    .completed, .failed, .waiting, .downloading, .waiting, .paused, .cancelled,
+                ])
+            for download in all { await tryAll(download, shop) }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a call that verifying does not allow changes nothing and says so")
+    func verifying() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            // What has the name is compared before anything is asked.
+            try shop.write("mine", to: "a")
+            let go = DispatchSemaphore(value: 0)
+            let isFirst = Atomic(true)
+            let disk = TroubledFileSystem { operation, path in
+                if operation == .read, path.string.hasSuffix("/a"), isFirst.exchange(false, ordering: .relaxed) {
+                    go.wait()
+                }
+                return nil
+            }
+            let manager = shop.kept(engine: shop.engine(fileSystem: disk))
+            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let download = try await manager.download(try shop.single("/a") { $0.checksum = checksum })
+            await shop.reach(download) { $0 == .verifying }
+            #expect(download.status.state == .verifying)
+            if download.status.state == .verifying { await tryAll(download, shop) }
+            go.signal()
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("of one that was removed does nothing more, and says so")
+    func removed() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([download], are: resource)
+            try await download.remove()
+            let requests = shop.server.traffic.requestCount
+            #expect(!(await download.restart()))
+            #expect(!(await download.resume()))
+            #expect(await shop.code { try await download.move(to: .first) } == .notFound)
+            #expect(await shop.code { try await download.change { $0.label = "x" } } != nil)
+            #expect(try await manager.downloadCount == 0)
+            #expect(shop.server.traffic.requestCount == requests)
+            // It can be listed anew.
+            let again = try await manager.download(try shop.single("/a"))
+            #expect(again != download)
+            try await shop.expectAll([again], are: resource)
+            await manager.shutdown()
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("How many run", .timeLimit(.minutes(10)))
+struct LimitTests {
+    @Test("is raised, and the next one starts at once")
+    func raised() async throws {
+        try await Workshop.run { shop in
+            let (first, second) = (Gate(), Gate())
+            let resource = shop.serve(["/a"], [.hold(first)])
+            shop.serve(["/b"], [.hold(second)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let downloads = try await manager.download([try shop.single("/a"), try shop.single("/b")])
+            await first.arrived()
+            #expect(downloads[1].status.state == .waiting(.slot))
+            #expect(shop.asked == ["/a"])
+            await manager.configure { $0.maxConcurrentDownloads = 2 }
+            await second.arrived()
+            #expect(downloads[0].status.state == .downloading)
+            first.open()
+            second.open()
+            try await shop.expectAll(downloads, are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("is lowered: the last to join wait again with their bytes, and go on with them in their order")
+    func lowered() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b", "/c"], [.stall(after: 1_000_000)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 3 }
+            let downloads = try await manager.download(["/a", "/b", "/c"].map { try shop.single($0) })
+            for download in downloads { await shop.reach(1_000_000, download) }
+            await manager.configure { $0.maxConcurrentDownloads = 1 }
+            for download in downloads[1...] {
+                await shop.reach(download) { $0 == .waiting(.slot) }
+                #expect(download.status.state == .waiting(.slot))
+                #expect(download.status.bytes == 1_000_000)
+                #expect(download.status.progress.connections == 0)
+            }
+            #expect(downloads[0].status.state == .downloading)
+            #expect(shop.server.traffic.requests(for: "/a").count == 1)
+            shop.server.dropConnections()
+            try await shop.expectAll(downloads, are: resource)
+            #expect(shop.asked.suffix(2) == ["/b", "/c"])
+            #expect(shop.server.requests.suffix(2).map(\.range) == ["bytes=1000000-2999999", "bytes=1000000-2999999"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("is at least one, whatever is asked")
+    func least() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            await manager.configure { $0.maxConcurrentDownloads = -3 }
+            #expect(manager.configuration.maxConcurrentDownloads == 1)
+            let download = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("is never passed by many, and none is left out", arguments: [1, 3])
+    func many(limit: Int) async throws {
+        try await Workshop.run { shop in
+            let paths = (10..<34).map { "/\($0)" }
+            let gate = Gate()
+            let resource = shop.serve(paths, size: 60_000, [.hold(gate)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = limit }
+            let downloads = try await manager.download(paths.map { try shop.single($0) })
+            await gate.arrived(limit)
+            #expect(downloads.count { $0.status.state == .waiting(.slot) } == paths.count - limit)
+            gate.open()
+            try await shop.expectAll(downloads, are: resource)
+            #expect(shop.server.traffic.peakRequests == limit)
+            #expect(Set(shop.asked) == Set(paths))
+            if limit == 1 { #expect(shop.asked == paths) }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("counts no one who waits for the next attempt: others take the slot, and the place is kept (A28)")
+    func backOff() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let gate = Gate()
+            let resource = shop.serve(["/a"], [.status(503, retryAfter: "3000")])
+            shop.serve(["/b"], [.hold(gate)])
+            shop.serve(["/c"])
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxConcurrentDownloads = 1
+                $0.stallTimeout = .seconds(9000)
+            }
+            let downloads = try await manager.download(["/a", "/b", "/c"].map { try shop.single($0) })
+            await gate.arrived()
+            await shop.reach(downloads[0]) { if case .waiting(.retry) = $0 { true } else { false } }
+            guard case .waiting(.retry(let date)) = downloads[0].status.state else {
+                Issue.record("\(downloads[0].status.state)")
+                return
+            }
+            #expect(date.timeIntervalSince(clock.date()) > 2000)
+            #expect(try await manager.downloads().map(\.id) == downloads.map(\.id))
+            // Its time has come, and its turn before the one behind it.
+            clock.jump(.seconds(3001))
+            gate.open()
+            try await shop.expectAll(downloads, are: resource)
+            #expect(shop.asked == ["/a", "/b", "/a", "/c"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a download that waits for its next attempt tries at once when it is resumed")
+    func retryNow() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let gate = Gate()
+            let resource = shop.serve(["/a"], [.status(503, retryAfter: "3000")])
+            shop.serve(["/b"], [.hold(gate)])
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxConcurrentDownloads = 1
+                $0.stallTimeout = .seconds(9000)
+            }
+            let downloads = try await manager.download(["/a", "/b"].map { try shop.single($0) })
+            await gate.arrived()
+            await shop.reach(downloads[0]) { if case .waiting(.retry) = $0 { true } else { false } }
+            // Two ways: while it has a run no more, and after.
+            #expect(await downloads[0].resume())
+            #expect(shop.asked == ["/a", "/b"])
+            gate.open()
+            try await shop.expectAll(downloads, are: resource)
+            #expect(shop.asked == ["/a", "/b", "/a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("to one host is capped over all downloads, and the cap can be raised while they run")
+    func perHost() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            let paths = (0..<6).map { "/\($0)" }
+            let resource = shop.serve(paths, [.hold(gate)])
+            let manager = shop.kept {
+                $0.maxConcurrentDownloads = 6
+                $0.transfer.connectionsPerHost = 2
+            }
+            let downloads = try await manager.download(paths.map { try shop.single($0) })
+            await gate.arrived(2)
+            let hosts = manager.scheduler.engine.environment(for: manager.configuration).hosts
+            let origin = try DownloadURL(shop.server.url("/0")).origin
+            #expect(hosts.count(origin) == 2)
+            #expect(shop.server.traffic.peakRequests == 2)
+            await manager.configure { $0.transfer.connectionsPerHost = 4 }
+            await gate.arrived(4)
+            #expect(shop.server.traffic.peakRequests == 4)
+            gate.open()
+            try await shop.expectAll(downloads, are: resource)
+            #expect(shop.server.traffic.peakRequests == 4)
+            await manager.shutdown()
+        }
+    }
+}

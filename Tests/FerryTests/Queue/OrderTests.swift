@@ -1,0 +1,187 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Who runs next", .timeLimit(.minutes(10)))
+struct OrderTests {
+    /// A manager with one slot, taken by a download that is held.
+    private func blocked(
+        _ shop: Workshop, _ body: (DownloadManager, Download, Gate, Resource) async throws -> Void
+    ) async throws {
+        let gate = Gate()
+        let resource = shop.serve(["/x"], [.hold(gate)])
+        shop.serve(["/a", "/b", "/c", "/d"])
+        let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+        let blocker = try await manager.download(try shop.single("/x") { $0.id = DownloadID(rawValue: "x") })
+        await gate.arrived()
+        try await body(manager, blocker, gate, resource)
+        await manager.shutdown()
+    }
+
+    private func add(
+        _ paths: [String], _ shop: Workshop, _ manager: DownloadManager,
+        _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) async throws -> [Download] {
+        try await manager.download(
+            paths.map { path in
+                try shop.single(path) {
+                    $0.id = DownloadID(rawValue: String(path.dropFirst()))
+                    change(&$0)
+                }
+            })
+    }
+
+    private func list(_ manager: DownloadManager) async throws -> String {
+        try await manager.downloads().map(\.id.rawValue).joined()
+    }
+
+    @Test("is the one of the highest priority; nobody who runs is stopped for it")
+    func priority() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, blocker, gate, resource in
+                let low = try await add(["/a"], shop, manager) { $0.priority = .low }
+                let normal = try await add(["/b"], shop, manager)
+                let high = try await add(["/c"], shop, manager) { $0.priority = .high }
+                let changed = try await add(["/d"], shop, manager)
+                try await changed[0].change { $0.priority = DownloadPriority(rawValue: 5) }
+                #expect(blocker.status.state == .downloading)
+                #expect(try await list(manager) == "dcxba")
+                gate.open()
+                try await shop.expectAll(low + normal + high + changed, are: resource)
+                #expect(shop.asked == ["/x", "/d", "/c", "/b", "/a"])
+            }
+        }
+    }
+
+    @Test("follows every move: to the front, to the back, before and behind another")
+    func moves() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, blocker, gate, resource in
+                let all = try await add(["/a", "/b", "/c", "/d"], shop, manager)
+                let (a, b, c, d) = (all[0], all[1], all[2], all[3])
+                try await d.move(to: .first)
+                #expect(try await list(manager) == "dxabc")
+                try await a.move(to: .last)
+                #expect(try await list(manager) == "dxbca")
+                try await b.move(to: .after(c.id))
+                #expect(try await list(manager) == "dxcba")
+                try await a.move(to: .before(b.id))
+                #expect(try await list(manager) == "dxcab")
+                // Where it is already, and beside itself.
+                try await a.move(to: .before(b.id))
+                try await a.move(to: .after(a.id))
+                #expect(try await list(manager) == "dxcab")
+                gate.open()
+                try await shop.expectAll([blocker] + all, are: resource)
+                #expect(shop.asked == ["/x", "/d", "/c", "/a", "/b"])
+            }
+        }
+    }
+
+    @Test("a move beside one that is not there says so and changes nothing")
+    func badMove() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, _, gate, _ in
+                let all = try await add(["/a", "/b"], shop, manager)
+                let low = try await add(["/c"], shop, manager) { $0.priority = .low }
+                for place in [ListPlacement.before(DownloadID(rawValue: "none")), .after(low[0].id)] {
+                    #expect(await shop.code { try await all[1].move(to: place) } == .notFound)
+                }
+                #expect(try await list(manager) == "xabc")
+                gate.open()
+            }
+        }
+    }
+
+    @Test("many moves between the same two find room every time")
+    func crowded() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, _, gate, _ in
+                let all = try await add(["/a", "/b", "/c"], shop, manager) { $0.startsPaused = true }
+                for _ in 0..<40 {
+                    try await all[2].move(to: .after(all[0].id))
+                    #expect(try await list(manager) == "xacb")
+                    try await all[1].move(to: .after(all[0].id))
+                    #expect(try await list(manager) == "xabc")
+                }
+                gate.open()
+            }
+        }
+    }
+
+    @Test("paused ones are moved too, and resumed together in their new order")
+    func movedWhilePaused() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, blocker, gate, resource in
+                let all = try await add(["/a", "/b", "/c"], shop, manager) { $0.startsPaused = true }
+                try await all[2].move(to: .first)
+                try await all[0].move(to: .after(all[1].id))
+                #expect(try await list(manager) == "cxba")
+                #expect(all.allSatisfy { $0.status.state == .paused })
+                try await manager.resumeAll()
+                #expect(try await list(manager) == "xcba")
+                gate.open()
+                try await shop.expectAll([blocker] + all, are: resource)
+                #expect(shop.asked == ["/x", "/c", "/b", "/a"])
+            }
+        }
+    }
+
+    @Test("after everything was paused and resumed it is as before, whoever holds handles")
+    func pauseAll() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, blocker, gate, resource in
+                _ = try await add(["/a"], shop, manager)
+                let held = try await add(["/b"], shop, manager)
+                _ = try await add(["/c"], shop, manager)
+                try await manager.pauseAll()
+                for download in try await manager.downloads() { #expect(download.status.state == .paused) }
+                #expect(shop.asked == ["/x"])
+                let again = Gate()
+                shop.server.script("/x", [.hold(again)])
+                gate.open()
+                try await manager.resumeAll()
+                await again.arrived()
+                #expect(try await list(manager) == "xabc")
+                #expect(held[0].status.state == .waiting(.slot))
+                again.open()
+                try await shop.expectAll([blocker] + (try await manager.downloads()), are: resource)
+                #expect(shop.asked == ["/x", "/x", "/a", "/b", "/c"])
+            }
+        }
+    }
+
+    @Test("all resumed into a free slot start in the order of the list, also where only some have a handle")
+    func resumeAllInOrder() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b", "/c", "/d"])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            _ = try await add(["/a"], shop, manager) { $0.startsPaused = true }
+            let held = try await add(["/b"], shop, manager) { $0.startsPaused = true }
+            _ = try await add(["/c", "/d"], shop, manager) { $0.startsPaused = true }
+            try await manager.resumeAll()
+            let all = try await manager.downloads()
+            try await shop.expectAll(all, are: resource)
+            #expect(held[0].status.state == all[1].status.state)
+            #expect(shop.asked == ["/a", "/b", "/c", "/d"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("joining again takes the last place")
+    func joiningAgain() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, blocker, gate, resource in
+                let all = try await add(["/a", "/b"], shop, manager)
+                #expect(await all[0].pause())
+                #expect(await all[0].resume())
+                #expect(try await list(manager) == "xba")
+                gate.open()
+                try await shop.expectAll([blocker] + all, are: resource)
+                #expect(shop.asked == ["/x", "/b", "/a"])
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import FerryTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Letting go", .timeLimit(.minutes(10)))
+struct ReleaseTests {
+    private final class Delegate: DownloadManagerDelegate {}
+
+    /// What must be gone.
+    private struct Rests {
+        weak var manager: DownloadManager?
+        weak var scheduler: Scheduler?
+        weak var engine: EngineProvider?
+        weak var delegate: Delegate?
+        weak var handle: Download?
+        weak var live: LiveDownload?
+        weak var driver: DownloadDriver?
+        weak var run: Run?
+
+        var left: [String] {
+            var left: [String] = []
+            if manager != nil { left.append("manager") }
+            if scheduler != nil { left.append("scheduler") }
+            if engine != nil { left.append("engine") }
+            if delegate != nil { left.append("delegate") }
+            if handle != nil { left.append("download") }
+            if live != nil { left.append("live download") }
+            if driver != nil { left.append("driver") }
+            if run != nil { left.append("run") }
+            return left
+        }
+
+        mutating func note(_ download: Download) {
+            handle = download
+            live = download.live
+            driver = download.live.driver
+            run = download.scheduler.state.withLock { $0.runs[download.id] }
+        }
+    }
+
+    /// Tasks that end let go a moment later than who waits for them goes on.
+    private func expectNothingLeft(_ rests: () -> Rests, sourceLocation: SourceLocation = #_sourceLocation) async {
+        for _ in 0..<2000 where !rests().left.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+        #expect(rests().left == [], sourceLocation: sourceLocation)
+    }
+
+    private func fill(_ rests: inout Rests, _ manager: DownloadManager) {
+        rests.manager = manager
+        rests.scheduler = manager.scheduler
+        rests.engine = manager.scheduler.engine
+    }
+
+    @Test("of a manager that was shut down leaves nothing of it, its downloads and its delegate", arguments: [true, false])
+    func afterShutdown(isKept: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.hold(Gate())])
+            shop.serve(["/b"], [.stall(after: 1_000_000)])
+            var rests = Rests()
+            do {
+                let manager = isKept ? shop.kept() : shop.manager()
+                fill(&rests, manager)
+                let delegate = Delegate()
+                rests.delegate = delegate
+                manager.setDelegate(delegate)
+                let first = try await manager.download(try shop.single("/a"))
+                let second = try await manager.download(try shop.single("/b"))
+                await shop.reach(1_000_000, second)
+                rests.note(second)
+                let token = first.observe { _ in }
+                let progress = second.makeProgress()
+                #expect(await first.pause())
+                #expect(await first.resume())
+                try await shop.expectAll([first], are: resource)
+                #expect(rests.left.count == 8)
+                await manager.shutdown()
+                withExtendedLifetime((token, progress)) {}
+            }
+            await expectNothingLeft { rests }
+        }
+    }
+
+    @Test("of one whose downloads all ended leaves nothing", arguments: [true, false])
+    func afterTheEnd(isKept: Bool) async throws {
+        try await Workshop.run { shop in
+            let (gate, small) = (Gate(), Gate())
+            let resource = shop.serve(["/a"], [.hold(gate)])
+            let other = shop.serve(["/b"], size: 30_000, [.hold(small)])
+            var rests = Rests()
+            do {
+                let manager = isKept ? shop.kept() : shop.manager()
+                fill(&rests, manager)
+                let first = try await manager.download(try shop.single("/a"))
+                let second = try await manager.download(try shop.single("/b"))
+                await gate.arrived()
+                rests.note(first)
+                #expect(rests.run != nil && rests.driver != nil)
+                gate.open()
+                small.open()
+                try await shop.expectAll([first], are: resource)
+                try await shop.expectAll([second], are: other)
+                await manager.shutdown()
+            }
+            await expectNothingLeft { rests }
+        }
+    }
+
+    @Test("the last reference shuts a manager down: states are kept, and the identifier can be opened again")
+    func lastReference() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            var rests = Rests()
+            let id: DownloadID
+            do {
+                let manager = shop.kept()
+                fill(&rests, manager)
+                let download = try await manager.download(try shop.single("/a"))
+                await shop.reach(1_000_000, download)
+                rests.note(download)
+                id = download.id
+            }
+            // At once, while the first is still at it.
+            let next = shop.kept()
+            let again = try #require(try await next.download(id: id))
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            await next.shutdown()
+            await expectNothingLeft { rests }
+        }
+    }
+
+    @Test("who holds a download holds its manager; who listens to events does not")
+    func holders() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"], [.stall(after: 1_000_000)])
+            weak var weakManager: DownloadManager?
+            var events: AsyncStream<DownloadEvent>?
+            var download: Download?
+            do {
+                let manager = shop.kept()
+                weakManager = manager
+                events = manager.events
+                download = try await manager.download(try shop.single("/a"))
+            }
+            if let download { await shop.reach(1_000_000, download) }
+            #expect(weakManager != nil)
+            #expect(download?.status.state == .downloading)
+            download = nil
+            // The stream ends with the manager.
+            if let events { _ = await shop.told(events) }
+            events = nil
+            #expect(weakManager == nil)
+        }
+    }
+}

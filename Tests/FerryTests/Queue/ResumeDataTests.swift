@@ -1,0 +1,228 @@
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Cancelling with resume data", .timeLimit(.minutes(10)))
+struct ResumeDataTests {
+    /// A download that was taken off the list at a million bytes, and its data.
+    private func taken(
+        _ shop: Workshop, _ manager: DownloadManager, _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) async throws -> ResumeData {
+        shop.server.script("/a", [.stall(after: 1_000_000)])
+        let download = try await manager.download(try shop.single("/a", change))
+        await shop.reach(1_000_000, download)
+        let data = try await download.cancel(keeping: .resumeData)
+        #expect(try await manager.downloadCount == 0)
+        #expect(shop.files == ["a.part", "a.part.ferry"])
+        #expect(download.status.state == .cancelled)
+        return data
+    }
+
+    @Test("goes on under the same bytes", arguments: [true, false])
+    func goesOn(isKept: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = isKept ? shop.kept() : shop.manager()
+            let data = try await taken(shop, manager)
+            #expect(data.completedBytes == 1_000_000)
+            #expect(data.totalBytes == resource.size)
+            #expect(data.etag == resource.etag)
+            #expect(data.sources.map(\.text) == [shop.server.url("/a")])
+            await manager.shutdown()
+
+            let next = isKept ? shop.kept() : shop.manager()
+            let events = next.events
+            let download = try await next.download(resumingWith: try ResumeData(data.data))
+            #expect(download.status.bytes == 1_000_000)
+            try await shop.expectAll([download], are: resource)
+            #expect(download.id == data.id)
+            #expect(shop.server.requests.map(\.range) == [nil, "bytes=1000000-2999999"])
+            #expect(shop.files == ["a"])
+            await next.shutdown()
+            let kinds = await shop.told(events).map(\.kind)
+            #expect(kinds.contains { if case .resumed(1_000_000, _, _) = $0 { true } else { false } })
+        }
+    }
+
+    @Test("used twice is refused while its download is listed, and begins anew afterwards")
+    func twice() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let data = try await taken(shop, manager)
+            let first = try await manager.download(resumingWith: data)
+            #expect(await shop.code { _ = try await manager.download(resumingWith: data) } == .notResumable)
+            try await shop.expectAll([first], are: resource)
+            #expect(await shop.code { _ = try await manager.download(resumingWith: data) } == .notResumable)
+            #expect(try await manager.downloads() == [first])
+            try await first.remove()
+            let events = manager.events
+            let again = try await manager.download(resumingWith: data)
+            try await shop.expectAll([again], are: resource)
+            let history = try await manager.history(of: again.id).map(\.kind)
+            #expect(history.contains { if case .restarted = $0 { true } else { false } })
+            #expect(Set(shop.files).isSubset(of: ["a", "a (1)"]))
+            await manager.shutdown()
+            #expect(await shop.told(events).contains { if case .restarted = $0.kind { true } else { false } })
+        }
+    }
+
+    @Test("used twice at the same time lists it once")
+    func twiceAtOnce() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let data = try await taken(shop, manager)
+            let codes = await withTaskGroup(of: DownloadError.Code?.self) { group in
+                for _ in 0..<4 {
+                    group.addTask { await shop.code { _ = try await manager.download(resumingWith: data) } }
+                }
+                var codes: [DownloadError.Code?] = []
+                for await code in group { codes.append(code) }
+                return codes
+            }
+            #expect(codes.count { $0 == nil } == 1)
+            #expect(codes.count { $0 == .notResumable } == 3)
+            try await shop.expectAll(try await manager.downloads(), are: resource)
+            #expect(shop.files == ["a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("that is damaged or foreign is refused")
+    func damaged() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let manager = shop.kept()
+            let data = try await taken(shop, manager).data
+            let text = String(decoding: data, as: UTF8.self)
+            for bad in [
+                text.replacing("1000000", with: "2000000"), String(text.dropLast(5)), "", "{}",
+                "<?xml version=\"1.0\"?><plist/>",
+            ] {
+                #expect(throws: DownloadError.self) { try ResumeData(Data(bad.utf8)) }
+            }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("begins anew, and says so, when its part file is gone")
+    func partGone() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let data = try await taken(shop, manager)
+            try FileManager.default.removeItem(atPath: shop.path("a.part"))
+            try FileManager.default.removeItem(atPath: shop.path("a.part.ferry"))
+            let download = try await manager.download(resumingWith: data)
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.last?.range == nil)
+            let history = try await manager.history(of: download.id).map(\.kind)
+            #expect(history.contains { if case .restarted = $0 { true } else { false } })
+            #expect(shop.files == ["a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("leaves the part file alone that another download has by that name now")
+    func anothers() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let data = try await taken(shop, manager)
+            try FileManager.default.removeItem(atPath: shop.path("a.part"))
+            try FileManager.default.removeItem(atPath: shop.path("a.part.ferry"))
+            let other = Resource(size: 3_000_000, seed: 7)
+            shop.server.serve("/b/a", other)
+            shop.server.script("/b/a", [.stall(after: 2_000_000)])
+            let owner = try await manager.download(try shop.single("/b/a"))
+            await shop.reach(2_000_000, owner)
+            #expect(await owner.pause())
+            #expect(owner.status.path == shop.path("a"))
+            let again = try await manager.download(resumingWith: data)
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.server.requests.last?.range == nil)
+            #expect(owner.status.state == .paused)
+            #expect(await owner.resume())
+            try await shop.expectAll([owner], are: other)
+            #expect(shop.server.requests.last?.range == "bytes=2000000-2999999")
+            #expect(shop.files == ["a", "a (1)"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("never joins bytes of another file: the server has a new one, and it begins anew")
+    func changed() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let manager = shop.kept()
+            let data = try await taken(shop, manager)
+            let new = Resource(size: 3_000_000, seed: 9)
+            shop.server.serve("/a", new)
+            let download = try await manager.download(resumingWith: data)
+            try await shop.expectAll([download], are: new)
+            let history = try await manager.history(of: download.id).map(\.kind)
+            #expect(history.contains { if case .restarted = $0 { true } else { false } })
+            #expect(shop.files == ["a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("of nothing is not resumable: it is cancelled all the same")
+    func nothing() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            shop.serve(["/a"], [.hold(gate)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let downloads = try await manager.download(["/a", "/b"].map { try shop.single($0) })
+            await gate.arrived()
+            for download in downloads.reversed() {
+                #expect(await shop.code { _ = try await download.cancel(keeping: .resumeData) } == .notResumable)
+                #expect(download.status.state == .cancelled)
+            }
+            #expect(shop.files == [])
+            #expect(shop.asked == ["/a"])
+            gate.open()
+            await manager.shutdown()
+        }
+    }
+
+    @Test("of a small file that was in memory goes on too")
+    func small() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 400_000, [.stall(after: 100_000)])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(100_000, download)
+            let data = try await download.cancel(keeping: .resumeData)
+            #expect(data.completedBytes == 100_000)
+            let again = try await manager.download(resumingWith: data)
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=100000-399999")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("holds no credentials and no secret headers (D7)")
+    func secrets() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let manager = shop.kept()
+            let data = try await taken(shop, manager) {
+                $0.credentials = Credentials(user: "ann", password: "hush1")
+                $0.sources = $0.sources.map { $0.with(Credentials(user: "ann", password: "hush2")) }
+                if let name = HTTPField.Name("X-Key") { $0.headers[name] = "hush3" }
+            }
+            let text = String(decoding: data.data, as: UTF8.self)
+            #expect(!text.contains("hush"))
+            #expect(!text.contains("ann"))
+            let secrets = (try? FileManager.default.contentsOfDirectory(atPath: shop.path("state/secrets"))) ?? []
+            #expect(secrets.isEmpty)
+            await manager.shutdown()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import FerryCore
+import Foundation
+import Synchronization
+
+@testable import FerryEngine
+
+/// The machine's clock, put forward by a test; who sleeps for seconds or more is woken by that alone.
+final class SteppedClock: EngineClock {
+    private struct Sleeper {
+        let until: Duration
+        let continuation: CheckedContinuation<Void, Never>
+    }
+    private struct State {
+        var offset = Duration.zero
+        var last = 0
+        var sleepers: [Int: Sleeper] = [:]
+    }
+    private let state = Mutex(State())
+    private let system = SystemClock()
+
+    func now() -> Duration { state.withLock { $0.offset } + system.now() }
+    func date() -> Date { system.date().addingTimeInterval(state.withLock { $0.offset }.seconds) }
+
+    /// Puts the clock forward.
+    func jump(_ duration: Duration) {
+        let woken = state.withLock { state in
+            state.offset += duration
+            let now = state.offset + system.now()
+            let due = state.sleepers.filter { $0.value.until <= now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.map(\.continuation)
+        }
+        for sleeper in woken { sleeper.resume() }
+    }
+
+    func sleep(for duration: Duration) async throws {
+        if duration < .seconds(2) { return try await system.sleep(for: duration) }
+        let (id, until) = state.withLock { state in
+            state.last += 1
+            return (state.last, state.offset + system.now() + duration)
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if Task.isCancelled || state.offset + system.now() >= until { return true }
+                    state.sleepers[id] = Sleeper(until: until, continuation: continuation)
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()
+        }
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,73 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+extension Workshop {
+    /// A manager whose list is kept beside the downloads, on a network that is there.
+    func kept(
+        _ identifier: String = "test", engine: EngineProvider = EngineProvider(),
+        monitor: ManualNetworkMonitor = ManualNetworkMonitor(),
+        _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
+    ) -> DownloadManager {
+        var configuration = DownloadManager.Configuration.default(
+            identifier: identifier, directory: URL(filePath: directory),
+            stateDirectory: URL(filePath: directory + "/state"))
+        configuration.minFreeBytes = 0
+        change(&configuration)
+        return DownloadManager(configuration, engine: engine, monitor: monitor)
+    }
+
+    /// What lies in the directory, the state of managers apart.
+    var files: [String] { names.filter { $0 != "state" } }
+
+    /// A request over one connection.
+    func single(_ path: String, _ change: (inout DownloadRequest) -> Void = { _ in }) throws -> DownloadRequest {
+        try request(path) {
+            $0.maxConnections = 1
+            change(&$0)
+        }
+    }
+
+    /// Serves a file at each path; the answers are scripted, then honest.
+    @discardableResult
+    func serve(_ paths: [String], size: Int64 = 3_000_000, _ script: [Behaviour] = []) -> Resource {
+        let resource = Resource(size: size)
+        for path in paths {
+            server.serve(path, resource)
+            server.script(path, script)
+        }
+        return resource
+    }
+
+    /// The paths that were asked for, in order.
+    var asked: [String] { server.requests.map(\.path) }
+
+    /// Waits until all have ended: each file holds exactly these bytes.
+    func expectAll(
+        _ downloads: [Download], are resource: Resource, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        for download in downloads {
+            try expect(await download.finished().path, is: resource, sourceLocation: sourceLocation)
+        }
+    }
+
+    /// The code of the error that a body throws; `nil` when it throws none.
+    func code(_ body: () async throws -> Void) async -> DownloadError.Code? {
+        do { try await body() } catch { return (error as? DownloadError)?.code }
+        return nil
+    }
+
+    /// All that a manager tells until it is shut down.
+    func told(_ events: AsyncStream<DownloadEvent>) async -> [DownloadEvent] {
+        var all: [DownloadEvent] = []
+        for await event in events { all.append(event) }
+        return all
+    }
+}
+
+extension DownloadStatus {
+    var bytes: Int64 { progress.completedBytes }
+}
