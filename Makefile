@@ -12,7 +12,7 @@ BINDIR := $(DESTDIR)$(PREFIX)/bin
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-tsan lint format bench docs demo install clean dependencies
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,10 @@ release: dependencies ## Build the binary that `install` installs
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+
+test-tsan: dependencies ## Run every test under the thread sanitizer (a build of its own)
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
+	$(SWIFT) test --skip-build --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
 
 lint: ## Check format, imports and the house rules
 	@Scripts/dependencies lint
@@ -58,4 +62,4 @@ install: ## Install the release binary (PREFIX=/usr/local DESTDIR=)
 	install -m 755 -s .build/release/ferry '$(BINDIR)/ferry'
 
 clean: ## Remove what was built and the benchmarks' data
-	rm -rf .build Bench/.build .build-bench
+	rm -rf .build .build-tsan Bench/.build .build-bench

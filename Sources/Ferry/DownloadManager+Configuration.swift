@@ -57,6 +57,11 @@ extension DownloadManager {
         public var allowsConstrainedNetwork = true
         /// Follow the machine's network: wait while there is none, go on when it returns. Default true.
         public var watchesNetwork = true
+        /// What the user says about the network, before what is found out: bytes cost money, or do not. Default `nil`: it is
+        /// found out.
+        public var networkIsMetered: Bool?
+        /// What the user says about the network: it is to be spared, or is not. Default `nil`: it is found out.
+        public var networkIsConstrained: Bool?
         /// Keep passwords and secret headers of unfinished downloads in files of mode 0600. Default true; without it a
         /// download that needs them waits for credentials after a relaunch.
         public var storesCredentials = true
@@ -70,5 +75,9 @@ extension DownloadManager {
         public var logger: Logger?
 
         init(storage: Storage) { self.storage = storage }
+
+        var networkSettings: NetworkSettings {
+            NetworkSettings(isMetered: networkIsMetered, isConstrained: networkIsConstrained)
+        }
     }
 }

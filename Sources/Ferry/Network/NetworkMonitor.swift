@@ -9,6 +9,9 @@ package protocol NetworkMonitor: AnyObject, Sendable {
     /// The stream ends with ``stop()``.
     func changes() -> AsyncStream<NetworkSnapshot>
 
+    /// Changes what the user says about the network, at once.
+    func set(_ settings: NetworkSettings)
+
     /// Looks at the network and watches it from now on; returns when ``current`` is what the system says. Does
     /// nothing when it watches already.
     func start() async

@@ -104,7 +104,6 @@ extension Scheduler {
         let isKept = configuration.storage.isKept
         let all = state.withLock { state in
             rows.enumerated().map { index, row in
-                let live = live(for: row.id, &state) { LiveDownload(row, secrets: plan.secrets[row.id]) }
                 if isKept { state.listed.insert(row.id) }
                 switch row.state {
                 case .waiting(let reason):
@@ -116,7 +115,8 @@ extension Scheduler {
                     state.enter(row.id, at: spot)
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }
-                return live
+                // Only now, when it is known what it waits for.
+                return live(for: row.id, &state) { LiveDownload(row, secrets: plan.secrets[row.id]) }
             }
         }
         if hub.isHeard {

@@ -148,6 +148,7 @@ extension Scheduler {
                 run.retryAt = nil
             }
             live.set(state: new)
+            keep(new, of: live, retryAt: run.retryAt)
             told(live.id)
             if backsOff {
                 watchNetwork()
@@ -162,6 +163,14 @@ extension Scheduler {
             store?.submit([.update(live.id, fields)])
             told(live.id)
         }
+    }
+
+    /// A back-off is remembered, so that the next attempt is not made earlier by another process (A38).
+    private func keep(_ new: DownloadState, of live: LiveDownload, retryAt: Date?) {
+        guard let store = keptStore, !new.isFinal else { return }
+        var fields: [RowField] = [.state(new)]
+        if let attempts = live.driver?.retries.attempts { fields.append(.attempts(attempts, retryAt: retryAt)) }
+        store.submit([.update(live.id, fields)])
     }
 
     /// The store, where what is told is kept.

@@ -94,6 +94,7 @@ final class Scheduler: Sendable {
             return state.configuration
         }
         engine.apply(configuration)
+        monitor.set(configuration.networkSettings)
         applyNetworkRules()
         turnOver()
         showStandings()

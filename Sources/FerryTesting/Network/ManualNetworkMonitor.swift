@@ -35,6 +35,14 @@ package final class ManualNetworkMonitor: NetworkMonitor {
         current.isLocal(host) || (!current.status.isOnline && state.withLock { $0.names.contains(host) })
     }
 
+    /// What the user says counts before what the test says.
+    package func set(_ settings: NetworkSettings) {
+        hub.update { snapshot in
+            if let isMetered = settings.isMetered { snapshot.status.isMetered = isMetered }
+            if let isConstrained = settings.isConstrained { snapshot.status.isConstrained = isConstrained }
+        }
+    }
+
     /// Changes what is named; online again means another generation, as with a real network.
     package func set(online: Bool? = nil, metered: Bool? = nil, constrained: Bool? = nil) {
         hub.update { snapshot in

@@ -1,0 +1,224 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+/// Reaches the origin of a test under a name that is no name of this machine: to the queue it is far away.
+private struct FarTransport: Transport {
+    let near: HTTPTransport
+
+    func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        var request = request
+        let text = request.url.text.replacing("//files.example:", with: "//127.0.0.1:")
+        if let url = try? DownloadURL(text) { request.url = url }
+        return try await near.fetch(request)
+    }
+
+    func shutdown() async { await near.shutdown() }
+    func renew() { near.renew() }
+    func limitPieces(to bytes: Int?) { near.limitPieces(to: bytes) }
+}
+
+@Suite("The network and the queue", .timeLimit(.minutes(10)))
+struct NetworkRuleTests {
+    private func engine() -> EngineProvider {
+        EngineProvider { configuration in
+            EngineEnvironment(
+                transport: FarTransport(near: HTTPTransport(configuration.transfer)), pool: BlockingPool(),
+                executor: TransferExecutor.shared, random: { 0 })
+        }
+    }
+
+    private func far(
+        _ shop: Workshop, _ path: String, _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) throws -> DownloadRequest {
+        try shop.single(path) {
+            let text = shop.server.url(path).replacing("//127.0.0.1:", with: "//files.example:")
+            if let url = try? DownloadURL(text) { $0.sources = [url] }
+            change(&$0)
+        }
+    }
+
+    @Test("B13: offline, downloads wait with their bytes and count no attempt; back online they go on in queue order")
+    func offline() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"], [.stall(after: 1_000_000)])
+            shop.serve(["/c"])
+            let network = ManualNetworkMonitor()
+            let manager = shop.kept(engine: engine(), monitor: network) {
+                $0.maxConcurrentDownloads = 2
+                $0.maxAttempts = 1
+            }
+            let all = try await manager.download(["/a", "/b", "/c"].map { try far(shop, $0) })
+            for download in all[0...1] { await shop.reach(1_000_000, download) }
+            network.set(online: false)
+            for download in all { await shop.reach(download) { $0 == .waiting(.network) } }
+            #expect(all.map(\.status.state) == [.waiting(.network), .waiting(.network), .waiting(.network)])
+            #expect(all.map(\.status.progress.completedBytes) == [1_000_000, 1_000_000, 0])
+            #expect(manager.network.kind == .offline)
+            let asked = shop.asked.count
+            network.set(online: true)
+            try await shop.expectAll(all, are: resource)
+            #expect(shop.server.requests[asked...].prefix(2).map(\.range) == ["bytes=1000000-2999999", "bytes=1000000-2999999"])
+            for download in all {
+                let history = try await manager.history(of: download.id)
+                let retries = history.filter { if case .retrying = $0.kind { true } else { false } }
+                #expect(retries.isEmpty)
+            }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a metered network stops those that may not use it, and nobody else; another rule lets them go on at once")
+    func metered() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b", "/c"], [.stall(after: 1_000_000)])
+            let network = ManualNetworkMonitor()
+            let manager = shop.kept(engine: engine(), monitor: network) { $0.allowsMeteredNetwork = false }
+            let all = try await manager.download([
+                try far(shop, "/a"), try far(shop, "/b"),
+                try far(shop, "/c") { $0.network = NetworkRule(allowsMetered: true) },
+            ])
+            for download in all { await shop.reach(1_000_000, download) }
+            network.set(metered: true)
+            for download in all[0...1] { await shop.reach(download) { $0 == .waiting(.network) } }
+            #expect(all[2].status.state == .downloading)
+            // Download anyway, for one.
+            try await all[0].change { $0.network.allowsMetered = true }
+            try await shop.expectAll([all[0]], are: resource)
+            #expect(all[1].status.state == .waiting(.network))
+            // For all.
+            await manager.configure { $0.allowsMeteredNetwork = true }
+            try await shop.expectAll([all[1]], are: resource)
+            #expect(manager.network.kind == .metered)
+            #expect(await all[2].cancel())
+            await manager.shutdown()
+        }
+    }
+
+    @Test("one that waits for the network gives its slot to one that may use it")
+    func slots() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            let network = ManualNetworkMonitor(NetworkStatus(isOnline: true, isMetered: true))
+            let manager = shop.kept(engine: engine(), monitor: network) {
+                $0.maxConcurrentDownloads = 1
+                $0.allowsMeteredNetwork = false
+            }
+            let first = try await manager.download(try far(shop, "/a"))
+            let second = try await manager.download(try far(shop, "/b") { $0.network.allowsMetered = true })
+            try await shop.expectAll([second], are: resource)
+            #expect(first.status.state == .waiting(.network))
+            #expect(shop.asked == ["/b"])
+            network.set(metered: false)
+            try await shop.expectAll([first], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a constrained network is spared where that was asked for")
+    func constrained() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let network = ManualNetworkMonitor(NetworkStatus(isOnline: true, isConstrained: true))
+            let manager = shop.kept(engine: engine(), monitor: network)
+            let download = try await manager.download(
+                try far(shop, "/a") { $0.network = NetworkRule(allowsConstrained: false) })
+            await shop.reach(download) { $0 == .waiting(.network) }
+            #expect(shop.asked.isEmpty)
+            try await download.change { $0.network.allowsConstrained = nil }
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("this machine and its own networks are never offline, by address or by name")
+    func local() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            let network = ManualNetworkMonitor(.offline)
+            network.setLocalNames(["files.example"])
+            let manager = shop.kept(engine: engine(), monitor: network)
+            let all = try await manager.download([try shop.single("/a"), try far(shop, "/b")])
+            try await shop.expectAll(all, are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("another path under the same network opens connections anew, without counting an attempt")
+    func moved() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let network = ManualNetworkMonitor()
+            let manager = shop.kept(engine: engine(), monitor: network) { $0.maxAttempts = 1 }
+            let download = try await manager.download(try far(shop, "/a"))
+            await shop.reach(1_000_000, download)
+            network.movePath()
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("what the user says about the network counts")
+    func said() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.kept(engine: engine()) { $0.allowsMeteredNetwork = false }
+            let download = try await manager.download(try far(shop, "/a"))
+            await shop.reach(1_000_000, download)
+            await manager.configure { $0.networkIsMetered = true }
+            await shop.reach(download) { $0 == .waiting(.network) }
+            await manager.configure { $0.networkIsMetered = false }
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("the network can be followed, and following ends with the manager")
+    func followed() async throws {
+        let network = ManualNetworkMonitor()
+        try await Workshop.run { shop in
+            let manager = shop.kept(monitor: network)
+            try await manager.activate()
+            #expect(network.isStarted)
+            var seen: [NetworkStatus.Kind] = []
+            for await status in manager.networkChanges {
+                if seen.last != status.kind { seen.append(status.kind) }
+                switch status.kind {
+                case .online where seen.count == 1: network.set(online: false)
+                case .offline: network.set(online: true, metered: true)
+                case .metered: await manager.shutdown()
+                default: break
+                }
+            }
+            #expect(seen == [.online, .offline, .metered])
+            #expect(!network.isStarted)
+        }
+    }
+
+    @Test("what waits for the network is found waiting after a relaunch, and goes on when it is there")
+    func relaunched() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let network = ManualNetworkMonitor()
+            let manager = shop.kept(engine: engine(), monitor: network)
+            let download = try await manager.download(try far(shop, "/a"))
+            await shop.reach(1_000_000, download)
+            network.set(online: false)
+            await shop.reach(download) { $0 == .waiting(.network) }
+            await manager.shutdown()
+
+            let later = ManualNetworkMonitor(.offline)
+            let again = shop.kept(engine: engine(), monitor: later)
+            let found = try #require(try await again.download(id: download.id))
+            #expect(found.status.state == .waiting(.network))
+            #expect(found.status.progress.completedBytes == 1_000_000)
+            later.set(online: true)
+            try await shop.expectAll([found], are: resource)
+            await again.shutdown()
+        }
+    }
+}
