@@ -119,7 +119,7 @@ final class Scheduler: Sendable {
                     if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
                 }
             }
-            setAlarm(decision.nextWake, now: now, &state)
+            setAlarm(decision.nextWake, &state)
             if state.isDraining { bell.ring() }
             return stops.filter { !$0.0.isStream }
         }
@@ -136,13 +136,14 @@ final class Scheduler: Sendable {
         startPulse(&state)
     }
 
-    private func setAlarm(_ at: Duration?, now: Duration, _ state: inout State) {
+    private func setAlarm(_ at: Duration?, _ state: inout State) {
         guard state.alarm?.at != at else { return }
         state.alarm?.task.cancel()
         state.alarm = at.map { at in
             // owner: state.alarm, cancelled when it is set anew and in shutdown.
             let task = Task { [weak self, clock] in
-                try? await clock.sleep(for: max(.zero, at - now))
+                // Asked now: the task may start late.
+                try? await clock.sleep(for: max(.zero, at - clock.now()))
                 guard !Task.isCancelled, let self else { return }
                 self.state.withLock { if $0.alarm?.at == at { $0.alarm = nil } }
                 self.turnOver()

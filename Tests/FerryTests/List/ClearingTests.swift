@@ -40,9 +40,13 @@ struct ClearingTests {
             resource: resource)
     }
 
-    private func listed(_ cast: Cast) async throws -> Set<DownloadID> { Set(try await cast.manager.downloads().map(\.id)) }
+    private func listed(_ cast: Cast) async throws -> Set<DownloadID> {
+        Set(try await cast.manager.downloads().map(\.id))
+    }
 
-    @Test("takes off what has ended so, with what a failed one holds, and leaves all others", arguments: ClearFilter.allCases)
+    @Test(
+        "takes off what has ended so, with what a failed one holds, and leaves all others",
+        arguments: ClearFilter.allCases)
     func filters(filter: ClearFilter) async throws {
         try await Workshop.run { shop in
             let cast = try await cast(shop)

@@ -18,7 +18,10 @@ struct AddingTests {
                 (.invalidRequest, [try shop.single("/b") { $0.label = String(repeating: "x", count: 4097) }]),
                 (.invalidRequest, [DownloadRequest(sources: [], destination: .directory(shop.directory))]),
                 (.invalidRequest, [try shop.single("/b") { $0.id = DownloadID(rawValue: "") }]),
-                (.invalidRequest, [try shop.single("/b") { $0.destination = .directory(shop.directory, name: .exact("..")) }]),
+                (
+                    .invalidRequest,
+                    [try shop.single("/b") { $0.destination = .directory(shop.directory, name: .exact("..")) }]
+                ),
                 (.disk, [try shop.single("/b") { $0.destination = .directory(shop.path("file")) }]),
                 (.duplicate, [try shop.single("/b") { $0.id = id }, try shop.single("/c") { $0.id = id }]),
                 (.duplicate, [try shop.single("/a") { $0.onDuplicate = .fail }]),
@@ -137,7 +140,8 @@ struct AddingTests {
         }
     }
 
-    @Test("a completed one whose file is as it was gives it at once, without a request", arguments: [3_000_000, 20_000])
+    @Test(
+        "a completed one whose file is as it was gives it at once, without a request", arguments: [3_000_000, 20_000])
     func completed(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: size)
@@ -158,7 +162,9 @@ struct AddingTests {
         }
     }
 
-    @Test("a completed one whose file is gone or another is fetched again; the other file stays", arguments: [true, false])
+    @Test(
+        "a completed one whose file is gone or another is fetched again; the other file stays",
+        arguments: [true, false])
     func fileGone(isReplaced: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -227,7 +233,8 @@ struct AddingTests {
             let date = clock.date().addingTimeInterval(3600)
             let later = try await manager.download(
                 ["/a", "/b"].map { path in try shop.single(path) { $0.notBefore = date } })
-            let now = try await manager.download(try shop.single("/c") { $0.notBefore = Date(timeIntervalSince1970: 0) })
+            let now = try await manager.download(
+                try shop.single("/c") { $0.notBefore = Date(timeIntervalSince1970: 0) })
             #expect(later.allSatisfy { $0.status.state == .waiting(.notBefore(date)) })
             try await shop.expectAll([now], are: resource)
             #expect(shop.asked == ["/c"])

@@ -173,7 +173,7 @@ struct HandleTests {
             shop.server.serve("/fail", done)
             shop.server.always("/fail", .status(503))
             shop.server.serve("/link", done)
-            shop.server.always("/link", .status(403))
+            shop.server.script("/link", [.cut(after: 1_000_000)], then: .status(403))
             let manager = shop.kept(engine: shop.engine()) {
                 $0.maxConcurrentDownloads = 1
                 $0.maxAttempts = 1

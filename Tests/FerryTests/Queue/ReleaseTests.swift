@@ -54,7 +54,9 @@ struct ReleaseTests {
         rests.engine = manager.scheduler.engine
     }
 
-    @Test("of a manager that was shut down leaves nothing of it, its downloads and its delegate", arguments: [true, false])
+    @Test(
+        "of a manager that was shut down leaves nothing of it, its downloads and its delegate",
+        arguments: [true, false])
     func afterShutdown(isKept: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.hold(Gate())])

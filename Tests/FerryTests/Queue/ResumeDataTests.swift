@@ -220,7 +220,7 @@ struct ResumeDataTests {
             let text = String(decoding: data.data, as: UTF8.self)
             #expect(!text.contains("hush"))
             #expect(!text.contains("ann"))
-            let secrets = (try? FileManager.default.contentsOfDirectory(atPath: shop.path("state/secrets"))) ?? []
+            let secrets = (try? FileManager.default.contentsOfDirectory(atPath: shop.path("state/test/secrets"))) ?? []
             #expect(secrets.isEmpty)
             await manager.shutdown()
         }

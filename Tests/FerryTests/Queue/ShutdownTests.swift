@@ -159,7 +159,9 @@ struct ShutdownTests {
         }
     }
 
-    @Test("after the last has ended comes also when that was cancelled or paused while it waited", arguments: [true, false])
+    @Test(
+        "after the last has ended comes also when that was cancelled or paused while it waited",
+        arguments: [true, false])
     func finishingWithNothingLeft(isPaused: Bool) async throws {
         try await Workshop.run { shop in
             let network = ManualNetworkMonitor(.offline)

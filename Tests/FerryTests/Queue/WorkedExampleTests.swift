@@ -50,7 +50,10 @@ struct WorkedExampleTests {
                 #expect(task[name]?.status.state == .waiting(.slot))
                 #expect(shop.server.traffic.requests(for: "/" + name).count == 2)
             }
-            #expect(shop.server.traffic.requests(for: "/12").map(\.range) == [nil, "bytes=1000000-2999999", "bytes=1000000-2999999"])
+            #expect(
+                shop.server.traffic.requests(for: "/12").map(\.range) == [
+                    nil, "bytes=1000000-2999999", "bytes=1000000-2999999",
+                ])
 
             for gate in Array(second.values) + Array(third.values) { gate.open() }
             try await shop.expectAll(downloads, are: resource)

@@ -14,7 +14,7 @@ extension Workshop {
     ) -> DownloadManager {
         var configuration = DownloadManager.Configuration.default(
             identifier: identifier, directory: URL(filePath: directory),
-            stateDirectory: URL(filePath: directory + "/state"))
+            stateDirectory: URL(filePath: directory + "/state/" + identifier))
         configuration.minFreeBytes = 0
         change(&configuration)
         return DownloadManager(configuration, engine: engine, monitor: monitor)
