@@ -106,6 +106,11 @@ let package = Package(
         // Two programs to read: one URL; and what an app does. Compiled as an app's own code is, without our features.
         .executableTarget(name: "example-fetch", dependencies: ["Ferry"], path: "Examples/fetch"),
         .executableTarget(name: "example-shelf", dependencies: ["Ferry"], path: "Examples/shelf"),
+        // The benchmark of scale: one command for each thing that is measured.
+        .executableTarget(
+            name: "ferry-scale",
+            dependencies: ["Ferry", "FerryCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",
             dependencies: ["FerryCore", .product(name: "HTTPTypes", package: "swift-http-types")],

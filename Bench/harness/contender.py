@@ -43,6 +43,8 @@ class Programs:
     def __init__(self, ferry, peers, measure):
         self._measure = measure
         self._paths = {"ferry": ferry}
+        for name in ("ferry-scale", "ferry-origin"):
+            self._paths[name] = ferry and ferry.parent / name
         for name in ("peer-urlsession", "peer-async-http-client"):
             self._paths[name] = peers / name
 

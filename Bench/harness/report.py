@@ -13,7 +13,8 @@ others). A private nginx serves on loopback, the files are written to a real dis
 each in a fresh directory, after a `sync` of everything before. One round that is not counted comes first: what it
 downloaded is compared byte by byte with what was served; after the others the sizes are. Times are medians of the whole
 process, CPU is user and system, memory is the highest peak of all runs. A ratio says how much of the other's time
-Ferry takes: less is better. *Peers* are all but Ferry and dd.
+Ferry takes: less is better. *Peers* are all but Ferry and dd. The rows of scale (`--rows scale`) measure the library
+alone, with `ferry-scale`, which is built beside `ferry`, against `ferry-origin`.
 """
 
 NOTES = "Nothing noted yet."
@@ -45,8 +46,8 @@ def table(rows):
 def value(number, unit):
     if number is None:
         return "–"
-    if unit == "×":
-        return f"{number:.2f} ×"
+    if unit in ("×", "s", "%"):
+        return f"{number:.2f} {unit}" if unit != "%" or abs(number) < 10 else f"{number:.0f} %"
     return f"{number:.0f} {unit}".rstrip()
 
 
@@ -73,6 +74,8 @@ class Section:
         return "\n\n".join(part for part in parts if part)
 
     def figures(self):
+        if self.outcome.figures:
+            return table(self.outcome.figures)
         results = self.outcome.results
         peers = [result.wall() for result in results if result.contender.is_peer and result.costs]
         best = min(peers, default=None)
@@ -112,7 +115,7 @@ class Section:
         return table(rows)
 
     def commands(self):
-        lines = sorted({result.contender.shown() for result in self.outcome.results})
+        lines = self.outcome.commands or sorted({result.contender.shown() for result in self.outcome.results})
         return "```\n" + "\n".join(lines) + "\n```"
 
     def marked(self):

@@ -10,6 +10,8 @@ from statistics import median
 
 from harness.contender import Contender, Failure, aria2, ferry, one_file_peers
 from harness.nginx import ConnectionWatch
+from harness.outcome import Gate, Outcome
+from harness.scale import SCALE
 from harness.size import GIBIBYTE, size_text
 
 BIG = "big.bin"
@@ -33,24 +35,6 @@ class Result:
 
     def memory(self):
         return max(cost.memory for cost in self.costs) if self.costs else None
-
-
-@dataclass
-class Gate:
-    """One thing that must hold: what was measured is at most the bar, and better at most the aim."""
-
-    label: str
-    measured: float
-    bar: float
-    aim: float = None
-    unit: str = "×"
-
-
-@dataclass
-class Outcome:
-    results: list
-    gates: list
-    remark: str = ""  # What the reader has to know of who takes part.
 
 
 def ratio(numerator, denominator):
@@ -378,4 +362,13 @@ ROWS = {
     "many-disk": Many(on_tmpfs=False),
     "small": Small(),
     "memory": Memory(),
+    **SCALE,
 }
+
+# A name for several of them.
+GROUPS = {"scale": list(SCALE)}
+
+
+def named(text):
+    """The names of rows that a list with commas between means, groups included; the unknown ones as they are."""
+    return [name for word in text.split(",") for name in GROUPS.get(word, [word])]

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Ferry
+import FerryCore
+import Foundation
+
+/// `ferry-scale observe URL --directory DIR`.
+struct ObserveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "observe", abstract: "Count what an observer of one download is told, at full speed.")
+
+    @Argument(help: "The base URL of ferry-origin.") var origin: String
+    @OptionGroup var place: Workplace
+    @Option(help: "The size of the file.") var size = "4G"
+
+    private struct Report: Encodable {
+        var seconds: Double
+        var bytes: ByteCount
+        var updates: Int
+        /// The mean over the whole download, and the most in any second.
+        var updatesPerSecond: Double
+        var mostInASecond: Int
+    }
+
+    func run() async throws {
+        let manager = try place.manager()
+        let bytes = try ByteCount.parse(size)
+        let requests = try place.requests(1, from: origin + "/file/\(bytes)/file-{}.bin") { $0.syncsToDisk = false }
+        let start = Meter.now
+        let download = try await manager.download(requests)[0]
+        var times: [Double] = []
+        for await _ in download.updates { times.append(Meter.now) }
+        let seconds = Meter.now - start
+        let finished = try await download.finished()
+        await manager.shutdown()
+        var (most, first) = (0, 0)
+        for (index, time) in times.enumerated() {
+            while time - times[first] >= 1 { first += 1 }
+            most = max(most, index - first + 1)
+        }
+        try report(
+            Report(
+                seconds: seconds, bytes: finished.totalBytes, updates: times.count,
+                updatesPerSecond: Double(times.count) / seconds, mostInASecond: most))
+    }
+}

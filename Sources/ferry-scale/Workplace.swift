@@ -1,0 +1,59 @@
+import ArgumentParser
+import Ferry
+import FerryCore
+import Foundation
+
+/// The directory that a command works in: the catalogue below `state/`, what is downloaded below `files/`.
+struct Workplace: ParsableArguments {
+    @Option(help: "Where the catalogue and the files go; made when it is missing.") var directory: String
+
+    private var root: URL { URL(fileURLWithPath: directory, isDirectory: true) }
+    var files: URL { root.appendingPathComponent("files", isDirectory: true) }
+    var state: URL { root.appendingPathComponent("state", isDirectory: true) }
+
+    /// A manager of the catalogue there, not opened yet.
+    func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) throws -> DownloadManager {
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        var configuration = DownloadManager.Configuration.default(
+            identifier: "scale", directory: files, stateDirectory: state)
+        change(&configuration)
+        return DownloadManager(configuration)
+    }
+
+    /// Requests of different URLs into the directory of the files; `{}` in the text stands for the number.
+    func requests(
+        _ count: Int, from pattern: String, _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) throws -> [DownloadRequest] {
+        try (0..<count).map { number in
+            let digits = String(number)
+            let padded = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+            let url = try DownloadURL(pattern.replacingOccurrences(of: "{}", with: padded))
+            var request = DownloadRequest(sources: [url], destination: .directory(files.path))
+            change(&request)
+            return request
+        }
+    }
+
+    /// What the files of the catalogue take.
+    var catalogueBytes: Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: state.path)) ?? []
+        return names.reduce(0) { sum, name in
+            let values = try? state.appendingPathComponent(name).resourceValues(forKeys: [.fileSizeKey])
+            return sum + (values?.fileSize ?? 0)
+        }
+    }
+}
+
+extension ByteCount {
+    /// Reads `1000000`, `500K`, `8M` or `2G`.
+    static func parse(_ text: String) throws -> ByteCount {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let factors: [String: ByteCount] = ["": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000]
+        guard let number = ByteCount(digits), let factor = factors[text.dropFirst(digits.count).lowercased()] else {
+            throw ValidationError("not a size: \(text)")
+        }
+        let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+        guard !overflow, product > 0 else { throw ValidationError("not a size: \(text)") }
+        return product
+    }
+}
