@@ -106,6 +106,11 @@ let package = Package(
         // Two programs to read: one URL; and what an app does. Compiled as an app's own code is, without our features.
         .executableTarget(name: "example-fetch", dependencies: ["Ferry"], path: "Examples/fetch"),
         .executableTarget(name: "example-shelf", dependencies: ["Ferry"], path: "Examples/shelf"),
+        // An app that is killed and started again: what the tests of relaunches run.
+        .executableTarget(
+            name: "ferry-app",
+            dependencies: ["Ferry", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",
             dependencies: ["FerryCore", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -125,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "FerryTests",
             dependencies: [
-                "Ferry", "FerryCore", "FerryEngine", "FerryTesting",
+                "Ferry", "FerryCore", "FerryEngine", "FerryTesting", "ferry-app",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
