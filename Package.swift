@@ -111,6 +111,11 @@ let package = Package(
             name: "ferry-scale",
             dependencies: ["Ferry", "FerryCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict),
+        // An app that is killed and started again: what the tests of relaunches run.
+        .executableTarget(
+            name: "ferry-app",
+            dependencies: ["Ferry", .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",
             dependencies: ["FerryCore", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -130,7 +135,7 @@ let package = Package(
         .testTarget(
             name: "FerryTests",
             dependencies: [
-                "Ferry", "FerryCore", "FerryEngine", "FerryTesting",
+                "Ferry", "FerryCore", "FerryEngine", "FerryTesting", "ferry-app",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -171,16 +171,19 @@ public final class DownloadManager: Sendable {
     /// Who is told what happens; held weakly. `nil` for nobody.
     public var delegate: (any DownloadManagerDelegate)? { dispatcher.withLock { $0 }?.delegate }
 
-    /// Calls `delegate` from now on, on `actor`; `nil` for nobody.
+    /// Calls `delegate` from now on, on `actor`, which may be the delegate itself; `nil` for nobody.
     public func setDelegate(_ delegate: (any DownloadManagerDelegate)?, on actor: any Actor = MainActor.shared) {
-        let new = delegate.map { DelegateDispatcher($0, of: self, scheduler.listen()) }
+        let new = delegate.map {
+            let place = scheduler.listen()
+            return DelegateDispatcher($0, of: self, place, moving: scheduler.moving, on: actor)
+        }
         let old = dispatcher.withLock { current in
             defer { current = new }
             return current
         }
         old?.stop()
         scheduler.set(dispatcher: new)
-        new?.start(on: actor)
+        new?.start()
     }
 
     // MARK: The network

@@ -98,8 +98,9 @@ final class LiveDownload: Sendable {
             defer { state.waiting.removeAll() }
             return state.waiting.values.map { $0 }
         }
-        for continuation in waiting { continuation.resume() }
+        // Before whoever waits goes on: he finds this status in his updates.
         publish()
+        for continuation in waiting { continuation.resume() }
     }
 
     /// It begins anew: nothing of the file is there.

@@ -217,7 +217,8 @@ extension IndexEntry {
     /// All entries, in no order.
     fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
         let sql = """
-            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt FROM download
+            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL
+            FROM download
             """
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
         var entries: [IndexEntry] = []
@@ -230,7 +231,8 @@ extension IndexEntry {
                 IndexEntry(
                     id: DownloadID(rawValue: row[0]), key: QueueKey(priority: row[1], position: row[2]), kind: kind,
                     network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: hosts[host] ?? host,
-                    wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8))))
+                    wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8)),
+                    leavesJournal: kind == .completed && row[9]))
         }
         return entries
     }

@@ -86,9 +86,9 @@ struct CatalogueColumns {
         case .completed(let file, let stamp):
             all += [
                 ("finished", try StoredText.text(root.stored(file))), ("published", try stamp.map(StoredText.text)),
-                ("part", nil), ("attempts", 0), ("completed", max(0, file.totalBytes)),
-                ("total", max(0, file.totalBytes)),
+                ("attempts", 0), ("completed", max(0, file.totalBytes)), ("total", max(0, file.totalBytes)),
             ]
+            if !ending.leavesJournal { all.append(("part", nil)) }
             if let last = file.path.split(separator: "/").last {
                 all += [("path", root.stored(file.path)), ("name", String(last).storable)]
             }

@@ -37,7 +37,7 @@ extension CatalogueRow {
         case .completed(let file, let stamp):
             finished = file
             published = stamp
-            part = nil
+            if !ending.leavesJournal { part = nil }
             attempts = 0
             completedBytes = file.totalBytes
             totalBytes = file.totalBytes

@@ -12,6 +12,8 @@ package struct Ending: Sendable, Hashable {
     package var date: Date
     /// Keep a numbered event until the app has acknowledged it.
     package var isNumbered: Bool
+    /// Completed, and its journal has still to go: the part file stays written down until it has.
+    package var leavesJournal = false
 
     package init(_ outcome: Outcome, at date: Date, isNumbered: Bool = true) {
         self.outcome = outcome

@@ -12,10 +12,12 @@ package struct IndexEntry: Sendable, Hashable {
     /// The later one of its next attempt and its earliest start; for one that has failed, the next attempt alone.
     /// `nil` for at once, or never.
     package var wakeAt: Date?
+    /// It is completed, and its journal may still be there.
+    package var leavesJournal: Bool
 
     package init(
         id: DownloadID, key: QueueKey, kind: StateKind, network: NetworkRule = NetworkRule(), host: String = "",
-        wakeAt: Date? = nil
+        wakeAt: Date? = nil, leavesJournal: Bool = false
     ) {
         self.id = id
         self.key = key
@@ -23,6 +25,7 @@ package struct IndexEntry: Sendable, Hashable {
         self.network = network
         self.host = host
         self.wakeAt = wakeAt
+        self.leavesJournal = leavesJournal
     }
 
     static func wakeAt(_ kind: StateKind, notBefore: Date?, retryAt: Date?) -> Date? {

@@ -11,22 +11,31 @@ final class DelegateDispatcher: Sendable {
     private weak let manager: DownloadManager?
     weak let delegate: (any DownloadManagerDelegate)?
     private let place: EventHub.Place
+    /// Where it is called; `nil` when that is the delegate itself, which is held weakly.
+    private let actor: (any Actor)?
     private let progress = Mutex<[DownloadID: DownloadProgress]>([:])
+    /// Those whose beginning was told and whose end was not: only of them progress is told.
+    private let moving: Mutex<Set<DownloadID>>
     private let task: Mutex<Task<Void, Never>?>
 
-    init(_ delegate: any DownloadManagerDelegate, of manager: DownloadManager, _ place: EventHub.Place) {
+    init(
+        _ delegate: any DownloadManagerDelegate, of manager: DownloadManager, _ place: EventHub.Place,
+        moving: Set<DownloadID>, on actor: any Actor
+    ) {
         self.delegate = delegate
         self.manager = manager
         self.place = place
+        self.moving = Mutex(moving)
+        self.actor = actor === delegate ? nil : actor
         task = Mutex(nil)
     }
 
     /// Begins to call.
-    func start(on actor: any Actor) {
+    func start() {
         task.withLock { task in
-            // owner: task, cancelled in stop; it holds the mailbox alone.
+            // owner: task, cancelled in stop; while nothing is to be told it holds the mailbox alone.
             task = Task { [weak self, mailbox = place.mailbox] in
-                await Self.call(mailbox, self: { [weak self] in self }, on: actor)
+                while let item = await mailbox.next() { guard await Self.call(item, by: self) else { return } }
             }
         }
     }
@@ -42,24 +51,39 @@ final class DelegateDispatcher: Sendable {
         if isNew { place.mailbox.put(.progress(id)) }
     }
 
-    private static func call(
-        _ mailbox: EventMailbox, self dispatcher: @Sendable () -> DelegateDispatcher?, on actor: isolated any Actor
+    /// False when nobody is there to be called any more.
+    private static func call(_ item: EventMailbox.Item, by dispatcher: DelegateDispatcher?) async -> Bool {
+        guard !Task.isCancelled, let dispatcher, let manager = dispatcher.manager, let delegate = dispatcher.delegate,
+            let actor = dispatcher.actor ?? (delegate as? any Actor)
+        else { return false }
+        await dispatcher.call(item, delegate, manager, on: actor)
+        return true
+    }
+
+    private func call(
+        _ item: EventMailbox.Item, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager,
+        on actor: isolated any Actor
     ) async {
-        while let item = await mailbox.next() {
-            guard !Task.isCancelled, let dispatcher = dispatcher(), let manager = dispatcher.manager,
-                let delegate = dispatcher.delegate
+        if Task.isCancelled { return }
+        switch item {
+        case .event(let event):
+            note(event)
+            await tell(event, delegate, manager)
+            if !Task.isCancelled { event.acknowledge() }
+        case .upToDate: await delegate.downloadManagerDidFinishEvents(manager)
+        case .progress(let id):
+            guard let now = progress.withLock({ $0.removeValue(forKey: id) }),
+                moving.withLock({ $0.contains(id) }), let live = manager.scheduler.known(id)
             else { return }
-            switch item {
-            case .event(let event):
-                await dispatcher.tell(event, delegate, manager)
-                if !Task.isCancelled { event.acknowledge() }
-            case .upToDate: await delegate.downloadManagerDidFinishEvents(manager)
-            case .progress(let id):
-                guard let now = dispatcher.progress.withLock({ $0.removeValue(forKey: id) }),
-                    let live = manager.scheduler.known(id)
-                else { continue }
-                await delegate.downloadManager(manager, download: manager.handle(live), didMakeProgress: now)
-            }
+            await delegate.downloadManager(manager, download: manager.handle(live), didMakeProgress: now)
+        }
+    }
+
+    private func note(_ event: DownloadEvent) {
+        switch event.kind {
+        case .started, .resumed: moving.withLock { _ = $0.insert(event.id) }
+        case .paused, .completed, .failed, .cancelled: moving.withLock { _ = $0.remove(event.id) }
+        case .added, .retrying, .restarted, .waiting, .note: break
         }
     }
 

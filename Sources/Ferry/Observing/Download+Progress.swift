@@ -6,7 +6,7 @@ extension Download {
     /// Foundation's progress of this download, in bytes, for views that show one; made anew with each call.
     ///
     /// Its cancel, pause and resume do that to the download. It counts to the end while somebody holds it; it holds the
-    /// download, and the download does not hold it.
+    /// download, and the download does not hold it: who lets it go lets go of both.
     public func makeProgress() -> Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
@@ -22,8 +22,9 @@ extension Download {
         let shown = WeakProgress(progress)
         shown.show(status)
         let updates = updates
-        // owner: nobody: it ends with the download, or at the first update after the progress has gone.
-        Task { for await status in updates { guard shown.show(status) else { return } } }
+        // owner: the token, which the progress holds.
+        let task = Task { for await status in updates { guard shown.show(status) else { return } } }
+        progress.setUserInfoObject(ObservationToken(task), forKey: ProgressUserInfoKey("FerryObservation"))
         return progress
     }
 }

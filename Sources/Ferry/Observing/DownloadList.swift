@@ -1,4 +1,5 @@
 public import FerryCore
+import FerryEngine
 public import Observation
 
 /// The list of a manager's downloads, kept up to date for a view: `@Observable`, on the main actor.
@@ -19,12 +20,14 @@ public final class DownloadList {
     /// What went wrong when the list was read; `nil` when all was well.
     public private(set) var error: DownloadError?
     /// The rows that are held: from this number on…
-    public var offset: Int { didSet { if offset != oldValue { isStale = true } } }
+    public var offset: Int { didSet { if offset != oldValue { invalidate() } } }
     /// …at most so many. Default 200.
-    public var limit: Int { didSet { if limit != oldValue { isStale = true } } }
+    public var limit: Int { didSet { if limit != oldValue { invalidate() } } }
 
     @ObservationIgnored private let manager: DownloadManager
     @ObservationIgnored private var isStale = true
+    /// Rings when there may be something to look at again and again.
+    @ObservationIgnored private let bell = Signal()
 
     public init(_ manager: DownloadManager, offset: Int = 0, limit: Int = 200) {
         self.manager = manager
@@ -38,8 +41,17 @@ public final class DownloadList {
         let changes = manager.listChanges
         await reload()
         // owner: this call, which cancels it.
-        let ticker = Task { [weak self] in
-            while (try? await Task.sleep(for: .milliseconds(100))) != nil { await self?.tick() }
+        let ticker = Task { [weak self, bell] in
+            while !Task.isCancelled {
+                let heard = bell.rings
+                guard let isBusy = self?.isBusy else { return }
+                if isBusy {
+                    try? await Task.sleep(for: .milliseconds(100))
+                    await self?.tick()
+                } else {
+                    await bell.wait(after: heard)
+                }
+            }
         }
         defer { ticker.cancel() }
         for await change in changes { await apply(change) }
@@ -51,27 +63,42 @@ public final class DownloadList {
         do throws(DownloadError) {
             let downloads = try await manager.downloads(offset: offset, limit: limit)
             let known = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
-            items = downloads.map { known[$0.id] ?? DownloadItem($0) }
+            // One that was taken off the list and came back is another one.
+            items = downloads.map { download in
+                known[download.id].flatMap { $0.download == download ? $0 : nil } ?? DownloadItem(download)
+            }
             for item in items { item.refresh() }
             count = try await manager.downloadCount
             error = nil
         } catch {
             self.error = error
         }
+        bell.ring()
     }
+
+    private func invalidate() {
+        isStale = true
+        bell.ring()
+    }
+
+    /// Something moves, or the window has.
+    private var isBusy: Bool { isStale || items.contains(where: \.isMoving) }
 
     private func apply(_ change: ListChange) async {
         if change.isReordered || !change.added.isEmpty || !change.removed.isEmpty {
             await reload()
         } else {
             for item in items where change.changed.contains(item.id) { item.refresh() }
+            bell.ring()
         }
     }
 
     private func tick() async {
         if isStale { await reload() }
-        for item in items where item.status.state == .downloading || item.status.state == .verifying {
-            item.refresh()
-        }
+        for item in items where item.isMoving { item.refresh() }
     }
+}
+
+extension DownloadItem {
+    fileprivate var isMoving: Bool { status.state == .downloading || status.state == .verifying }
 }

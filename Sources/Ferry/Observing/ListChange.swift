@@ -22,10 +22,15 @@ public struct ListChange: Sendable, Hashable {
             changed.remove(id)
         }
         for id in later.added {
-            removed.remove(id)
-            added.insert(id)
+            if removed.remove(id) == nil {
+                added.insert(id)
+            } else {
+                // It was there and is again, as another one at another place.
+                changed.insert(id)
+                isReordered = true
+            }
         }
-        changed.formUnion(later.changed.subtracting(added))
+        changed.formUnion(later.changed.subtracting(added).subtracting(removed))
         isReordered = isReordered || later.isReordered
     }
 }

@@ -47,7 +47,9 @@ final class Run: Sendable {
         var task: Task<Void, Never>?
         var retryAt: Date?
         var isStream = false
+        var hasBegun = false
         var isRecorded = false
+        var leavesJournal = false
         var number: Int64?
     }
     private let state = Mutex(State())
@@ -88,6 +90,10 @@ final class Run: Sendable {
         set { state.withLock { $0.retryAt = newValue } }
     }
 
+    /// It was said that it has started, or goes on: what comes now is progress.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
+    func begun() { state.withLock { $0.hasBegun = true } }
+
     /// The task that is the run, to be awaited.
     func set(task: Task<Void, Never>) { state.withLock { $0.task = task } }
     func ended() async { await state.withLock { $0.task }?.value }
@@ -95,12 +101,15 @@ final class Run: Sendable {
     /// It is over: what it ran with goes.
     func letGo() { state.withLock { $0.driver = nil } }
 
-    /// Its completion is in the store, with the number of its event.
-    func record(number: Int64?) {
+    /// Its completion is in the store, with the number of its event, before its journal goes.
+    func record(number: Int64?, leavesJournal: Bool) {
         state.withLock { state in
             state.isRecorded = true
+            state.leavesJournal = leavesJournal
             state.number = number
         }
     }
-    var recorded: (isThere: Bool, number: Int64?) { state.withLock { ($0.isRecorded, $0.number) } }
+    var recorded: (isThere: Bool, leavesJournal: Bool, number: Int64?) {
+        state.withLock { ($0.isRecorded, $0.leavesJournal, $0.number) }
+    }
 }

@@ -93,7 +93,10 @@ extension CatalogueRow {
         let sources = record.urls.compactMap { try? DownloadURL($0) }
         guard !sources.isEmpty, !record.id.isEmpty else { return nil }
         let path = found.directory + "/" + record.name
-        var request = DownloadRequest(sources: sources, destination: .file(path))
+        // Most were asked for with a directory alone: asked for again so, they are found.
+        let isSuggested = SafeName.make(nil, url: sources[0], finalURL: nil) == record.name
+        var request = DownloadRequest(
+            sources: sources, destination: isSuggested ? .directory(found.directory) : .file(path))
         request.checksum = record.checksum.flatMap { try? Checksum(parsing: $0) }
         if let trust = record.trust { request.trust = trust }
         self.init(

@@ -85,5 +85,10 @@ extension Scheduler {
         }
     }
 
+    /// Those that run and have begun: progress of them may be told.
+    var moving: Set<DownloadID> {
+        state.withLock { state in Set(state.runs.lazy.filter(\.value.hasBegun).map(\.key)) }
+    }
+
     func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
 }

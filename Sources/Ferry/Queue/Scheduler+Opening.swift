@@ -37,8 +37,10 @@ extension Scheduler {
         let store = opening.catalogue
         do throws(DownloadError) {
             if let said = opening.note { configuration.logger?.warning("\(said)") }
+            let secrets = SecretStore(directory: place + "/secrets")
+            let vault: any SecretVault = configuration.storesCredentials ? secrets : SecretMemory()
             if opening.isNew {
-                try await rebuild(store, identifier: identifier, directory: directory)
+                try await rebuild(store, vault, identifier: identifier, directory: directory)
             }
             if configuration.watchesNetwork {
                 // What may run at once depends on it.
@@ -50,10 +52,11 @@ extension Scheduler {
                 }
             }
             let entries = try await store.load()
-            let vault: any SecretVault =
-                configuration.storesCredentials ? SecretStore(directory: place + "/secrets") : SecretMemory()
-            await vault.sweep(keeping: Set(entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)))
+            // What earlier runs wrote goes, when secrets are not to be kept any more.
+            let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)
+            await secrets.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
             await refresh(entries, in: store)
+            await finish(entries, in: store)
             state.withLock { state in
                 state.store = store
                 state.vault = vault
@@ -104,14 +107,32 @@ extension Scheduler {
         store.submit(changes)
     }
 
+    /// The process ended between the completion of these and the removal of their journals.
+    private func finish(_ entries: [IndexEntry], in store: any DownloadStore) async {
+        let ids = entries.filter(\.leavesJournal).map(\.id)
+        guard !ids.isEmpty, let rows = try? await store.rows(ids) else { return }
+        let environment = engine.environment(for: configuration)
+        await environment.pool.run {
+            for row in rows {
+                if let part = row.part { PartFiles.finish(at: part, by: row.id, fileSystem: environment.fileSystem) }
+            }
+        }
+        store.submit(ids.map { .update($0, [.part(nil)]) })
+    }
+
     /// The list was lost: what the journals in the directory say of this session's downloads is listed again.
-    private func rebuild(_ store: Catalogue, identifier: String, directory: String) async throws(DownloadError) {
+    private func rebuild(
+        _ store: Catalogue, _ vault: any SecretVault, identifier: String, directory: String
+    ) async throws(DownloadError) {
         let environment = engine.environment(for: configuration)
         let found: [PartFiles.Found] = await environment.pool.run {
             PartFiles.all(in: directory, fileSystem: environment.fileSystem)
         }
-        let rows = found.filter { $0.record.session == identifier }.compactMap { CatalogueRow($0, at: clock.date()) }
+        var rows = found.filter { $0.record.session == identifier }.compactMap { CatalogueRow($0, at: clock.date()) }
         guard !rows.isEmpty else { return }
+        for index in rows.indices where (try? await vault.secrets(of: rows[index].id)) != nil {
+            rows[index].request.hasSecrets = true
+        }
         var ids: Set<DownloadID> = []
         try await store.commit([.insert(rows.filter { ids.insert($0.id).inserted })])
         configuration.logger?.warning("the list was lost; \(ids.count) downloads were found again by their journals")

@@ -24,20 +24,24 @@ extension Scheduler {
     private func beat() -> Bool {
         let (running, isRecordDue) = state.withLock { state in
             state.beats += 1
-            let live = state.runs.keys.compactMap { state.live[$0]?.live }
-            return (live, state.beats % Self.beatsPerRecord == 0)
+            let running = state.runs.compactMap { id, run in
+                state.live[id]?.live.map { (live: $0, hasBegun: run.hasBegun) }
+            }
+            return (running, state.beats % Self.beatsPerRecord == 0)
         }
         let dispatcher = state.withLock { $0.dispatcher }
-        for live in running {
+        for (live, hasBegun) in running {
             live.publish()
-            if let dispatcher, live.current == .downloading { dispatcher.report(live.status.progress, of: live.id) }
+            // Not before the server has answered: a delegate hears of the beginning first.
+            guard let dispatcher, hasBegun, live.current == .downloading else { continue }
+            dispatcher.report(live.status.progress, of: live.id)
         }
         if isRecordDue, let store = keptStore {
             store.submit(
-                running.map {
-                    let progress = $0.status.progress
+                running.map { live, _ in
+                    let progress = live.status.progress
                     return .update(
-                        $0.id, [.progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)])
+                        live.id, [.progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)])
                 })
         }
         return state.withLock { state in

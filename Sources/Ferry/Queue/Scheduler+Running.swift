@@ -139,6 +139,10 @@ extension Scheduler {
         case .event(let kind):
             record(kind, of: live)
             send(kind, of: live.id)
+            switch kind {
+            case .started, .resumed: run.begun()
+            default: break
+            }
         case .state(let new):
             var backsOff = false
             if case .waiting(.retry(let at)) = new {
@@ -237,6 +241,8 @@ extension Scheduler {
         var number = recorded.number
         if !recorded.isThere {
             number = await end(live.id, .completed(finished, stamp(of: finished)))
+        } else if recorded.leavesJournal {
+            keptStore?.submit([.update(live.id, [.part(nil)])])
         }
         leaveQueue(live.id)
         await forgetSecrets(of: live.id)

@@ -1,5 +1,6 @@
 import FerryCore
 import FerryEngine
+import Synchronization
 
 /// Writes into the catalogue what happens to a file at its publishing, before the engine goes on.
 final class Witness: PublishWitness {
@@ -7,6 +8,8 @@ final class Witness: PublishWitness {
     /// It holds the driver, which holds this.
     private weak let run: Run?
     private let id: DownloadID
+    /// It was in memory, and has no journal.
+    private let isSmall = Atomic(false)
 
     init(scheduler: Scheduler, run: Run, id: DownloadID) {
         self.scheduler = scheduler
@@ -15,13 +18,15 @@ final class Witness: PublishWitness {
     }
 
     func willPublish(_ file: PublishedFile) async throws(DownloadError) {
+        isSmall.store(true, ordering: .relaxed)
         try await scheduler.keptStore?.commit([.update(id, [.announced(AnnouncedFile(file))])])
     }
 
     func didPublish(_ finished: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
-        let ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
+        var ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
+        ending.leavesJournal = !isSmall.load(ordering: .relaxed)
         let events = try await scheduler.keptStore?.commit([.end(id, ending)])
-        run?.record(number: events?.first?.number)
+        run?.record(number: events?.first?.number, leavesJournal: ending.leavesJournal)
     }
 }
 

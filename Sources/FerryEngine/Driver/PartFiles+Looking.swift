@@ -77,6 +77,20 @@ extension PartFiles {
     }
 }
 
+extension PartFiles {
+    /// Removes the journal, and what was put aside, of a download whose part file has its final name. Blocks.
+    package static func finish(
+        at part: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
+    ) {
+        guard let paths = DownloadPaths(of: FilePath(part)), (try? fileSystem.exists(paths.part)) == false,
+            let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)
+        else { return }
+        guard opened.record.id == id.rawValue, opened.record.publishing != nil else { return opened.journal.close() }
+        try? opened.journal.remove()
+        try? SetAside(paths, fileSystem: fileSystem, syncs: false).remove()
+    }
+}
+
 extension PublishedFile {
     /// Deletes a published file, when it is still the same; without `file`, nothing. What is not there is no error.
     ///

@@ -1,0 +1,38 @@
+import Ferry
+import Foundation
+
+/// An app that downloads and is killed: what the tests of relaunches start.
+///
+/// `ferry-app SETTINGS`, where SETTINGS is one JSON object (``AppSettings``). It does what lines of JSON on its standard
+/// input say (``AppCommand``), one after the other, says what it sees in lines of JSON on its standard output, and ends
+/// with its input.
+@main struct FerryApp {
+    static func main() async throws {
+        guard CommandLine.arguments.count == 2,
+            let settings = try? JSONDecoder().decode(AppSettings.self, from: Data(CommandLine.arguments[1].utf8))
+        else {
+            FileHandle.standardError.write(Data("usage: ferry-app SETTINGS\n".utf8))
+            exit(64)
+        }
+        let session = AppSession(settings)
+        await session.listen()
+        for await line in lines() {
+            guard let command = try? JSONDecoder().decode(AppCommand.self, from: Data(line.utf8)) else {
+                AppSession.say(["reply": "?", "error": "unreadable"])
+                continue
+            }
+            await session.obey(command)
+        }
+        exit(0)
+    }
+
+    /// The lines of the standard input.
+    private static func lines() -> AsyncStream<String> {
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        Thread.detachNewThread {
+            while let line = readLine() { continuation.yield(line) }
+            continuation.finish()
+        }
+        return stream
+    }
+}

@@ -1,0 +1,70 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Foundation's Progress of a download", .timeLimit(.minutes(10)))
+struct FoundationProgressTests {
+    private static let resource = Resource(size: 3_000_000)
+
+    @Test("pauses it, resumes it, and counts its bytes")
+    func pauses() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Self.resource)
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let manager = shop.manager()
+            let download = try await manager.download(shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(1_000_000, download)
+            let progress = download.makeProgress()
+            #expect(progress.totalUnitCount == 3_000_000)
+            #expect(progress.completedUnitCount == 1_000_000)
+            #expect(progress.isPausable && progress.isCancellable)
+            #expect((progress.userInfo[.fileURLKey] as? URL)?.lastPathComponent == "a")
+            progress.pause()
+            await shop.reach(download) { $0 == .paused }
+            #expect(download.status.state == .paused)
+            progress.resume()
+            _ = try await download.finished()
+            // The last status is shown as each other, by a task of its own.
+            while progress.completedUnitCount < 3_000_000 { await Task.yield() }
+            #expect(progress.fractionCompleted == 1)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("cancels it")
+    func cancels() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Self.resource)
+            shop.server.always("/a", .stall(after: 1_500_000))
+            let manager = shop.manager()
+            let download = try await manager.download(shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(1_500_000, download)
+            let progress = download.makeProgress()
+            progress.cancel()
+            await #expect(throws: DownloadError.self) { try await download.finished() }
+            #expect(download.status.state == .cancelled)
+            #expect(progress.isCancelled)
+            await manager.shutdown()
+            #expect(shop.names == [])
+        }
+    }
+
+    @Test("that is let go lets go of a download that does not move, and of its manager")
+    func letGo() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Self.resource)
+            var manager: DownloadManager? = shop.lasting()
+            var download = try await manager?.download(shop.request("/a") { $0.startsPaused = true })
+            let events = try #require(manager?.events)
+            var progress = download?.makeProgress()
+            #expect(progress?.completedUnitCount == 0)
+            download = nil
+            manager = nil
+            progress = nil
+            for await _ in events {}
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("The changes of a list", .timeLimit(.minutes(10)))
+struct ListChangesTests {
+    private static func change(
+        added: Set<DownloadID> = [], removed: Set<DownloadID> = [], changed: Set<DownloadID> = [],
+        reordered: Bool = false
+    ) -> ListChange {
+        ListChange(added: added, removed: removed, changed: changed, isReordered: reordered)
+    }
+    private static let (x, y) = (DownloadID(rawValue: "x"), DownloadID(rawValue: "y"))
+
+    static let merges: [(String, [ListChange], ListChange)] = [
+        ("added and changed is added", [change(added: [x]), change(changed: [x])], change(added: [x])),
+        ("added and removed is nothing", [change(added: [x]), change(removed: [x])], change()),
+        ("changed and removed is removed", [change(changed: [x]), change(removed: [x])], change(removed: [x])),
+        ("removed and changed is removed", [change(removed: [x]), change(changed: [x])], change(removed: [x])),
+        (
+            "removed and added is changed: it was there", [change(removed: [x]), change(added: [x])],
+            change(changed: [x], reordered: true)
+        ),
+        (
+            "what concerns several stays apart",
+            [change(added: [x]), change(changed: [y]), change(reordered: true)],
+            change(added: [x], changed: [y], reordered: true)
+        ),
+        (
+            "added, removed and added again is added",
+            [change(added: [x]), change(removed: [x]), change(added: [x])], change(added: [x])
+        ),
+    ]
+
+    @Test("that come while nobody looks become one", arguments: merges)
+    func merging(_ name: String, _ changes: [ListChange], _ whole: ListChange) {
+        var merged = ListChange()
+        for change in changes { merged.merge(change) }
+        #expect(merged == whole, "\(name)")
+    }
+
+    @Test("come to each listener: one for all that happened while it was busy; and end with the manager")
+    func busy() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 50_000))
+            let manager = shop.manager()
+            var quick = manager.listChanges.makeAsyncIterator()
+            var busy = manager.listChanges.makeAsyncIterator()
+            let (a, b) = (
+                try await manager.download(shop.request("/a") { $0.startsPaused = true }),
+                try await manager.download(shop.request("/a") { $0.startsPaused = true })
+            )
+            var added: Set<DownloadID> = []
+            while added.count < 2, let change = await quick.next() { added.formUnion(change.added) }
+            #expect(added == [a.id, b.id])
+            try await b.remove()
+            await a.resume()
+            _ = try await a.finished()
+            while let change = await quick.next() { if change.changed.contains(a.id) { break } }
+            let change = await busy.next()
+            #expect(change?.added == [a.id])
+            #expect(change?.removed == [])
+            #expect(change?.isReordered == true)
+            await manager.shutdown()
+            // What was left comes, then nothing more.
+            var rest = 0
+            while await busy.next() != nil { rest += 1 }
+            #expect(rest <= 1)
+            var late = manager.listChanges.makeAsyncIterator()
+            #expect(await late.next() == nil)
+        }
+    }
+
+    @Test("end for a task that is cancelled, and do not keep the manager alive")
+    func cancelled() async throws {
+        let manager = DownloadManager(.ephemeral)
+        let changes = manager.listChanges
+        // owner: this test.
+        let task = Task { for await _ in changes {} }
+        task.cancel()
+        await task.value
+        var released: DownloadManager? = DownloadManager(.ephemeral)
+        weak let gone = released
+        let other = released?.listChanges
+        released = nil
+        #expect(gone == nil)
+        if let other { for await _ in other {} }
+        await manager.shutdown()
+    }
+}

@@ -1,0 +1,154 @@
+import Dispatch
+import FerryTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Observing one download", .timeLimit(.minutes(10)))
+struct ObservationTests {
+    private static let resource = Resource(size: 3_000_000)
+
+    /// Statuses, as a handler got them.
+    private final class Notes: Sendable {
+        private let all = Mutex<[DownloadStatus]>([])
+        private let bell = Signal()
+        var count: Int { all.withLock { $0.count } }
+        var states: [DownloadState] { all.withLock { $0.map(\.state) } }
+        func add(_ status: DownloadStatus) {
+            all.withLock { $0.append(status) }
+            bell.ring()
+        }
+        func reach(_ count: Int) async {
+            while self.count < count {
+                let heard = bell.rings
+                if self.count >= count { return }
+                await bell.wait(after: heard)
+            }
+        }
+    }
+
+    @Test("on a queue gives each status there, one after the other, and ends with the download")
+    func onQueue() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Self.resource)
+            let manager = shop.manager()
+            let download = try await manager.download(shop.request("/a"))
+            let queue = DispatchQueue(label: "observer")
+            let key = DispatchSpecificKey<Bool>()
+            queue.setSpecific(key: key, value: true)
+            let (notes, door) = (Notes(), Door())
+            let token = download.observe(on: queue) { status in
+                #expect(DispatchQueue.getSpecific(key: key) == true)
+                notes.add(status)
+                if case .completed = status.state { door.open() }
+            }
+            await door.pass()
+            #expect(notes.states.last == .completed(.single))
+            withExtendedLifetime(token) {}
+            await manager.shutdown()
+        }
+    }
+
+    enum Way: Sendable, CaseIterable { case queue, main }
+
+    @Test("ends when the token is cancelled: nothing comes after that", arguments: Way.allCases)
+    @MainActor func cancelled(_ way: Way) async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            shop.server.serve("/a", Self.resource)
+            shop.server.always("/a", .hold(after: 1_000_000, gate))
+            let manager = shop.manager()
+            let download = try await manager.download(shop.request("/a") { $0.maxConnections = 1 })
+            let notes = Notes()
+            try await Self.cancel(way, download, notes)
+            let count = notes.count
+            gate.open()
+            _ = try await download.finished()
+            await shop.beats(1, of: download)
+            #expect(notes.count == count)
+            await manager.shutdown()
+        }
+    }
+
+    /// Cancels on the queue, or the actor, where the handler is called.
+    private static func cancel(_ way: Way, _ download: Download, _ notes: Notes) async throws {
+        switch way {
+        case .queue:
+            let queue = DispatchQueue(label: "observer")
+            let token = download.observe(on: queue) { notes.add($0) }
+            await notes.reach(2)
+            // What is already on its way to the queue must not come any more either.
+            queue.sync { token.cancel() }
+            queue.sync {}
+        case .main:
+            let token = await MainActor.run { download.observe { notes.add($0) } }
+            await notes.reach(2)
+            await MainActor.run { token.cancel() }
+        }
+    }
+
+    @Test("ends when the token is let go, and lets go of the download and its manager then", arguments: Way.allCases)
+    func letGo(_ way: Way) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Self.resource)
+            var manager: DownloadManager? = shop.lasting()
+            var download = try await manager?.download(shop.request("/a") { $0.startsPaused = true })
+            let notes = Notes()
+            var token =
+                switch way {
+                case .queue: download?.observe(on: DispatchQueue(label: "observer")) { notes.add($0) }
+                case .main: download?.observe { notes.add($0) }
+                }
+            await notes.reach(1)
+            let events = try #require(manager?.events)
+            download = nil
+            manager = nil
+            withExtendedLifetime(token) {}
+            token = nil
+            // The last reference is gone: it shuts down, although nothing moves.
+            for await _ in events {}
+        }
+    }
+
+    @Test("of one that is paused is let go with whoever reads its updates")
+    func reader() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Self.resource)
+            var manager: DownloadManager? = shop.lasting()
+            var download = try await manager?.download(shop.request("/a") { $0.startsPaused = true })
+            let events = try #require(manager?.events)
+            let updates = try #require(download?.updates)
+            let door = Door()
+            // owner: this test.
+            let task = Task { for await _ in updates { door.open() } }
+            await door.pass()
+            download = nil
+            manager = nil
+            task.cancel()
+            await task.value
+            for await _ in events {}
+        }
+    }
+
+    @Test("by updates: a reader that is slow gets the latest value, and the last one always")
+    func slowReader() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            shop.server.serve("/a", Self.resource)
+            shop.server.always("/a", .hold(after: 1_000_000, gate))
+            let manager = shop.manager()
+            let download = try await manager.download(shop.request("/a") { $0.maxConnections = 1 })
+            var slow = download.updates.makeAsyncIterator()
+            await shop.reach(1_000_000, download)
+            await shop.beats(5, of: download)
+            gate.open()
+            _ = try await download.finished()
+            #expect(await slow.next()?.state == .completed(.single))
+            #expect(await slow.next() == nil)
+            await manager.shutdown()
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Synchronization
+
+@testable import Ferry
+@testable import FerryEngine
+
+/// A delegate that writes down what it is told, on which actor, and whether one call came before another had returned.
+final class Recorder: DownloadManagerDelegate {
+    enum Call: Sendable, Hashable {
+        case started, resumed, progress, waiting, paused, completed, failed, cancelled
+        case allTold
+    }
+    struct Entry: Sendable, Hashable {
+        var id: DownloadID?
+        var call: Call
+    }
+    private struct State {
+        var entries: [Entry] = []
+        var inside = 0
+        var overlaps = 0
+        var strangers = 0
+    }
+    private let state = Mutex(State())
+    private let bell = Signal()
+    private let actor: any Actor
+    private let door: @Sendable (Call) async -> Void
+    private let gone: Door?
+
+    /// `actor` is where it must be called; `door` holds calls up; `gone` opens when it has been let go.
+    init(
+        on actor: any Actor = MainActor.shared, gone: Door? = nil,
+        door: @escaping @Sendable (Call) async -> Void = { _ in }
+    ) {
+        self.actor = actor
+        self.gone = gone
+        self.door = door
+    }
+
+    deinit { gone?.open() }
+
+    var entries: [Entry] { state.withLock { $0.entries } }
+    /// Calls that came before the one before had returned.
+    var overlaps: Int { state.withLock { $0.overlaps } }
+    /// Calls on another actor.
+    var strangers: Int { state.withLock { $0.strangers } }
+
+    /// What it was told of one download.
+    func calls(of id: DownloadID) -> [Call] { entries.filter { $0.id == id }.map(\.call) }
+
+    /// The same without progress.
+    func milestones(of id: DownloadID) -> [Call] { calls(of: id).filter { $0 != .progress } }
+
+    /// Whether progress came only between a beginning and the end that follows.
+    func isInOrder(_ id: DownloadID) -> Bool {
+        var isMoving = false
+        for call in calls(of: id) {
+            switch call {
+            case .started, .resumed: isMoving = true
+            case .progress: if !isMoving { return false }
+            case .paused, .completed, .failed, .cancelled: isMoving = false
+            case .waiting, .allTold: break
+            }
+        }
+        return true
+    }
+
+    /// Waits until it was told this.
+    func reach(_ isSuch: ([Entry]) -> Bool) async {
+        while !Task.isCancelled {
+            let heard = bell.rings
+            if isSuch(entries) { return }
+            await bell.wait(after: heard)
+        }
+    }
+
+    func reach(_ call: Call) async { await reach { $0.contains { $0.call == call } } }
+
+    private func note(_ call: Call, _ download: Download?, on caller: (any Actor)?) async {
+        state.withLock { state in
+            state.entries.append(Entry(id: download?.id, call: call))
+            state.inside += 1
+            if state.inside > 1 { state.overlaps += 1 }
+            if caller !== actor { state.strangers += 1 }
+        }
+        bell.ring()
+        await Task.yield()
+        await door(call)
+        state.withLock { $0.inside -= 1 }
+    }
+
+    func downloadManager(
+        _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?
+    ) async { await note(.started, download, on: #isolation) }
+
+    func downloadManager(
+        _ manager: DownloadManager, download: Download, didResumeAtOffset offset: ByteCount, totalBytes: ByteCount?,
+        reason: String
+    ) async { await note(.resumed, download, on: #isolation) }
+
+    func downloadManager(
+        _ manager: DownloadManager, download: Download, didMakeProgress progress: DownloadProgress
+    ) async { await note(.progress, download, on: #isolation) }
+
+    func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason) async {
+        await note(.waiting, download, on: #isolation)
+    }
+
+    func downloadManager(_ manager: DownloadManager, didPause download: Download) async {
+        await note(.paused, download, on: #isolation)
+    }
+
+    func downloadManager(
+        _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
+    ) async { await note(.completed, download, on: #isolation) }
+
+    func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async {
+        await note(.failed, download, on: #isolation)
+    }
+
+    func downloadManager(_ manager: DownloadManager, didCancel download: Download) async {
+        await note(.cancelled, download, on: #isolation)
+    }
+
+    func downloadManagerDidFinishEvents(_ manager: DownloadManager) async { await note(.allTold, nil, on: #isolation) }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+@testable import Ferry
+@testable import FerryEngine
+
+extension Workshop {
+    /// A manager with a catalogue, as each launch of an app makes one.
+    func lasting(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) -> DownloadManager {
+        var configuration = DownloadManager.Configuration.default(
+            identifier: "test", directory: URL(filePath: directory), stateDirectory: URL(filePath: path(".state")))
+        configuration.minFreeBytes = 0
+        configuration.watchesNetwork = false
+        change(&configuration)
+        return DownloadManager(configuration)
+    }
+
+    /// Waits until so many statuses were told: each is another beat of the pulse, or a change.
+    func beats(_ count: Int, of download: Download) async {
+        var updates = download.updates.makeAsyncIterator()
+        for _ in 0..<count { _ = await updates.next() }
+    }
+}
+
+/// Lets nobody through until it is opened; then everybody.
+final class Door: Sendable {
+    private let bell = Signal()
+
+    func open() { bell.ring() }
+    func pass() async { await bell.wait(after: 0) }
+}

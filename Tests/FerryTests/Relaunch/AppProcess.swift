@@ -1,0 +1,211 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+/// `ferry-app` as a process of its own: commands go in, lines come out, and it is killed.
+final class AppProcess: Sendable {
+    /// A line that it said.
+    struct Line: Sendable, Decodable {
+        /// One download of a list.
+        struct Item: Sendable, Decodable, Equatable {
+            var id: String
+            var state: String
+            var bytes: Int64
+            var total: Int64?
+            var name: String
+            var label: String?
+            var userInfo: [String: String]
+            var priority: Int
+        }
+        var reply: String?
+        var error: String?
+        var message: String?
+        var id: String?
+        var items: [Item]?
+        var state: String?
+        var bytes: Int64?
+        var data: String?
+        /// A ``DownloadEvent/Kind`` as JSON.
+        var event: String?
+        var number: Int64?
+        var delegate: String?
+
+        var kind: DownloadEvent.Kind? {
+            event.flatMap { try? JSONDecoder().decode(DownloadEvent.Kind.self, from: Data($0.utf8)) }
+        }
+    }
+
+    private struct Waiter {
+        let key: Int
+        let isMeant: @Sendable ([Line]) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+    private struct State {
+        var lines: [Line] = []
+        var text = Data()
+        var hasEnded = false
+        var asked = 0
+        var waiters: [Waiter] = []
+        var lastKey = 0
+    }
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private let state = Mutex(State())
+
+    /// Starts it; `shell` is a line for `sh -c` that begins it with `"$@"`.
+    init(settings: [String: any Sendable], shell: String? = nil) throws {
+        let text = try String(decoding: JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
+        let binary = try Self.binary()
+        process.executableURL = shell == nil ? binary : URL(filePath: "/bin/sh")
+        process.arguments = (shell.map { ["-c", $0, "sh", binary.path] } ?? []) + [text]
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.standardError
+        process.terminationHandler = { [weak self] _ in self?.ended() }
+        try process.run()
+        let reading = output.fileHandleForReading
+        Thread.detachNewThread { [weak self] in
+            while case let data = reading.availableData, !data.isEmpty { self?.received(data) }
+        }
+        let id = process.processIdentifier
+        DispatchQueue.global().asyncAfter(deadline: .now() + 300) { [weak self] in
+            if let self, !self.state.withLock({ $0.hasEnded }) { Foundation.kill(id, SIGKILL) }
+        }
+    }
+
+    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+
+    /// What it has said so far.
+    var lines: [Line] { state.withLock { $0.lines } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// The calls of its delegate so far, `call id`.
+    var calls: [String] { lines.compactMap { line in line.delegate.map { "\($0) \(line.id ?? "")" } } }
+
+    /// The numbers of the events that ended this download, as they were told.
+    func numbers(of id: String) -> [Int64] { lines.compactMap { $0.id == id ? $0.number : nil } }
+
+    // MARK: Talking
+
+    /// Has it do something, and gives its answer; `nil` when it ended before.
+    func attempt(_ what: String, _ fields: [String: any Sendable] = [:]) async throws -> Line? {
+        let number = state.withLock { state in
+            defer { state.asked += 1 }
+            return state.asked
+        }
+        try send(what, fields)
+        await wait { $0.count { $0.reply != nil } > number }
+        let replies = lines.filter { $0.reply != nil }
+        return replies.count > number ? replies[number] : nil
+    }
+
+    /// As ``attempt(_:_:)``, by an app that lives on and makes no mistake.
+    @discardableResult
+    func ask(
+        _ what: String, _ fields: [String: any Sendable] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Line {
+        let line = try #require(
+            try await attempt(what, fields), "the app has ended", sourceLocation: sourceLocation)
+        #expect(line.error == nil, "\(what): \(line.message ?? "")", sourceLocation: sourceLocation)
+        return line
+    }
+
+    /// The listed downloads.
+    func list() async throws -> [Line.Item] { try #require(await ask("list").items) }
+
+    /// Has it do something that ends it before it answers.
+    func send(_ what: String, _ fields: [String: any Sendable] = [:]) throws {
+        var object = fields
+        object["what"] = what
+        var data = try JSONSerialization.data(withJSONObject: object)
+        data.append(UInt8(ascii: "\n"))
+        // One that has ended reads no more.
+        try? input.fileHandleForWriting.write(contentsOf: data)
+    }
+
+    /// Waits until what it has said meets a condition, or it has ended.
+    func wait(_ isMeant: @escaping @Sendable ([Line]) -> Bool) async {
+        let key = state.withLock { state in
+            state.lastKey += 1
+            return state.lastKey
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if state.hasEnded || Task.isCancelled || isMeant(state.lines) { return true }
+                    state.waiters.append(Waiter(key: key, isMeant: isMeant, continuation: continuation))
+                    return false
+                }
+                if isThere { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.key == key }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume()
+        }
+    }
+
+    /// Waits for a call of its delegate, as ``calls`` has it.
+    func waitForCall(_ call: String) async {
+        await wait { $0.contains { "\($0.delegate ?? "") \($0.id ?? "")" == call } }
+    }
+
+    // MARK: Ending
+
+    /// `kill -9`, and waits until it is gone; not for one that a shell has begun.
+    func kill() async {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        await ended()
+    }
+
+    /// Shuts its manager down, lets it end, and waits for that; one that has ended before is left alone.
+    func close() async throws {
+        _ = try await attempt("shutdown")
+        // The end of its input may not come: another child may hold the pipe.
+        try send("exit")
+        await ended()
+    }
+
+    private func ended() async { await wait { _ in false } }
+
+    private func ended() {
+        let waiters = state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.continuation.resume() }
+    }
+
+    private func received(_ data: Data) {
+        let ready = state.withLock { state in
+            state.text.append(data)
+            while let end = state.text.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = state.text[state.text.startIndex..<end]
+                state.text = Data(state.text[state.text.index(after: end)...])
+                if let line = try? JSONDecoder().decode(Line.self, from: Data(line)) { state.lines.append(line) }
+            }
+            let lines = state.lines
+            let ready = state.waiters.filter { $0.isMeant(lines) }
+            state.waiters.removeAll { waiter in ready.contains { $0.key == waiter.key } }
+            return ready
+        }
+        for waiter in ready { waiter.continuation.resume() }
+    }
+
+    /// `ferry-app`, beside the tests.
+    private static func binary() throws -> URL {
+        var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
+        for _ in 0..<5 {
+            let candidate = directory.appending(path: "ferry-app")
+            if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+            directory.deleteLastPathComponent()
+        }
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "ferry-app, beside the tests"])
+    }
+}

@@ -1,0 +1,94 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+/// Killed by `strace` as it enters its n-th system call of some kinds.
+@Suite(
+    "An app that was killed while a file got its name", .serialized, .timeLimit(.minutes(15)),
+    .enabled(if: Tracer.canInject, "no strace here"))
+struct CutPublishingTests {
+    /// Calls, which of them, and the size of the file: the small one is published from memory.
+    struct Moment: Sendable, CustomTestStringConvertible {
+        var calls: String
+        var count: Int
+        var size: Int64
+        var testDescription: String { "\(calls) \(count), \(size) bytes" }
+    }
+
+    private static let moments: [Moment] = {
+        let (large, small): (Int64, Int64) = (2_000_000, 100_000)
+        var all = [("renameat2", large), ("fsetxattr", large), ("linkat", small), ("fsetxattr", small)].map {
+            Moment(calls: $0.0, count: 1, size: $0.1)
+        }
+        // Each sync of the file, the journal, the directory and the catalogue, in the order in which they come.
+        all += (1...14).map { Moment(calls: "fsync,fdatasync,unlink,renameat2", count: $0, size: large) }
+        all += (1...10).map { Moment(calls: "fsync,fdatasync,linkat", count: $0, size: small) }
+        return all
+    }()
+
+    @Test("B1: finishes it, and never fetches again what has its name", arguments: moments)
+    func killed(_ moment: Moment) async throws {
+        try await AppHome.run { home in
+            let resource = Resource(size: moment.size, seed: 9)
+            home.server.serve("/f", resource)
+            // What is made once for all is there.
+            let before = try home.app()
+            try await before.ask("activate")
+            try await before.close()
+            let first = try home.app(
+                shell: """
+                    exec strace -f -qq --seccomp-bpf -o /dev/null -e trace=\(moment.calls) \
+                    -e inject=\(moment.calls):signal=KILL:when=\(moment.count) "$@"
+                    """)
+            if try await first.attempt("add", ["id": "f", "url": home.server.url("/f")]) != nil,
+                try await first.attempt("wait", ["id": "f", "state": "completed"]) != nil
+            {
+                // There were fewer such calls.
+                try await first.close()
+                #expect(moment.count > 1, "\(moment.calls) is never called")
+            }
+            await first.wait { _ in false }
+
+            let isNamed = home.names.contains("f")
+            if isNamed { home.shop.expect(home.directory + "/f", is: resource) }
+            let (served, requests) = (home.server.bodyBytes("/f"), home.server.traffic.requestCount)
+            let second = try home.app()
+            if try await second.list().isEmpty {
+                #expect(served == 0, "nothing begins before it is listed")
+                try await second.ask("add", ["id": "f", "url": home.server.url("/f")])
+            }
+            #expect(try await second.ask("wait", ["id": "f", "state": "completed"]).state == "completed")
+            try await second.close()
+            #expect(home.names == ["f"])
+            home.shop.expect(home.directory + "/f", is: resource)
+            if isNamed {
+                #expect(home.server.traffic.requestCount == requests)
+                #expect(home.server.bodyBytes("/f") == served)
+            }
+            // Its end is an event of one number, however often it is told.
+            let third = try home.app(delegate: "print")
+            try await third.ask("activate")
+            await third.waitForCall("didFinish ")
+            try await third.close()
+            #expect(third.calls == ["didComplete f", "didFinish "])
+            #expect(third.numbers(of: "f").count == 1)
+            #expect(third.numbers(of: "f") == second.numbers(of: "f"))
+        }
+    }
+}
+
+/// Whether `strace` is installed and may trace here (a container may forbid it).
+enum Tracer {
+    static let canInject: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = [
+            "-c", "strace -f -qq --seccomp-bpf -o /dev/null -e inject=fsync:signal=KILL:when=9 true 2>/dev/null",
+        ]
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+}

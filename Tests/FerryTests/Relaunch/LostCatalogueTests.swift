@@ -1,0 +1,88 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("A catalogue that is lost", .timeLimit(.minutes(10)))
+struct LostCatalogueTests {
+    enum Loss: String, Sendable, CaseIterable {
+        case deleted, overwritten, damagedInside
+    }
+
+    private static let size: Int64 = 6_000_000
+
+    private func lose(_ home: AppHome, _ loss: Loss) throws {
+        let path = home.state + "/catalogue.sqlite"
+        switch loss {
+        case .deleted:
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        case .overwritten:
+            try Data(String(repeating: "this is no database\n", count: 5000).utf8).write(to: URL(filePath: path))
+        case .damagedInside:
+            // The header stays; every page behind it is noise.
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            var data = try Data(contentsOf: URL(filePath: path))
+            #expect(data.count > 4096)
+            for index in stride(from: 100, to: data.count, by: 3) {
+                data[index] = UInt8(truncatingIfNeeded: index &* 31)
+            }
+            try data.write(to: URL(filePath: path))
+        }
+    }
+
+    @Test("is made again from the journals: order, labels, data and priorities", arguments: Loss.allCases)
+    func rebuilt(_ loss: Loss) async throws {
+        try await AppHome.run { home in
+            for (seed, name) in ["a", "b", "c"].enumerated() {
+                home.server.serve("/" + name, Resource(size: Self.size, seed: UInt64(seed + 1)))
+            }
+            let first = try home.app()
+            try await home.begin("c", in: first, bytes: 700_000, ["userInfo": ["album": "7"]])
+            try await home.begin("a", in: first, bytes: 1_000_000, ["label": "Ein Lied"])
+            try await home.begin("b", in: first, bytes: 1_000_000, ["priority": 1])
+            let before = try await first.list()
+            #expect(before.map(\.id) == ["b", "c", "a"])
+            await first.kill()
+            if loss == .damagedInside {
+                // What is in the file itself must be enough of a database to be damaged.
+                let again = try home.app(limit: 1)
+                try await again.ask("activate")
+                try await again.close()
+            }
+            let held = ["b", "c", "a"].map(home.claimed)
+            try lose(home, loss)
+
+            let gate = Gate()
+            for name in ["a", "b", "c"] { home.server.always("/" + name, .hold(gate)) }
+            let served = home.server.traffic.bodyBytesByPath
+            let second = try home.app()
+            let after = try await second.list()
+            #expect(after.map(\.id) == ["b", "c", "a"])
+            #expect(after.map(\.label) == [nil, nil, "Ein Lied"])
+            #expect(after.map(\.userInfo) == [[:], ["album": "7"], [:]])
+            #expect(after.map(\.priority) == [1, 0, 0])
+            #expect(after.map(\.bytes) == held)
+            #expect(after.map(\.total) == [Self.size, Self.size, Self.size])
+            // Asked for again, as an app does at each start, they are those that are listed.
+            for name in ["a", "b", "c"] {
+                let answer = try await second.ask("add", ["url": home.server.url("/" + name)])
+                #expect(answer.id == name)
+            }
+            gate.open()
+            for (index, name) in ["b", "c", "a"].enumerated() {
+                try await second.ask("wait", ["id": name, "state": "completed"])
+                #expect(
+                    home.server.bodyBytes("/" + name) - (served["/" + name] ?? 0) == Self.size - held[index], "\(name)")
+            }
+            #expect(home.names == ["a", "b", "c"])
+            let aside = home.state + "/catalogue.sqlite.damaged-1"
+            #expect(FileManager.default.fileExists(atPath: aside) == (loss != .deleted))
+            try await second.close()
+            // The new one is kept.
+            let third = try home.app()
+            #expect(try await third.list().map(\.state) == ["completed", "completed", "completed"])
+            try await third.close()
+        }
+    }
+}
