@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Ferry
+
+@Suite struct MeteredMachineTests {
+    @Test func `one question at a time, and one more for all that came meanwhile`() {
+        var machine = MeteredMachine()
+        #expect(machine.networkChanged(at: .zero) == [.ask])
+        #expect(!machine.isSettled)
+        #expect(machine.networkChanged(at: .zero) == [])
+        #expect(machine.networkChanged(at: .zero) == [])
+        #expect(machine.answered(nil, at: .zero) == [.ask], "the answer is older than the last change")
+        #expect(machine.answered(nil, at: .zero) == [])
+        #expect(machine.isSettled)
+    }
+
+    @Test func `it listens once there is an answer`() {
+        var machine = MeteredMachine()
+        _ = machine.networkChanged(at: .zero)
+        #expect(machine.answered(.guessNo, at: .zero) == [.listen])
+        #expect(machine.answer == .guessNo)
+        #expect(machine.networkChanged(at: .zero) == [.ask])
+        #expect(machine.answered(.guessNo, at: .zero) == [], "it listens already")
+        #expect(machine.wake == nil)
+    }
+
+    @Test func `without NetworkManager nothing listens`() {
+        var machine = MeteredMachine()
+        _ = machine.networkChanged(at: .zero)
+        #expect(machine.answered(nil, at: .zero) == [])
+        #expect(machine.answer == nil)
+        #expect(machine.wake == nil)
+        #expect(!machine.asksOften)
+    }
+
+    @Test func `what is heard is newer than an answer on its way`() {
+        var machine = MeteredMachine()
+        _ = machine.networkChanged(at: .zero)
+        _ = machine.answered(.guessNo, at: .zero)
+        _ = machine.networkChanged(at: .zero)
+        #expect(machine.heard(.metered(.yes)) == [])
+        #expect(machine.answer == .yes)
+        #expect(machine.answered(.guessNo, at: .zero) == [.ask], "the old answer does not count")
+        #expect(machine.answer == .yes)
+        _ = machine.answered(.yes, at: .zero)
+        #expect(machine.heard(.gone) == [])
+        #expect(machine.answer == nil)
+        #expect(machine.heard(.ask) == [.ask])
+        #expect(machine.heard(.other) == [])
+    }
+
+    @Test func `what cannot be heard is asked again a while after a change`() throws {
+        var machine = MeteredMachine()
+        _ = machine.networkChanged(at: .seconds(1))
+        #expect(machine.answered(.no, at: .seconds(1)) == [.listen])
+        machine.cannotListen(at: .seconds(1))
+        #expect(machine.asksOften)
+        #expect(try #require(machine.wake) > .seconds(1))
+        #expect(machine.timeHasCome() == [.ask])
+        #expect(machine.wake == nil)
+        #expect(machine.answered(.no, at: .seconds(4)) == [])
+        #expect(machine.wake == nil, "once for each change: it does not poll")
+        _ = machine.networkChanged(at: .seconds(9))
+        #expect(try #require(machine.wake) > .seconds(9))
+    }
+
+    @Test func `a listener that ends at once is started once for each change`() {
+        var machine = MeteredMachine()
+        _ = machine.networkChanged(at: .zero)
+        #expect(machine.answered(.no, at: .zero) == [.listen])
+        #expect(machine.heard(.ask) == [.ask])
+        machine.listenerEnded()
+        #expect(machine.answered(.no, at: .zero) == [])
+        #expect(machine.networkChanged(at: .zero) == [.ask])
+        #expect(machine.answered(.no, at: .zero) == [.listen])
+    }
+}

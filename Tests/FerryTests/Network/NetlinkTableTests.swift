@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Ferry
+
+@Suite struct NetlinkTableTests {
+    static func table(_ datagrams: [[UInt8]]) -> NetworkTable {
+        var table = NetlinkTable()
+        for message in datagrams.flatMap({ NetlinkMessage.all(in: $0[...]) }) { table.add(message) }
+        return table.table
+    }
+
+    static let recorded = table([RecordedNetwork.links, RecordedNetwork.addresses, RecordedNetwork.routes])
+
+    @Test func `interfaces are up when something is at their other end`() {
+        let interfaces = Self.recorded.interfaces
+        #expect(interfaces.map(\.name) == ["lo", "eth0", "wwan0", "eth1", "tun0"])
+        #expect(interfaces.map(\.isUp) == [true, true, true, false, false])
+        #expect(interfaces.map(\.isLoopback) == [true, false, false, false, false])
+        #expect(interfaces.map(\.isTunnel) == [false, false, false, false, true])
+    }
+
+    @Test func `an interface has the addresses that connections may come from`() {
+        let addresses = Self.recorded.interfaces.map { $0.addresses.map(\.description) }
+        #expect(addresses[1].contains("192.0.2.2"))
+        #expect(addresses[1].contains("2001:db8:0:0:0:0:0:2"))
+        #expect(!addresses[1].contains("2001:db8:0:0:0:0:0:bad"), "deprecated")
+        #expect(addresses[2].contains("10.64.0.2"), "our own address, not the peer's")
+        #expect(!addresses[2].contains("10.64.0.1"))
+    }
+
+    @Test func `routes are those that lead somewhere`() throws {
+        let routes = Set(Self.recorded.routes.map(\.line))
+        #expect(
+            routes == [
+                "0.0.0.0/0 via 192.0.2.9 eth0 51820 0", "0.0.0.0/0 via 192.0.2.1 eth0 254 100",
+                "0.0.0.0/0 wwan0 254 700", "10.9.0.0/16 via 192.0.2.1 eth0 254 0",
+                "10.9.0.0/16 via 192.0.2.9 eth0 254 0", "10.64.0.1/32 wwan0 254 0",
+                "172.16.0.0/12 via fe80:0:0:0:0:0:0:1 eth0 254 0", "192.0.2.0/24 eth0 254 0",
+                "2001:db8:0:0:0:0:0:0/64 eth0 254 256", "fe80:0:0:0:0:0:0:0/64 eth0 254 256",
+                "fe80:0:0:0:0:0:0:0/64 wwan0 254 256",
+                "0:0:0:0:0:0:0:0/0 via fe80:0:0:0:0:0:0:1 eth0 254 1024",
+            ])
+    }
+
+    @Test func `what is cut off or damaged is read as far as it makes sense`() {
+        let all = [RecordedNetwork.links, RecordedNetwork.addresses, RecordedNetwork.routes]
+        for bytes in all {
+            for length in stride(from: 0, to: bytes.count, by: 3) { _ = Self.table([Array(bytes[..<length])]) }
+        }
+        var random = SeededGenerator(seed: 7)
+        for _ in 0..<2000 {
+            let damaged = all.map { bytes in
+                var bytes = bytes
+                for _ in 0..<8 {
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+                }
+                return bytes
+            }
+            let table = Self.table(damaged)
+            #expect(table.interfaces.count <= 5)
+            _ = NetworkVerdict.judge(table, manager: nil, settings: NetworkSettings(), before: nil)
+        }
+    }
+
+    @Test func `a table of the whole Internet is not kept, its default route is`() {
+        var table = NetlinkTable()
+        for message in NetlinkMessage.all(in: RecordedNetwork.links[...]) { table.add(message) }
+        let routes = NetlinkMessage.all(in: RecordedNetwork.routes[...])
+        for _ in 0..<2000 { for message in routes { table.add(message) } }
+        let kept = table.table.routes
+        #expect(kept.filter { !$0.isDefault }.count <= NetlinkTable.maximumRoutes)
+        #expect(kept.last?.isDefault == true)
+    }
+}
+
+extension NetworkRoute {
+    var line: String {
+        "\(destination.address)/\(destination.length)" + (gateway.map { " via \($0)" } ?? "")
+            + " \(interface) \(table) \(metric)"
+    }
+}
+
+/// The same numbers on every run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

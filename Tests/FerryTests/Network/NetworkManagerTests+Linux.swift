@@ -1,0 +1,200 @@
+#if os(Linux)
+    import Ferry
+    import FerryCore
+    import FerryTesting
+    import Foundation
+    import Glibc
+    import Testing
+
+    /// Scripts in the place of busctl and gdbus.
+    @Suite(.timeLimit(.minutes(1))) struct NetworkManagerTests {
+        /// A directory with the two scripts; `answer` is what busctl prints, lines written to `signals` what gdbus does.
+        struct Stub: Sendable {
+            let directory: String
+            var tools: NetworkManagerTools {
+                NetworkManagerTools(busctl: directory + "/busctl", gdbus: directory + "/gdbus")
+            }
+
+            func answer(_ text: String) throws { try write("answer", text) }
+
+            func write(_ name: String, _ text: String) throws {
+                try text.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8)
+            }
+
+            func script(_ name: String, _ text: String) throws {
+                try write(name, "#!/bin/sh\ncd '\(directory)'\n\(text)\n")
+                chmod(directory + "/" + name, 0o755)
+            }
+
+            /// Prints a line as gdbus would; waits until it is there to print it.
+            func signal(_ line: String) {
+                guard let pipe = fopen(directory + "/signals", "w") else { return }
+                fputs(line + "\n", pipe)
+                fclose(pipe)
+            }
+
+            func lines(_ name: String) -> [String] {
+                ((try? String(contentsOfFile: directory + "/" + name, encoding: .utf8)) ?? "")
+                    .split(separator: "\n").map(String.init)
+            }
+
+            /// Waits until none of the scripts' processes is left; the kernel takes a moment to bury what was killed.
+            func quiet() async {
+                for process in lines("busctl.pid") + lines("gdbus.pid") {
+                    while Self.lives(process) { await Task.yield() }
+                }
+            }
+
+            private static func lives(_ process: String) -> Bool {
+                let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+                // The state follows the name, which stands in brackets; a zombie is only waiting for its parent.
+                let state = stat.split(separator: ")").last?.split(separator: " ").first
+                return state != nil && state != "Z" && state != "X"
+            }
+
+            static func with(_ body: (Stub) async throws -> Void) async throws {
+                let stub = Stub(
+                    directory: FileManager.default.temporaryDirectory.path + "/ferry-nm-" + UUID().uuidString)
+                try FileManager.default.createDirectory(atPath: stub.directory, withIntermediateDirectories: true)
+                defer { try? FileManager.default.removeItem(atPath: stub.directory) }
+                mkfifo(stub.directory + "/signals", 0o600)
+                try stub.script("busctl", "echo $$ >>busctl.pid; echo \"$@\" >>asked; cat answer")
+                try stub.script(
+                    "gdbus",
+                    """
+                    echo $$ >>gdbus.pid
+                    echo "Monitoring signals on object /org/freedesktop/NetworkManager owned by org.freedesktop.NetworkManager"
+                    echo "The name org.freedesktop.NetworkManager is owned by :1.2"
+                    while true; do while read -r line; do echo "$line"; done <signals; done
+                    """)
+                try await body(stub)
+            }
+        }
+
+        static func changed(_ number: Int) -> String {
+            """
+            /org/freedesktop/NetworkManager: org.freedesktop.DBus.Properties.PropertiesChanged \
+            ('org.freedesktop.NetworkManager', {'Connectivity': <uint32 4>, 'Metered': <uint32 \(number)>}, @as [])
+            """
+        }
+
+        func reach(_ monitor: SystemNetworkMonitor, _ looksSo: (NetworkStatus) -> Bool) async {
+            for await snapshot in monitor.changes() where looksSo(snapshot.status) { return }
+        }
+
+        @Test func `it is asked at the start, and heard from then on`() async throws {
+            try await Stub.with { stub in
+                try stub.answer("u 4\n")
+                let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
+                await monitor.start()
+                #expect(monitor.current.status == .online)
+                stub.signal(Self.changed(1))
+                await reach(monitor) { $0.isMetered }
+                stub.signal(Self.changed(4))
+                await reach(monitor) { !$0.isMetered }
+                #expect(
+                    stub.lines("asked").first
+                        == "--system --timeout=1 get-property org.freedesktop.NetworkManager "
+                        + "/org/freedesktop/NetworkManager org.freedesktop.NetworkManager Metered")
+                await monitor.stop()
+                await stub.quiet()
+            }
+        }
+
+        @Test func `metered is known when start returns`() async throws {
+            try await Stub.with { stub in
+                try stub.answer("u 1\n")
+                let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
+                await monitor.start()
+                #expect(monitor.current.status.kind == .metered)
+                await monitor.stop()
+                await stub.quiet()
+            }
+        }
+
+        @Test func `it goes away and comes back`() async throws {
+            try await Stub.with { stub in
+                try stub.answer("u 1\n")
+                let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
+                await monitor.start()
+                stub.signal("The name org.freedesktop.NetworkManager does not have an owner")
+                await reach(monitor) { !$0.isMetered }
+                try stub.answer("u 3\n")
+                stub.signal("The name org.freedesktop.NetworkManager is owned by :1.9")
+                await reach(monitor) { $0.isMetered }
+                await monitor.stop()
+                await stub.quiet()
+            }
+        }
+
+        @Test(arguments: [
+            NetworkManagerTools(busctl: "/nowhere/busctl", gdbus: "/nowhere/gdbus"), .none,
+            NetworkManagerTools(busctl: "/bin/false", gdbus: "/bin/false"),
+            NetworkManagerTools(busctl: "/bin/echo", gdbus: "/bin/true"), NetworkManagerTools(busctl: "", gdbus: ""),
+        ])
+        func `without the tools the network is simply there`(tools: NetworkManagerTools) async {
+            let monitor = SystemNetworkMonitor(tools: tools) { nil }
+            await monitor.start()
+            #expect(monitor.current.status == .online)
+            await monitor.stop()
+        }
+
+        @Test func `one that hangs holds nothing up and is gone after stop`() async throws {
+            try await Stub.with { stub in
+                try stub.script("busctl", "echo $$ >>busctl.pid; sleep 600 & echo $! >>busctl.pid; wait")
+                let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
+                await monitor.start()
+                #expect(monitor.current.status == .online)
+                await monitor.stop()
+                await stub.quiet()
+            }
+        }
+
+        @Test func `one that floods is read, and believed no word of`() async throws {
+            try await Stub.with { stub in
+                try stub.script("busctl", "echo $$ >>busctl.pid; head -c 3000000 /dev/zero; echo; echo u 1")
+                let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
+                await monitor.start()
+                #expect(monitor.current.status == .online)
+                await monitor.stop()
+                await stub.quiet()
+            }
+        }
+
+        @Test func `without gdbus it is asked again after a change`() async throws {
+            try await Stub.with { stub in
+                try stub.answer("u 4\n")
+                let tools = NetworkManagerTools(busctl: stub.tools.busctl, gdbus: "/nowhere/gdbus")
+                let monitor = SystemNetworkMonitor(tools: tools) { nil }
+                await monitor.start()
+                #expect(monitor.current.status == .online)
+                // NetworkManager makes up its mind later.
+                try stub.answer("u 1\n")
+                await reach(monitor) { $0.isMetered }
+                await monitor.stop()
+                await stub.quiet()
+            }
+        }
+
+        @Test(.enabled(if: NetworkNamespace.isPossible, "network namespaces may not be made here: needs root and `ip`"))
+        func `it is asked at each change of the network`() async throws {
+            try await Stub.with { stub in
+                try stub.answer("u 2\n")
+                try await NetworkNamespace.with { network in
+                    let monitor = SystemNetworkMonitor(tools: stub.tools) { network.sockets() }
+                    await monitor.start()
+                    #expect(monitor.current.status == .offline)
+                    try stub.answer("u 3\n")
+                    try network.near("route add default via 192.0.2.1 dev eth0")
+                    await reach(monitor) { $0.isOnline && $0.isMetered }
+                    try stub.answer("u 2\n")
+                    try network.near("link set wwan0 up", "route add default dev wwan0 metric 9")
+                    try network.far("link set wwan0 up")
+                    await reach(monitor) { $0.isOnline && !$0.isMetered }
+                    await monitor.stop()
+                    await stub.quiet()
+                }
+            }
+        }
+    }
+#endif

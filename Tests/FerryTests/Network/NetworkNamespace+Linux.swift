@@ -1,0 +1,89 @@
+#if os(Linux)
+    import Ferry
+    import Foundation
+    import Glibc
+
+    /// Two network namespaces: `inside`, which is watched, and `outside`, where the other ends of its cables are.
+    ///
+    ///     inside                outside
+    ///     eth0  192.0.2.2/24 ── eth0  192.0.2.1/24
+    ///     wwan0 10.64.0.2/24 ── wwan0 10.64.0.1/24
+    struct NetworkNamespace: Sendable {
+        let inside: String
+        let outside: String
+
+        /// Whether this process may make them.
+        static let isPossible: Bool = {
+            let name = "ferry-try-\(getpid())"
+            guard run(["netns", "add", name]) else { return false }
+            defer { _ = run(["netns", "del", name]) }
+            return run(["-n", name, "link", "add", "eth0", "type", "veth", "peer", "name", "eth1"])
+        }()
+
+        /// Runs a body with the cables laid and eth0 switched on, no default route yet; everything goes afterwards.
+        static func with(_ body: (NetworkNamespace) async throws -> Void) async throws {
+            let id = UUID().uuidString.prefix(8)
+            let network = NetworkNamespace(inside: "ferry-in-\(id)", outside: "ferry-out-\(id)")
+            defer { for name in [network.inside, network.outside] { _ = run(["netns", "del", name]) } }
+            try await network.lay()
+            try await body(network)
+        }
+
+        private func lay() async throws {
+            for name in [inside, outside] { try Self.ip("netns add \(name)") }
+            for (name, number) in [("eth0", "192.0.2."), ("wwan0", "10.64.0.")] {
+                try Self.ip("-n \(inside) link add \(name) type veth peer name \(name) netns \(outside)")
+                try Self.ip("-n \(outside) addr add \(number)1/24 dev \(name)")
+                try Self.ip("-n \(inside) addr add \(number)2/24 dev \(name)")
+            }
+            try far("link set eth0 up")
+            try near("link set lo up", "link set eth0 up")
+        }
+
+        /// `ip` commands in the watched namespace.
+        func near(_ commands: String...) throws { for command in commands { try Self.ip("-n \(inside) \(command)") } }
+        /// And in the other.
+        func far(_ commands: String...) throws { for command in commands { try Self.ip("-n \(outside) \(command)") } }
+
+        /// Sockets that see the watched namespace, opened on a thread that has gone into it.
+        func sockets() -> NetlinkSockets? {
+            final class Box: @unchecked Sendable {
+                // SAFETY: written before `done` is signalled, read after.
+                var sockets: NetlinkSockets?
+            }
+            let (box, done, path) = (Box(), DispatchSemaphore(value: 0), "/run/netns/\(inside)")
+            Thread.detachNewThread {
+                let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+                if descriptor >= 0, Self.enter(descriptor) { box.sockets = NetlinkSockets.open() }
+                close(descriptor)
+                done.signal()
+            }
+            done.wait()
+            return box.sockets
+        }
+
+        /// setns(2) with CLONE_NEWNET, which Glibc's module hides.
+        private static func enter(_ descriptor: Int32) -> Bool {
+            typealias Function = @convention(c) (Int32, Int32) -> Int32
+            guard let symbol = dlsym(nil, "setns") else { return false }
+            return unsafeBitCast(symbol, to: Function.self)(descriptor, 0x4000_0000) == 0
+        }
+
+        private static func ip(_ command: String) throws {
+            guard run(command.split(separator: " ").map(String.init)) else { throw Failure(command: command) }
+        }
+
+        private static func run(_ arguments: [String]) -> Bool {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/sbin/ip")
+            process.arguments = arguments
+            process.standardError = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return false }
+            process.waitUntilExit()
+            return process.terminationStatus == 0
+        }
+
+        struct Failure: Error { let command: String }
+    }
+#endif
