@@ -28,7 +28,8 @@ public final class DownloadManager: Sendable {
 
     init(_ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil) {
         scheduler = Scheduler(
-            configuration: configuration, engine: engine, monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+            configuration: configuration, engine: engine,
+            monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
     }
 
     deinit { scheduler.letGo() }

@@ -61,7 +61,10 @@ struct NetworkRuleTests {
             let asked = shop.asked.count
             network.set(online: true)
             try await shop.expectAll(all, are: resource)
-            #expect(shop.server.requests[asked...].prefix(2).map(\.range) == ["bytes=1000000-2999999", "bytes=1000000-2999999"])
+            #expect(
+                shop.server.requests[asked...].prefix(2).map(\.range) == [
+                    "bytes=1000000-2999999", "bytes=1000000-2999999",
+                ])
             for download in all {
                 let history = try await manager.history(of: download.id)
                 let retries = history.filter { if case .retrying = $0.kind { true } else { false } }
