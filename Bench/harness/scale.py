@@ -136,7 +136,8 @@ class Listed(ScaleRow):
         rows = [["", "wall", "CPU", "memory each", "peak"]]
         for name, key, label in (
             ("add", "bytesEachHeld", "adding in one call, requests and handles held"),
-            ("add", "bytesEach", "the same, let go of"),
+            ("add", "bytesEachAfter", "the same, let go of"),
+            ("add", "bytesEach", "the same, free memory given back (malloc_trim)"),
             ("open", "bytesEach", "opening"),
         ):
             peak = worst(found, name, "peakBytes")
@@ -152,7 +153,7 @@ class Listed(ScaleRow):
             [], [
                 Gate("adding in one call", middle(found, "add", "seconds"), 10, unit="s"),
                 Gate("opening", middle(found, "open", "seconds"), 2, unit="s"),
-                Gate("memory of each, added", worst(found, "add", "bytesEach"), 1024, unit="B"),
+                Gate("memory in use for each, added", worst(found, "add", "bytesEach"), 1024, unit="B"),
                 Gate("memory of each, opened", worst(found, "open", "bytesEach"), 1024, unit="B"),
                 Gate("CPU of 10 s of idleness", None if idle is None else idle * 1e3, 1, 0, unit="ms"),
             ], figures=rows, commands=[
@@ -279,12 +280,12 @@ class Observed(ScaleRow):
             return say(programs, "observe", url, "--directory", directory)
 
     def outcome(self, found):
-        rows = [["speed", "wall", "updates", "a second", "most in any second"]]
+        rows = [["speed", "wall", "changes of state", "progress", "a second", "most in any second"]]
         rows += [[
-            f"{each['bytes'] / each['seconds'] / 1e6:,.0f} MB/s", f"{each['seconds']:.2f} s", str(each["updates"]),
-            f"{each['updatesPerSecond']:.1f}", str(each["mostInASecond"])] for each in found]
+            f"{each['bytes'] / each['seconds'] / 1e6:,.0f} MB/s", f"{each['seconds']:.2f} s", str(each["changes"]),
+            str(each["updates"]), f"{each['updatesPerSecond']:.1f}", str(each["mostInASecond"])] for each in found]
         return Outcome(
-            [], [Gate("most updates in any second", worst(found, "mostInASecond"), 10, unit="")], figures=rows,
+            [], [Gate("most updates of progress in any second", worst(found, "mostInASecond"), 10, unit="")], figures=rows,
             commands=["ferry-scale observe URL --directory DIR"])
 
 

@@ -16,8 +16,10 @@ struct AddCommand: AsyncParsableCommand {
         var downloads: Int
         var seconds: Double
         var cpuSeconds: Double
-        /// Memory per download while the caller holds requests and handles, and after it has let go of them.
+        /// Memory per download while the caller holds requests and handles, after it has let go of them, and of that what
+        /// is in use.
         var bytesEachHeld: Int
+        var bytesEachAfter: Int
         var bytesEach: Int
         var peakBytes: Int
         var catalogueBytes: Int
@@ -29,12 +31,15 @@ struct AddCommand: AsyncParsableCommand {
         let (before, cpu) = (Meter.residentBytes, Meter.cpuSeconds)
         let (seconds, held) = try await add(to: manager)
         let (after, used) = (Meter.residentBytes, Meter.cpuSeconds - cpu)
+        Meter.giveBack()
+        let inUse = Meter.residentBytes
         let listed = try await manager.downloadCount
         await manager.shutdown()
         try report(
             Report(
                 downloads: listed, seconds: seconds, cpuSeconds: used,
-                bytesEachHeld: (held - before) / max(1, count), bytesEach: (after - before) / max(1, count),
+                bytesEachHeld: (held - before) / max(1, count), bytesEachAfter: (after - before) / max(1, count),
+                bytesEach: (inUse - before) / max(1, count),
                 peakBytes: Meter.peakBytes, catalogueBytes: place.catalogueBytes))
     }
 

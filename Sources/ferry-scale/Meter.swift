@@ -18,6 +18,15 @@ enum Meter {
     /// Memory in RAM now; 0 where the system has no `/proc`.
     static var residentBytes: Int { kilobytes("VmRSS:") * 1024 }
 
+    /// Has the allocator give what is free in it back to the system, where it can be told to (glibc).
+    ///
+    /// What is left is in use; before, memory that was needed for a moment counts as well.
+    static func giveBack() {
+        typealias Trim = @convention(c) (Int) -> CInt
+        guard let symbol = dlsym(nil, "malloc_trim") else { return }
+        _ = unsafeBitCast(symbol, to: Trim.self)(0)
+    }
+
     /// The most memory that was in RAM; 0 where the system has no `/proc`.
     static var peakBytes: Int { kilobytes("VmHWM:") * 1024 }
 

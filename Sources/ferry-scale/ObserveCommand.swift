@@ -15,8 +15,10 @@ struct ObserveCommand: AsyncParsableCommand {
     private struct Report: Encodable {
         var seconds: Double
         var bytes: ByteCount
+        /// Those with a new state, and those of progress alone.
+        var changes: Int
         var updates: Int
-        /// The mean over the whole download, and the most in any second.
+        /// Of progress: the mean over the whole download, and the most in any second.
         var updatesPerSecond: Double
         var mostInASecond: Int
     }
@@ -28,7 +30,11 @@ struct ObserveCommand: AsyncParsableCommand {
         let start = Meter.now
         let download = try await manager.download(requests)[0]
         var times: [Double] = []
-        for await _ in download.updates { times.append(Meter.now) }
+        var (changes, state) = (0, DownloadState?.none)
+        for await status in download.updates {
+            if status.state == state { times.append(Meter.now) } else { changes += 1 }
+            state = status.state
+        }
         let seconds = Meter.now - start
         let finished = try await download.finished()
         await manager.shutdown()
@@ -39,7 +45,7 @@ struct ObserveCommand: AsyncParsableCommand {
         }
         try report(
             Report(
-                seconds: seconds, bytes: finished.totalBytes, updates: times.count,
+                seconds: seconds, bytes: finished.totalBytes, changes: changes, updates: times.count,
                 updatesPerSecond: Double(times.count) / seconds, mostInASecond: most))
     }
 }
