@@ -7,6 +7,8 @@ import SystemPackage
 extension DownloadDriver {
     /// Files of a known length below this start in memory.
     static let smallFileBytes: ByteCount = 1 << 20
+    /// The most memory that a small file has before its bytes are there.
+    private static let smallFileReserve = 16 << 10
     /// A small file that is not there after this moves to the disk.
     static let smallFilePatience: Duration = .seconds(2)
 
@@ -57,7 +59,8 @@ extension DownloadDriver {
         begun(name, total)
         if let total, isSmall(entity) {
             var bytes: [UInt8] = []
-            bytes.reserveCapacity(Int(total))
+            // No more than most of them need at once: a slow one goes into a part file before it has much.
+            bytes.reserveCapacity(min(Int(total), Self.smallFileReserve))
             storage.set(.small(Storage.Small(bytes: bytes, name: name, directory: directory)))
             return true
         }
