@@ -15,7 +15,7 @@ import Foundation
             exit(64)
         }
         let session = AppSession(settings)
-        await session.listen()
+        session.listen()
         for await line in lines() {
             guard let command = try? JSONDecoder().decode(AppCommand.self, from: Data(line.utf8)) else {
                 AppSession.say(["reply": "?", "error": "unreadable"])

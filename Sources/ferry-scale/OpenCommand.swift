@@ -30,7 +30,7 @@ struct OpenCommand: AsyncParsableCommand {
         let count = try await manager.downloadCount
         let first = try await timed { _ = try await manager.downloads(limit: 50) }
         let middle = try await timed { _ = try await manager.downloads(offset: count / 2, limit: 50) }
-        let close = try await timed { await manager.shutdown() }
+        let close = await timed { await manager.shutdown() }
         try report(
             Report(
                 downloads: count, seconds: seconds, cpuSeconds: used, bytesEach: (after - before) / max(1, count),
