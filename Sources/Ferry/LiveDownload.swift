@@ -31,9 +31,13 @@ final class LiveDownload: Sendable {
     /// What users do with one download happens one after the other.
     let turn = Turn()
     private let state: Mutex<State>
+    private let readers: RowReaders
 
-    init(request: DownloadRequest, status: DownloadStatus, finished: FinishedDownload? = nil) {
+    init(
+        request: DownloadRequest, status: DownloadStatus, finished: FinishedDownload? = nil, readers: RowReaders
+    ) {
         id = status.id
+        self.readers = readers
         state = Mutex(State(request: request, status: status, finished: finished))
     }
 
@@ -77,6 +81,7 @@ final class LiveDownload: Sendable {
 
     /// `isEnd`: the driver has ended, and what it says of its progress is the last.
     func set(state new: DownloadState, finished: FinishedDownload? = nil, isEnd: Bool = false) {
+        readers.note(id)
         // While there is a driver, it is asked whenever somebody wants to know.
         let progress = isEnd ? driver?.progress() : nil
         let waiting = state.withLock { state in

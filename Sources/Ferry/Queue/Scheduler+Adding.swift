@@ -68,8 +68,8 @@ extension Scheduler {
                         .duplicate, ErrorPhrase(.alreadyListed, request.sources.first?.redacted ?? "this download"),
                         suggestion: ErrorPhrase(.useListed), recovery: .needsUser)
                 }
-                if let listed, let row = try await store.row(listed) {
-                    plan.answers.append(.existing(live(for: row)))
+                if let listed, let live = try await live(listed, in: store) {
+                    plan.answers.append(.existing(live))
                     continue
                 }
                 if let first = seen[stored.place] {
@@ -116,7 +116,7 @@ extension Scheduler {
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }
                 // Only now, when it is known what it waits for.
-                return live(for: row.id, &state) { LiveDownload(row, secrets: plan.secrets[row.id]) }
+                return live(for: row.id, &state) { LiveDownload(row, secrets: plan.secrets[row.id], readers: readers) }
             }
         }
         if hub.isHeard {

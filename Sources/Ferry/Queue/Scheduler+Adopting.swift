@@ -12,7 +12,7 @@ extension Scheduler {
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
-        if let listed = try await store.row(DownloadID(rawValue: found.record.id)) { return live(for: listed) }
+        if let listed = try await live(DownloadID(rawValue: found.record.id), in: store) { return listed }
         return try await list(found, in: store)
     }
 

@@ -6,17 +6,55 @@ import Synchronization
 /// Looking at what is listed.
 extension Scheduler {
     func downloads(offset: Int, limit: Int) async throws(DownloadError) -> [LiveDownload] {
-        try await opened().page(.all, offset: offset, limit: limit).map { live(for: $0) }
+        let store = try await opened()
+        return try await lives(in: store) { () async throws(DownloadError) in
+            try await store.page(.all, offset: offset, limit: limit)
+        }
     }
 
     func download(_ id: DownloadID) async throws(DownloadError) -> LiveDownload? {
         let store = try await opened()
-        if let live = known(id) { return live }
-        return try await store.row(id).map { live(for: $0) }
+        return try await live(id, in: store)
     }
 
     func downloads(of url: DownloadURL) async throws(DownloadError) -> [LiveDownload] {
-        try await opened().rows(url: url.with(nil).text).map { live(for: $0) }
+        let (store, text) = (try await opened(), url.with(nil).text)
+        return try await lives(in: store) { () async throws(DownloadError) in try await store.rows(url: text) }
+    }
+
+    /// The object of a listed download.
+    func live(_ id: DownloadID, in store: any DownloadStore) async throws(DownloadError) -> LiveDownload? {
+        if let live = known(id) { return live }
+        return try await lives(in: store) { () async throws(DownloadError) in try await store.rows([id]) }.first
+    }
+
+    /// The objects of the rows that `read` gives; what changed while they were read is read again.
+    private func lives(
+        in store: any DownloadStore, _ read: () async throws(DownloadError) -> [CatalogueRow]
+    ) async throws(DownloadError) -> [LiveDownload] {
+        let reader = readers.begin()
+        defer { readers.end(reader) }
+        var rows = try await read()
+        while true {
+            let (found, old): ([LiveDownload], Set<DownloadID>) = state.withLock { state in
+                let changed = readers.changes(for: reader)
+                let old =
+                    changed.isEmpty
+                    ? []
+                    : rows.map(\.id).filter {
+                        changed.contains($0) && state.live[$0]?.live == nil
+                    }
+                guard old.isEmpty else { return ([], Set(old)) }
+                let all = rows.map { row in
+                    live(for: row.id, &state) { LiveDownload(row, secrets: nil, readers: readers) }
+                }
+                return (all, [])
+            }
+            if old.isEmpty { return found }
+            let new = try await store.rows(Array(old))
+            let byID = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }
+            rows = rows.compactMap { old.contains($0.id) ? byID[$0.id] : $0 }
+        }
     }
 
     func count() async throws(DownloadError) -> Int { try await opened().count(.all) }

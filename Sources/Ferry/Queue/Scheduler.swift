@@ -61,6 +61,7 @@ final class Scheduler: Sendable {
     let monitor: any NetworkMonitor
     let hub = EventHub()
     let list = ListHub()
+    let readers = RowReaders()
     let networkHub = NetworkHub()
     /// Additions and moves happen one after the other; so do opening and closing.
     let listTurn = Turn()
@@ -156,7 +157,7 @@ final class Scheduler: Sendable {
 
     /// The object of a download, made from its row when there is none.
     func live(for row: CatalogueRow, secrets: Secrets? = nil) -> LiveDownload {
-        state.withLock { state in live(for: row.id, &state) { LiveDownload(row, secrets: secrets) } }
+        state.withLock { state in live(for: row.id, &state) { LiveDownload(row, secrets: secrets, readers: readers) } }
     }
 
     func live(for id: DownloadID, _ state: inout State, make: () -> LiveDownload) -> LiveDownload {
@@ -204,7 +205,7 @@ extension ListChange {
 
 extension LiveDownload {
     /// What the store knows of it.
-    convenience init(_ row: CatalogueRow, secrets: Secrets?) {
+    convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: RowReaders) {
         var state = row.state
         switch state {
         case .downloading, .verifying: state = .waiting(.slot)
@@ -216,6 +217,6 @@ extension LiveDownload {
                 id: row.id, state: state,
                 progress: DownloadProgress(completedBytes: row.completedBytes, totalBytes: row.totalBytes),
                 name: row.name, path: row.path),
-            finished: row.finished)
+            finished: row.finished, readers: readers)
     }
 }

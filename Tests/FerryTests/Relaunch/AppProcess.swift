@@ -65,6 +65,10 @@ final class AppProcess: Sendable {
         process.standardOutput = output
         process.standardError = FileHandle.standardError
         process.terminationHandler = { [weak self] _ in self?.ended() }
+        // Else an app that is started later would keep the input of this one open.
+        for handle in [input.fileHandleForWriting, output.fileHandleForReading] {
+            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
         try process.run()
         let reading = output.fileHandleForReading
         Thread.detachNewThread { [weak self] in
