@@ -11,6 +11,8 @@
         /// A directory with the two scripts; `answer` is what busctl prints, lines written to `signals` what gdbus does.
         struct Stub: Sendable {
             let directory: String
+            /// A pipe with a name, open at both ends: what is written waits for its reader.
+            let signals: Int32
             var tools: NetworkManagerTools {
                 NetworkManagerTools(busctl: directory + "/busctl", gdbus: directory + "/gdbus")
             }
@@ -21,17 +23,21 @@
                 try text.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8)
             }
 
+            /// Written by another process: a file that this one still has open for writing, if only in a child that is
+            /// just being started elsewhere, could not be run.
             func script(_ name: String, _ text: String) throws {
-                try write(name, "#!/bin/sh\ncd '\(directory)'\n\(text)\n")
-                chmod(directory + "/" + name, 0o755)
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: "/bin/sh")
+                let script = "#!/bin/sh\ncd '\(directory)'\n\(text)\n"
+                process.arguments = [
+                    "-c", #"printf '%s' "$1" >"$2" && chmod 755 "$2""#, "sh", script, directory + "/" + name,
+                ]
+                try process.run()
+                process.waitUntilExit()
             }
 
-            /// Prints a line as gdbus would; waits until it is there to print it.
-            func signal(_ line: String) {
-                guard let pipe = fopen(directory + "/signals", "w") else { return }
-                fputs(line + "\n", pipe)
-                fclose(pipe)
-            }
+            /// Prints a line as gdbus would, as soon as that runs.
+            func signal(_ line: String) { _ = (line + "\n").withCString { Glibc.write(signals, $0, strlen($0)) } }
 
             func lines(_ name: String) -> [String] {
                 ((try? String(contentsOfFile: directory + "/" + name, encoding: .utf8)) ?? "")
@@ -53,11 +59,12 @@
             }
 
             static func with(_ body: (Stub) async throws -> Void) async throws {
-                let stub = Stub(
-                    directory: FileManager.default.temporaryDirectory.path + "/ferry-nm-" + UUID().uuidString)
-                try FileManager.default.createDirectory(atPath: stub.directory, withIntermediateDirectories: true)
-                defer { try? FileManager.default.removeItem(atPath: stub.directory) }
-                mkfifo(stub.directory + "/signals", 0o600)
+                let directory = FileManager.default.temporaryDirectory.path + "/ferry-nm-" + UUID().uuidString
+                try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+                defer { try? FileManager.default.removeItem(atPath: directory) }
+                mkfifo(directory + "/signals", 0o600)
+                let stub = Stub(directory: directory, signals: open(directory + "/signals", O_RDWR | O_CLOEXEC))
+                defer { close(stub.signals) }
                 try stub.script("busctl", "echo $$ >>busctl.pid; echo \"$@\" >>asked; cat answer")
                 try stub.script(
                     "gdbus",
@@ -65,7 +72,7 @@
                     echo $$ >>gdbus.pid
                     echo "Monitoring signals on object /org/freedesktop/NetworkManager owned by org.freedesktop.NetworkManager"
                     echo "The name org.freedesktop.NetworkManager is owned by :1.2"
-                    while true; do while read -r line; do echo "$line"; done <signals; done
+                    while read -r line; do echo "$line"; done <signals
                     """)
                 try await body(stub)
             }
