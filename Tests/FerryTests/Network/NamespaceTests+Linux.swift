@@ -7,7 +7,7 @@
 
     /// The real kernel, with networks of the test's own.
     @Suite(
-        .enabled(if: NetworkNamespace.isWanted, "FERRY_NETWORK_TESTS is not set"), .timeLimit(.minutes(2)),
+        .enabled(if: NetworkNamespace.isWanted, "FERRY_NETWORK_TESTS is not set"), .timeLimit(.minutes(10)),
         .enabled(if: NetworkNamespace.isPossible, "network namespaces may not be made here: needs root and `ip`"))
     struct NamespaceTests {
         /// A monitor of a network that leads outside through eth0.

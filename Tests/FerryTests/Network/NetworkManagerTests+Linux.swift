@@ -7,7 +7,7 @@
     import Testing
 
     /// Scripts in the place of busctl and gdbus.
-    @Suite(.enabled(if: NetworkNamespace.isWanted, "FERRY_NETWORK_TESTS is not set"), .timeLimit(.minutes(1)))
+    @Suite(.enabled(if: NetworkNamespace.isWanted, "FERRY_NETWORK_TESTS is not set"), .timeLimit(.minutes(10)))
     struct NetworkManagerTests {
         /// A directory with the two scripts; `answer` is what busctl prints, lines written to `signals` what gdbus does.
         struct Stub: Sendable {
