@@ -99,7 +99,7 @@ extension Scheduler {
         if request.label != old.label { fields.append(.label(request.label)) }
         if request.userInfo != old.userInfo { fields.append(.userInfo(request.userInfo)) }
         try await store?.commit([.update(live.id, fields)])
-        if fields.count > 1 { try await tag(live) }
+        try await tag(live)
     }
 
     /// A new priority: the last place among those of the same.
