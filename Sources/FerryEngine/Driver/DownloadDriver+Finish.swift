@@ -210,7 +210,12 @@ extension DownloadDriver {
     /// A list of digests was given: find the one for the first of these names that it knows.
     func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
         guard let list = request.checksumList, state.withLock({ $0.checksum }) == nil else { return }
-        let names = names()
+        try await fetchChecksum(from: list, for: names())
+    }
+
+    /// Apart from the question whether to: its frame is large, and most downloads need none.
+    @inline(never)
+    private func fetchChecksum(from list: DownloadURL, for names: [String]) async throws(DownloadError) {
         var request = TransferRequest(url: list)
         request.headLimit = settings.stallTimeout
         request.allowsDowngrade = self.request.trust.allowsDowngrade
