@@ -30,7 +30,9 @@ extension FuzzTarget {
         for (line, next) in zip([0] + jar.skippedLines, jar.skippedLines + [lineCount + 1]) {
             try promise(line < next, "line \(line) before \(next)")
         }
-        for text in ["https://example.com/", "http://a.b.example.com:81/folder/x", "https://127.0.0.1/", "http://[::1]/"] {
+        for text in [
+            "https://example.com/", "http://a.b.example.com:81/folder/x", "https://127.0.0.1/", "http://[::1]/",
+        ] {
             if let url = try? DownloadURL(text) { try checkHeader(jar, for: url) }
         }
     }

@@ -59,7 +59,8 @@ extension FuzzTarget {
     static func check(_ digests: [Checksum]) throws(BrokenPromise) {
         for (stronger, weaker) in zip(digests, digests.dropFirst()) {
             try promise(
-                stronger.algorithm.strength > weaker.algorithm.strength, "not the strongest first, each once: \(digests)")
+                stronger.algorithm.strength > weaker.algorithm.strength,
+                "not the strongest first, each once: \(digests)")
         }
         for sum in digests { try check(sum) }
     }

@@ -78,7 +78,8 @@ extension FuzzTarget {
         } catch {
             try promiseOneLine(error.message)
             let lineCount = input.count { $0 == 0x0A } + 1
-            try promise(error.line.map { (1...lineCount).contains($0) } ?? false, "line \(error.line ?? 0) of \(lineCount)")
+            try promise(
+                error.line.map { (1...lineCount).contains($0) } ?? false, "line \(error.line ?? 0) of \(lineCount)")
         }
         if let found = read?.credentials(for: "example.com", user: "me") {
             try promise(found.user == "me", "\(found.user) where me was asked for")

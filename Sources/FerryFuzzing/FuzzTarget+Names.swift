@@ -18,21 +18,25 @@ extension FuzzTarget {
             !text.unicodeScalars.contains("\u{FFFD}")
         else { return }
         let read = ContentDisposition.fileName("attachment; filename=x; filename*=UTF-8''\(percentEncoded(input))")
-        try promise(read.map { $0.utf8.elementsEqual(input) } ?? false, "\(text.debugDescription) came as \(read ?? "-")")
+        try promise(
+            read.map { $0.utf8.elementsEqual(input) } ?? false, "\(text.debugDescription) came as \(read ?? "-")")
     }
 
     /// A name that can be made in a directory on any system, and is nobody else's.
     static func checkSafe(_ name: String) throws(BrokenPromise) {
         let shown = name.debugDescription
         try promise(!name.isEmpty && name.utf8.count <= SafeName.maxBytes, "\(name.utf8.count) bytes: \(shown)")
-        try promise(!name.unicodeScalars.contains { "/\\<>:\"|?*\u{FFFD}".unicodeScalars.contains($0) }, "unsafe: \(shown)")
+        try promise(
+            !name.unicodeScalars.contains { "/\\<>:\"|?*\u{FFFD}".unicodeScalars.contains($0) }, "unsafe: \(shown)")
         try promiseOneLine(name)
         try promise(!name.hasPrefix("-") && !name.hasPrefix("."), "hidden, or an option: \(shown)")
-        try promise(name.unicodeScalars.last.map { $0 != "." && !$0.properties.isWhitespace } ?? false, "end of \(shown)")
+        try promise(
+            name.unicodeScalars.last.map { $0 != "." && !$0.properties.isWhitespace } ?? false, "end of \(shown)")
         let lower = name.lowercased()
         for suffix in [".part", ".ferry", ".old"] { try promise(!lower.hasSuffix(suffix), "a name of ours: \(shown)") }
         try promise((try? ExactName.check(name)) != nil, "not a file's name: \(shown)")
-        try promise(SafeName.sanitize(name).map { $0.utf8.elementsEqual(name.utf8) } ?? false, "made safe twice: \(shown)")
+        try promise(
+            SafeName.sanitize(name).map { $0.utf8.elementsEqual(name.utf8) } ?? false, "made safe twice: \(shown)")
         for number in [2, 999] {
             let numbered = SafeName.numbered(name, number)
             try promise((try? ExactName.check(numbered)) != nil, "not a file's name: \(numbered.debugDescription)")

@@ -28,14 +28,16 @@ extension FuzzTarget {
             }
         case .part(let range, let entity):
             try check(entity)
-            try promise(answer.asked != .whole && range.lowerBound == answer.asked.start, "not what was asked: \(range)")
+            try promise(
+                answer.asked != .whole && range.lowerBound == answer.asked.start, "not what was asked: \(range)")
             try promise(range.lowerBound >= 0 && !range.isEmpty, "an impossible range: \(range)")
             try promise(range.upperBound <= entity.identity.totalBytes ?? .max, "beyond the end: \(range) \(entity)")
-            try promise(entity.bodyBytes ?? ByteCount(range.count) == range.count, "a body of another length: \(entity)")
+            try promise(
+                entity.bodyBytes ?? ByteCount(range.count) == range.count, "a body of another length: \(entity)")
             try promise(!entity.isEncoded, "a part of an encoded body")
         case .unsatisfied(let entity): try check(entity)
         case .busy(_, let wish): try checkDelay(wish)
-        case .misfit(let reason), .refused(let reason): try promiseOneLine(reason)
+        case .misfit(let reason), .refused(let reason): try promiseOneLine("\(reason)")
         case .notModified, .deadLink: break
         }
     }
@@ -90,7 +92,7 @@ extension FuzzTarget {
             try promise(!held.isEmpty, "nothing to go on with")
             try promise(ifRange == held.identity.strongValidator, "If-Range is no strong validator: \(ifRange ?? "-")")
             sendsCondition = ifRange != nil
-        case .restart(let reason): try promiseOneLine(reason)
+        case .restart(let reason): try promiseOneLine("\(reason)")
         }
         if before.has(rule: "p") { sendsCondition = false }
         let assessment = ResumePolicy.assess(verdict, held: held, rules: rules, ifRange: sendsCondition)
@@ -114,12 +116,13 @@ extension FuzzTarget {
             try checkSameSize(entity, held)
             try promise(join == .strong, "a rewind is not \(join)")
         case .complete(let total):
-            try promise(held.ranges.holds(0..<total) && held.ranges.byteCount == total, "\(held) is not all of \(total)")
+            try promise(
+                held.ranges.holds(0..<total) && held.ranges.byteCount == total, "\(held) is not all of \(total)")
         case .changed(let reason, let entity), .restart(let reason, let entity):
-            try promiseOneLine(reason)
+            try promiseOneLine("\(reason)")
             if let entity { try promise(verdict == .whole(entity), "a body from byte 0 in \(verdict)") }
         case .sample(let reason), .misfit(let reason), .refused(let reason), .deadLink(let reason, _):
-            try promiseOneLine(reason)
+            try promiseOneLine("\(reason)")
         case .busy(_, let wish): try checkDelay(wish)
         case .askPlainly, .askWhole: break
         }

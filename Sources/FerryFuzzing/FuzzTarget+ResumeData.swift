@@ -22,7 +22,9 @@ extension FuzzTarget {
         try promise(read.completedBytes >= 0 && read.completedBytes <= read.totalBytes ?? .max, "sizes: \(read)")
         let written = read.data
         try promise((try? ResumeData(written)) == read, "not read again: \(String(decoding: written, as: UTF8.self))")
-        guard let coded = try? JSONEncoder().encode(read) else { throw BrokenPromise(description: "not coded: \(read)") }
+        guard let coded = try? JSONEncoder().encode(read) else {
+            throw BrokenPromise(description: "not coded: \(read)")
+        }
         try promise((try? JSONDecoder().decode(ResumeData.self, from: coded)) == read, "coded as another: \(read)")
         // One bit of it changed is seen, or changes nothing.
         var damaged = written

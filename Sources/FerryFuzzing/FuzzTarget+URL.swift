@@ -62,7 +62,8 @@ extension FuzzTarget {
         } catch {
             return try promise(!error.message.contains(secret), "shown: \(error.message)")
         }
-        try promise(url.credentials?.password.utf8.starts(with: secret.utf8) ?? false, "the password before \(text) is lost")
+        try promise(
+            url.credentials?.password.utf8.starts(with: secret.utf8) ?? false, "the password before \(text) is lost")
         for shown in [url.text, url.redacted, "\(url)"] { try promise(!shown.contains(secret), "shown: \(shown)") }
     }
 }

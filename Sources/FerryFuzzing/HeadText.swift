@@ -58,7 +58,10 @@ struct HeadText {
 
     /// `@held 0-99,200-299`.
     var held: RangeSet<ByteCount> {
-        RangeSet(pairs: (notes["held"].flatMap { Self.ranges($0, open: false) } ?? []).map { [$0.lowerBound, $0.upperBound] })
+        RangeSet(
+            pairs: (notes["held"].flatMap { Self.ranges($0, open: false) } ?? []).map {
+                [$0.lowerBound, $0.upperBound]
+            })
             ?? RangeSet()
     }
 

@@ -18,7 +18,7 @@ struct TransferFailureTests {
             (.downgrade, false), (.proxy, true), (.outOfDescriptors, true), (.cancelled, false), (.other, false),
         ])
     func transience(kind: TransferFailure.Kind, passes: Bool) {
-        #expect(TransferFailure(kind, "x").isTransient == passes)
+        #expect(TransferFailure(kind, ErrorPhrase(.stopped)).isTransient == passes)
     }
 
     @Test(
@@ -66,7 +66,9 @@ struct TransferFailureTests {
         #expect(failure.kind == .other)
         #expect(!failure.message.contains("secret"))
         #expect(TransferFailure.mapping(CancellationError(), stage: .body, peer: peer).kind == .cancelled)
-        #expect(TransferFailure.mapping(TransferFailure(.redirect, "r"), stage: .body, peer: peer).kind == .redirect)
+        #expect(
+            TransferFailure.mapping(TransferFailure(.redirect, ErrorPhrase(.redirectNowhere)), stage: .body, peer: peer)
+                .kind == .redirect)
     }
 
     @Test(
