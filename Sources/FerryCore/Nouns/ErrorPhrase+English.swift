@@ -264,6 +264,25 @@ extension ErrorPhrase.Key {
         case .youngDate: "Last-Modified is too young to be trusted"
         case .samplesDiffer: "samples of what is held differ from what the server sends"
         case .tooLittle: "too little to compare"
+
+        case .hasBytes: "it has {0} bytes"
+        case .noWholeNumbers: "it is no JSON of whole numbers"
+        case .propertyList: "it is a property list, as URLSession makes"
+        case .noJSON: "it is no JSON"
+        case .noObject: "it is no JSON object"
+        case .otherFormat: "it has another format"
+        case .noVersion: "it has no version"
+        case .otherSeal: "its seal does not fit"
+        case .hasCredentials: "a URL in it has credentials"
+        case .noText: "{0} is no text"
+        case .noNumber: "{0} is no number"
+        case .noList: "{0} is no list"
+        case .noTexts: "{0} is no list of texts"
+        case .noID: "it has no id"
+        case .noURLInIt: "it has no URL"
+        case .noPartPath: "it has no absolute path of a part file"
+        case .impossibleSizes: "it has sizes that cannot be"
+        case .impossibleTime: "it has a time that cannot be"
         }
     }
 }

@@ -255,6 +255,25 @@ extension ErrorPhrase.Key {
         case .youngDate: "修改时间 Last-Modified 太近，不可信"
         case .samplesDiffer: "已有内容的抽样与服务器发送的不同"
         case .tooLittle: "可比较的内容太少"
+
+        case .hasBytes: "它有 {0} 字节"
+        case .noWholeNumbers: "它不是只含整数的 JSON"
+        case .propertyList: "它是属性列表，与 URLSession 的一样"
+        case .noJSON: "它不是 JSON"
+        case .noObject: "它不是 JSON 对象"
+        case .otherFormat: "它是另一种格式"
+        case .noVersion: "它没有版本"
+        case .otherSeal: "它的校验码不符"
+        case .hasCredentials: "其中的网址带有凭据"
+        case .noText: "{0} 不是文本"
+        case .noNumber: "{0} 不是数字"
+        case .noList: "{0} 不是列表"
+        case .noTexts: "{0} 不是文本列表"
+        case .noID: "它没有标识符"
+        case .noURLInIt: "它没有网址"
+        case .noPartPath: "它没有部分文件的绝对路径"
+        case .impossibleSizes: "它的大小不可能"
+        case .impossibleTime: "它的时间不可能"
         }
     }
 }

@@ -89,6 +89,8 @@ extension ErrorPhrase {
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
         case nothingYet, nothingToResume, partGone
+        case hasBytes, noWholeNumbers, propertyList, noJSON, noObject, otherFormat, noVersion, otherSeal, hasCredentials
+        case noText, noNumber, noList, noTexts, noID, noURLInIt, noPartPath, impossibleSizes, impossibleTime
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
         case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept, notInThatPriority, itWasCancelled
