@@ -27,7 +27,7 @@ struct ErrorLanguagesTests {
         // Suggestions are sentences of their own in English, messages go on with a reason.
         let english = texts[0]
         if english.hasSuffix(".") {
-            #expect(english.first?.isUppercase == true || english.hasPrefix("--"))
+            #expect(english.first?.isUppercase == true || english.hasPrefix("--") || english.hasPrefix("⟨"))
         } else {
             let fields = ["Content-Length", "ETag", "Last-Modified"]
             #expect(english.first?.isUppercase == false || fields.contains { english.hasPrefix($0) }, "\(english)")
