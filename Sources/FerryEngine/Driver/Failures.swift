@@ -46,6 +46,9 @@ extension DownloadError {
         case .file(let inner): self.init(inner)
         case .exists, .blocked, .noFreeName: self.init(.conflict, error.message, recovery: .needsUser)
         case .announcing(let inner as JournalError): self.init(inner)
+        case .unsyncedName(_, let inner):
+            self.init(inner)
+            message = error.message
         default: self.init(.disk, error.message)
         }
     }
