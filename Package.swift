@@ -92,11 +92,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // A misbehaving origin, the manual clock and network: what tests stand on.
+        // A misbehaving origin, a disk that loses what was not synced, the manual clock and network: what tests stand on.
         .target(
             name: "FerryTesting",
             dependencies: [
-                "FerryCore", "Ferry",
+                "FerryCore", "FerryEngine", "Ferry",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -129,7 +131,7 @@ let package = Package(
         // An app that is killed and started again: what the tests of relaunches run.
         .executableTarget(
             name: "ferry-app",
-            dependencies: ["Ferry", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: ["Ferry", "FerryEngine", "FerryTesting", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",

@@ -29,7 +29,9 @@ public final class DownloadManager: Sendable {
         self.init(configuration, engine: EngineProvider())
     }
 
-    init(_ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil) {
+    package init(
+        _ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil
+    ) {
         backend = Scheduler(
             configuration: configuration, engine: engine,
             monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))

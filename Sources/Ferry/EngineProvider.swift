@@ -1,15 +1,15 @@
-import FerryEngine
+package import FerryEngine
 import Synchronization
 
 /// Makes the engine's shared parts when the first download needs them.
-final class EngineProvider: Sendable {
+package final class EngineProvider: Sendable {
     /// The engine's time, and the queue's.
     let clock: any EngineClock
     private let state = Mutex<EngineEnvironment?>(nil)
     private let make: @Sendable (DownloadManager.Configuration) -> EngineEnvironment
 
     /// `make` builds the shared parts; tests give their own.
-    init(
+    package init(
         clock: any EngineClock = SystemClock(),
         _ make: @escaping @Sendable (DownloadManager.Configuration) -> EngineEnvironment
     ) {

@@ -8,6 +8,9 @@ import Foundation
 /// with its input.
 @main struct FerryApp {
     static func main() async throws {
+        if CommandLine.arguments.dropFirst().first == "fall" {
+            await AppFall.run(Array(CommandLine.arguments.dropFirst(2)))
+        }
         guard CommandLine.arguments.count == 2,
             let settings = try? JSONDecoder().decode(AppSettings.self, from: Data(CommandLine.arguments[1].utf8))
         else {

@@ -13,7 +13,7 @@ struct CutPublicationTests {
     /// Leaves `a`, published, with the journal that announced it, and a pair that had been put aside.
     private func cut(_ shop: Workshop) async throws {
         shop.server.serve("/a", Self.resource)
-        let disk = TroubledFileSystem { what, path in
+        let disk = FaultyFileSystem { what, path in
             what == .remove && path.string.hasSuffix("/a.part.ferry") ? .io : nil
         }
         _ = try await shop.get("/a", engine: shop.engine(fileSystem: disk)).file

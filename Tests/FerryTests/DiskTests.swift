@@ -19,7 +19,7 @@ struct DiskTests {
             let resource = Resource(size: 80_000_000)
             shop.server.serve("/a", resource)
             let failures = Atomic(0)
-            let disk = TroubledFileSystem { what, path in
+            let disk = FaultyFileSystem { what, path in
                 guard what == operation, path.string.hasSuffix("/a.part") else { return nil }
                 return failures.add(1, ordering: .relaxed).oldValue == 0 ? .io : nil
             }
@@ -37,7 +37,7 @@ struct DiskTests {
         try await Workshop.run { shop in
             let resource = Resource(size: 80_000_000)
             shop.server.serve("/a", resource)
-            let disk = TroubledFileSystem { what, path in
+            let disk = FaultyFileSystem { what, path in
                 what == .sync && path.string.hasSuffix("/a.part") ? .io : nil
             }
             let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
@@ -56,7 +56,7 @@ struct DiskTests {
             let resource = Resource(size: 40_000_000)
             shop.server.serve("/a", resource)
             let writes = Atomic(0)
-            let disk = TroubledFileSystem { what, path in
+            let disk = FaultyFileSystem { what, path in
                 guard what == .write, path.string.hasSuffix("/a.part") else { return nil }
                 return writes.add(1, ordering: .relaxed).oldValue > 20 ? .noSpace : nil
             }
@@ -73,7 +73,7 @@ struct DiskTests {
     func fullBefore() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
-            let disk = TroubledFileSystem { what, _ in what == .allocate ? .noSpace : nil }
+            let disk = FaultyFileSystem { what, _ in what == .allocate ? .noSpace : nil }
             let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
             #expect(outcome.error?.code == .diskFull)
             #expect(shop.names == [])
@@ -86,7 +86,7 @@ struct DiskTests {
             shop.server.serve("/a", Resource(size: 1000))
             shop.server.always("/a", .endlessBody(chunked: true).and(.rate(2_000_000)))
             let checks = Atomic(0)
-            let disk = TroubledFileSystem { what, _ in
+            let disk = FaultyFileSystem { what, _ in
                 // The first look is before the start.
                 what == .measureSpace && checks.add(1, ordering: .relaxed).oldValue > 0 ? .noSpace : nil
             }

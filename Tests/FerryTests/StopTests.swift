@@ -35,7 +35,7 @@ struct StopTests {
             let resource = Resource(size: 20_000_000)
             shop.server.serve("/a", resource)
             let handle = Mutex<Download?>(nil)
-            let disk = TroubledFileSystem { operation, path in
+            let disk = FaultyFileSystem { operation, path in
                 if operation == .read, path.string.hasSuffix("/a.part") {
                     handle.withLock { $0?.live.driver?.stop(.pause) }
                 }
@@ -67,7 +67,7 @@ struct StopTests {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 20_000_000))
             let handle = Mutex<Download?>(nil)
-            let disk = TroubledFileSystem { operation, path in
+            let disk = FaultyFileSystem { operation, path in
                 guard operation == .write, path.string.hasSuffix("/a.part") else { return nil }
                 handle.withLock { $0?.live.driver?.stop(.cancel) }
                 return .noSpace

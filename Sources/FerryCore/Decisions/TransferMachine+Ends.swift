@@ -18,6 +18,7 @@ extension TransferMachine {
             connection.tickBytes += count
             connection.lastByte = now
             connection.isAsking = false
+            connection.isMakingPlace = false
             return connection.source
         }
         if let source { sources[source].failures = 0 }

@@ -41,6 +41,7 @@ extension TransferMachine {
             guard accepts(entity) else { return .leave }
             take(entity, from: fetch.source)
             stream(entity, on: id)
+            connections[id]?.isMakingPlace = true
             return .begin(entity)
         case .goOn(let range, let entity, let proof):
             let offset = planner.writtenBytes
@@ -226,6 +227,7 @@ extension TransferMachine {
         guard accepts(entity) else { return .leave }
         take(entity, from: fetch.source)
         stream(entity, on: id)
+        connections[id]?.isMakingPlace = true
         return .restartWith(reason, entity)
     }
 

@@ -124,6 +124,8 @@ extension TransferMachine {
         if case .reopening = phase { return connections.isEmpty ? [open(at: now)] : [] }
         if connections.isEmpty { return [open(at: now)] }
         guard phase == .running, now >= notBefore, allowsParts else { return [] }
+        // What others fetched meanwhile would go where the file before lies, or nowhere.
+        if connections.values.contains(where: \.isMakingPlace) { return [] }
         let open = connections.values.count { !$0.isCut }
         let hasStalled = hasStalled(at: now)
         let isHeld = connections.values.contains { !$0.hasHead && !$0.isCut } && policy.target <= 2 && !hasStalled

@@ -109,6 +109,8 @@ package struct TransferMachine: Sendable {
         var isProbe = false
         /// The body is the file from byte 0, not a range.
         var isWhole = false
+        /// The place for its file is being made: no byte of its body has come yet.
+        var isMakingPlace = false
         var isAsking = true
         var isCut = false
         /// It was cut because it brought nothing.

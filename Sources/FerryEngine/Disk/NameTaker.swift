@@ -23,10 +23,16 @@ package struct NameTaker: Sendable {
 
     private let fileSystem: any FileSystem
     private let numbered: @Sendable (String, Int) -> String
+    /// What lies beside under this name was put aside by the download that asks: it is not in its way.
+    private let ownAside: DownloadPaths?
 
-    /// Takes the way to number names, `("a.txt", 1)` to `a (1).txt`.
-    package init(fileSystem: any FileSystem, numbered: @escaping @Sendable (String, Int) -> String) {
+    /// Takes the way to number names, `("a.txt", 1)` to `a (1).txt`, and where an old pair of its own lies.
+    package init(
+        fileSystem: any FileSystem, ownAside: DownloadPaths? = nil,
+        numbered: @escaping @Sendable (String, Int) -> String
+    ) {
         self.fileSystem = fileSystem
+        self.ownAside = ownAside
         self.numbered = numbered
     }
 
@@ -104,7 +110,8 @@ package struct NameTaker: Sendable {
 
     /// What else, beside the final name and the part file, is in the way.
     private func obstacle(_ paths: DownloadPaths) throws(FileError) -> FilePath? {
-        for path in [paths.journal, paths.oldPart, paths.oldJournal] where try fileSystem.exists(path) { return path }
+        let aside = paths == ownAside ? [] : [paths.oldPart, paths.oldJournal]
+        for path in [paths.journal] + aside where try fileSystem.exists(path) { return path }
         // A download whose final name is to be what we would call our part file or journal.
         for path in [paths.part, paths.journal] {
             guard let last = path.lastComponent,

@@ -11,7 +11,10 @@ extension DownloadDriver {
         let (total, proof, expected, isComplete) = state.withLock {
             ($0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck, $0.machine.planner.isComplete)
         }
-        guard isComplete else { throw DownloadError(.internal, "the file is not complete") }
+        guard isComplete else {
+            // A sync failed as the last bytes came: what it covered is not believed.
+            throw state.withLock { $0.fatal ?? $0.damage } ?? DownloadError(.internal, "the file is not complete")
+        }
         var finalProof = proof
         switch storage.current {
         case .none: throw DownloadError(.internal, "nothing was stored")
@@ -190,9 +193,7 @@ extension DownloadDriver {
             state.withLock { $0.name = published.name }
             let finished = finished(path: published.path.string, total: total, proof: proof)
             try await tellPublished(finished)
-            environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
-            try? pair.journal.remove(syncs: false)
-            try? SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: false).remove()
+            removeRest(of: pair.paths, pair.journal, syncs: false)
             return finished
         }
     }

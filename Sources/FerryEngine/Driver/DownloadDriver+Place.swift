@@ -28,7 +28,7 @@ extension DownloadDriver {
             try setAside(reason)
         } else {
             // An answer before this one made a place, and broke before its first byte.
-            forgetPair()
+            try forgetPair()
         }
         let isMade = try await makePlace(for: entity, url: url)
         state.withLock { $0.isReplacing = false }
@@ -46,6 +46,7 @@ extension DownloadDriver {
         }
         let (directory, name) = try destination(for: entity, url: url)
         let path = directory.appending(name)
+        takeBackAside(name, in: directory)
         if let existing = existing(at: path, entity: entity) {
             state.withLock { $0.existing = existing }
             bell.ring()
@@ -130,7 +131,8 @@ extension DownloadDriver {
     /// A plain GET on a file that is there: equal length and equal date mean that it is complete. Where the file itself
     /// carries the strong ETag that it had, that alone decides.
     private func existing(at path: FilePath, entity: Entity) -> FinishedDownload? {
-        guard !context.ignoresFinished, state.withLock({ $0.checksum }) == nil, request.checksumList == nil,
+        guard !context.ignoresFinished, state.withLock({ $0.checksum == nil && !$0.distrustsFinished }),
+            request.checksumList == nil,
             let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular,
             let total = entity.identity.totalBytes, status.length == total
         else { return nil }
@@ -165,18 +167,42 @@ extension DownloadDriver {
         } catch { throw DownloadError(.disk, ErrorPhrase(.failedWith, "\(directory)", "\(error)")) }
     }
 
+    /// What lies aside under this name was put there by a run that was cut before it had a new pair: the name is ours.
+    private func takeBackAside(_ name: String, in directory: FilePath) {
+        guard state.withLock({ $0.ownPaths }) == nil, let paths = DownloadPaths(directory: directory, name: name),
+            let record = try? Journal.read(at: paths.oldJournal, fileSystem: environment.fileSystem),
+            record.urls.contains(sources[0].text), !isAnothers(record.id)
+        else { return }
+        state.withLock { $0.ownAside = paths }
+    }
+
+    /// A journal of this name that the disk does not give just now may be this download's own: to go on to the next name
+    /// would be to begin it anew.
+    private func checkUnread(_ name: String, in directory: FilePath) throws(DownloadError) {
+        guard let paths = DownloadPaths(directory: directory, name: name) else { return }
+        do throws(JournalError) {
+            _ = try Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+        } catch {
+            if error.mayPass { throw DownloadError(error) }
+        }
+    }
+
     /// Takes the name with a part file, writes the first journal, reserves the space.
     private func makePair(
         name: String, in directory: FilePath, total: ByteCount?
     ) throws(DownloadError) -> Storage.Pair? {
+        if state.withLock({ $0.ownPaths }) == nil { try checkUnread(name, in: directory) }
         let taken: NameTaker.Result
         do throws(PartFileError) {
             if let paths = state.withLock({ $0.ownPaths }) {
                 // The name is ours already; what was there was put aside.
                 taken = .taken(try PartFile.create(at: paths.part, fileSystem: environment.fileSystem), paths)
             } else {
-                taken = try NameTaker(fileSystem: environment.fileSystem, numbered: SafeName.numbered)
-                    .take(name, in: directory, rule: request.onConflict)
+                taken = try NameTaker(
+                    fileSystem: environment.fileSystem, ownAside: state.withLock { $0.ownAside },
+                    numbered: SafeName.numbered
+                )
+                .take(name, in: directory, rule: request.onConflict)
             }
         } catch { throw DownloadError(error) }
         switch taken {
@@ -193,6 +219,8 @@ extension DownloadDriver {
                 }
                 environment.knownJournals(in: directory)?.add(paths.journal, record)
             } catch {
+                // It may be there, only not durably: alone it would be in the way of its own name.
+                if case .exists = error {} else { try? environment.fileSystem.removeIfPresent(paths.journal) }
                 try? part.remove()
                 throw DownloadError(error)
             }
@@ -290,12 +318,12 @@ extension DownloadDriver {
     }
 
     /// A pair that claims nothing: it goes, and its name is free again.
-    func forgetPair() {
+    func forgetPair() throws(DownloadError) {
         guard let pair = storage.pair else { return }
+        // A part file without its journal would be in the way of its name for ever: so that one goes last.
+        do throws(FileError) { try pair.part.remove() } catch { throw DownloadError(error) }
+        do throws(JournalError) { try pair.journal.remove() } catch { throw DownloadError(error) }
         environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
-        // A part file without its journal would be in the way of its name for ever.
-        try? pair.part.remove()
-        try? pair.journal.remove()
         storage.close()
     }
 
@@ -318,14 +346,14 @@ extension DownloadDriver {
 
     /// Cancelled: nothing stays.
     func discard() {
-        forgetPair()
-        storage.close()
         removeAside()
+        try? forgetPair()
+        storage.close()
     }
 
     /// What was put aside in favour of this file goes.
     func removeAside() {
-        guard let own = state.withLock({ $0.ownPaths }) else { return }
+        guard let own = state.withLock({ $0.ownPaths ?? $0.ownAside }) else { return }
         try? SetAside(own, fileSystem: environment.fileSystem, syncs: false).remove()
     }
 }

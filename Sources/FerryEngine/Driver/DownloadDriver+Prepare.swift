@@ -26,7 +26,11 @@ extension DownloadDriver {
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
             else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
             try ready(paths.directory)
-            if (try? environment.fileSystem.exists(paths.journal)) == true {
+            let hasJournal: Bool
+            do throws(FileError) { hasJournal = try environment.fileSystem.exists(paths.journal) } catch {
+                throw DownloadError(error)
+            }
+            if hasJournal {
                 return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
                 }
             }
@@ -66,6 +70,7 @@ extension DownloadDriver {
     private func journal(for url: String, in directory: FilePath) throws(DownloadError) -> FilePath? {
         do {
             let index = try environment.journals(in: directory)
+            index.lookAgain(with: environment.fileSystem)
             let paths = index.paths(forURL: url)
             if paths.isEmpty { return nil }
             let records = index.records
@@ -92,7 +97,7 @@ extension DownloadDriver {
                 return nil
             }
             if case .locked = error { throw DownloadError(error) }
-            if isNamed { throw DownloadError(error) }
+            if isNamed || error.mayPass { throw DownloadError(error) }
             report(.event(.note("\(error.message): it is left as it is, and the download begins under another name")))
             begin(with: nil)
             return nil
@@ -205,7 +210,7 @@ extension DownloadDriver {
         }
         if claims.isEmpty {
             state.withLock { $0.offered = nil }
-            if record.claimed.isEmpty { forgetPair() } else { try setAside("nothing of it can be believed") }
+            if record.claimed.isEmpty { try forgetPair() } else { try setAside("nothing of it can be believed") }
             begin(with: nil)
             return
         }

@@ -24,6 +24,8 @@ extension DownloadDriver {
                 proof: wasCompared ? .digest : record.weakestJoin ?? .single, wasAlreadyComplete: true)
         case .unproven(_, let reason):
             report(.event(.note(reason)))
+            // Length and validators are those that it was given: they would prove it.
+            state.withLock { $0.distrustsFinished = true }
             record.publishing = nil
             return nil
         case .again:
@@ -58,9 +60,17 @@ extension DownloadDriver {
             journal.close()
             throw error
         }
-        try? journal.remove(syncs: request.syncsToDisk)
-        environment.knownJournals(in: paths.directory)?.remove(paths.journal)
-        try? SetAside(paths, fileSystem: environment.fileSystem, syncs: false).remove()
+        removeRest(of: paths, journal, syncs: request.syncsToDisk)
         return answer
+    }
+
+    /// The file has its name: what was aside goes, and the journal after it, so that a run after a crash in between knows
+    /// of both. Where one cannot be removed the journal stays, for the next run to try again.
+    func removeRest(of paths: DownloadPaths, _ journal: Journal, syncs: Bool) {
+        do throws(FileError) {
+            try SetAside(paths, fileSystem: environment.fileSystem, syncs: false).remove()
+        } catch { return journal.close() }
+        try? journal.remove(syncs: syncs)
+        environment.knownJournals(in: paths.directory)?.remove(paths.journal)
     }
 }

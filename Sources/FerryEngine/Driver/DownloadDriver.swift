@@ -61,8 +61,12 @@ package final class DownloadDriver: Sendable {
         var tags: JournalTags?
         var record: JournalRecord?
         var checksum: Checksum?
+        /// What has the final name was never synced, and the system has been started anew since.
+        var distrustsFinished = false
         /// The name that this download had taken before what it held was put aside.
         var ownPaths: DownloadPaths?
+        /// The name beside which an earlier run of this download put its pair aside, and was cut.
+        var ownAside: DownloadPaths?
         /// Where the validators of `record` come from; an index into `sources`.
         var primary = 0
         /// The digest that the server had offered with what an earlier run left.

@@ -86,8 +86,11 @@ extension PartFiles {
             let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)
         else { return }
         guard opened.record.id == id.rawValue, opened.record.publishing != nil else { return opened.journal.close() }
+        // The journal last: as long as it is there, the rest is found.
+        do throws(FileError) { try SetAside(paths, fileSystem: fileSystem, syncs: false).remove() } catch {
+            return opened.journal.close()
+        }
         try? opened.journal.remove()
-        try? SetAside(paths, fileSystem: fileSystem, syncs: false).remove()
     }
 }
 

@@ -59,8 +59,8 @@ extension DownloadDriver {
         guard opened.record.id == id.rawValue, let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
             return opened.journal.close()
         }
+        try? SetAside(paths, fileSystem: fileSystem, syncs: false).remove()
         try? part.remove()
         try? opened.journal.remove()
-        try? SetAside(paths, fileSystem: fileSystem, syncs: false).remove()
     }
 }

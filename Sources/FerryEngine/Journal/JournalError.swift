@@ -22,6 +22,17 @@ package enum JournalError: Error, Sendable, Hashable {
     case invalid(FilePath, String)
     case file(FileError)
 
+    /// Whether it says nothing about the journal, but that the disk or this process fails just now.
+    ///
+    /// Not so without permission, or where the name is no file: then it is somebody else's.
+    package var mayPass: Bool {
+        guard case .file(let error) = self else { return false }
+        return switch error.kind {
+        case .io, .outOfDescriptors, .noSpace, .tooLarge: true
+        default: false
+        }
+    }
+
     /// One line: what failed, on which path.
     package var message: String { phrase.text(in: .english) }
 

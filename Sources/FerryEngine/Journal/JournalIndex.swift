@@ -58,6 +58,13 @@ package final class JournalIndex: Sendable {
         self.state = Mutex(state)
     }
 
+    /// Reads once more what could not be read for a reason that may have passed.
+    package func lookAgain(with fileSystem: any FileSystem) {
+        for problem in problems where problem.error.mayPass && records[problem.path] == nil {
+            if let record = try? Journal.read(at: problem.path, fileSystem: fileSystem) { add(problem.path, record) }
+        }
+    }
+
     /// The records by the paths of their journals.
     package var records: [FilePath: JournalRecord] { state.withLock { $0.records } }
 

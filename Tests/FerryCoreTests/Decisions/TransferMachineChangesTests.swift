@@ -151,4 +151,19 @@ struct TransferMachineChangesTests {
             #expect(policy.target > 3)
         }
     }
+
+    @Test("C1: nobody joins while the place for another file is being made: his bytes would go to the old one")
+    func placing() {
+        // The servers answer at once, the disk is slow, and several connections had paid before the file changed.
+        for seed in 0..<10 {
+            var world = world(
+                {
+                    ($0.size, $0.connectionRate, $0.totalRate) = (400 << 20, 4e6, 500e6)
+                    $0.changes = [(at: 5, size: 300 << 20), (at: 12, size: 350 << 20)]
+                }, seed: UInt64(seed))
+            world.placing = 2
+            #expect(world.run(limit: 4000) == .finished)
+            #expect(world.violations == [] && world.isOfOnePiece && world.restarts >= 1)
+        }
+    }
 }

@@ -116,12 +116,14 @@ final class Run: Sendable {
     private let heard = Mutex(Heard())
     private let news = Signal()
     private let task = Mutex<Task<DownloadDriver.Outcome, Never>?>(nil)
+    private let relay: Relay
 
     init(
         _ id: String, _ request: DownloadRequest, _ environment: EngineEnvironment, _ settings: DriverSettings,
         _ context: RunContext
     ) {
         let relay = Relay()
+        self.relay = relay
         driver = DownloadDriver(
             id: DownloadID(rawValue: id), request: request, environment: environment, settings: settings,
             context: context
@@ -179,6 +181,8 @@ final class Run: Sendable {
 
     func end() async -> End {
         let outcome = await task.withLock { $0 }?.value ?? .stopped
+        // Else the driver would keep us, and we it.
+        relay.run.withLock { $0 = nil }
         return End(outcome: outcome, events: events)
     }
 }

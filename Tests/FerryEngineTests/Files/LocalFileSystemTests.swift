@@ -5,6 +5,10 @@ import Testing
 
 @testable import FerryEngine
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 @Suite("The local file system", .timeLimit(.minutes(10)))
 struct LocalFileSystemTests {
     let disk = LocalFileSystem()
@@ -39,6 +43,28 @@ struct LocalFileSystemTests {
         #expect(try file.status().mode == 0o600)
         #expect(kind { _ = try disk.create(directory.file("a"), mode: 0o600) } == .exists)
     }
+
+    #if os(Linux)
+        @Test("closing gives the lock back, even while a process that is just being started has the file too")
+        func unlocksInSpiteOfChildren() throws {
+            let path = directory.file("a")
+            let file = try disk.create(path, mode: 0o600)
+            #expect(try file.tryLock())
+            // Up to its exec a child has a copy of every descriptor; so here one is made.
+            let number = try #require(descriptor(of: path))
+            let copy = dup(number)
+            defer { _ = Glibc.close(copy) }
+            file.close()
+            #expect(try disk.open(path, .readWrite).tryLock())
+        }
+
+        private func descriptor(of path: FilePath) -> Int32? {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            return names.compactMap { Int32($0) }.first { number in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) == path.string
+            }
+        }
+    #endif
 
     @Test("reading stops at the end of the file, and exact reading says so")
     func readsToTheEnd() throws {

@@ -1,4 +1,5 @@
 import FerryCore
+import FerryTesting
 import Foundation
 import Testing
 
@@ -6,22 +7,10 @@ import Testing
 
 @Suite("The two stores", .timeLimit(.minutes(5)))
 struct StoreModelTests {
-    /// SplitMix64: the same changes for the same seed.
-    struct Dice: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-            return value ^ (value >> 31)
-        }
-    }
-
     @Test("remember the same after any changes, also when the catalogue is opened again", arguments: 1...6)
     func sameContents(seed: UInt64) async throws {
         try await StoreBench.withDirectory { directory in
-            var dice = Dice(state: seed)
+            var dice = SeededGenerator(seed: seed)
             let memory = MemoryStore()
             var catalogue = try await StoreBench.open(directory).catalogue
             var complaints = 0
@@ -65,12 +54,16 @@ struct StoreModelTests {
         #expect(try await one.duplicates(of: requests) == other.duplicates(of: requests), comment)
     }
 
-    private func change(_ dice: inout Dice, _ downloads: String) throws -> StoreChange {
-        func id(_ dice: inout Dice) -> DownloadID { DownloadID(rawValue: "\(Int.random(in: 0..<12, using: &dice))") }
-        func key(_ dice: inout Dice) -> QueueKey {
+    private func change(_ dice: inout SeededGenerator, _ downloads: String) throws -> StoreChange {
+        func id(_ dice: inout SeededGenerator) -> DownloadID {
+            DownloadID(rawValue: "\(Int.random(in: 0..<12, using: &dice))")
+        }
+        func key(_ dice: inout SeededGenerator) -> QueueKey {
             QueueKey(priority: .random(in: -1...1, using: &dice), position: .random(in: 0..<4, using: &dice))
         }
-        func date(_ dice: inout Dice) -> Date { StoreBench.date(Double(Int.random(in: 0..<100, using: &dice))) }
+        func date(_ dice: inout SeededGenerator) -> Date {
+            StoreBench.date(Double(Int.random(in: 0..<100, using: &dice)))
+        }
         switch Int.random(in: 0..<12, using: &dice) {
         case 0...2:
             var row = try StoreBench.fullRow(id(&dice).rawValue, downloads: downloads)

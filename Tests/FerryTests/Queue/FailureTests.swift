@@ -19,7 +19,7 @@ struct FailureTests {
             let resource = shop.serve(["/a", "/b"])
             let clock = SteppedClock()
             let isFull = Atomic(true)
-            let disk = TroubledFileSystem { operation, path in
+            let disk = FaultyFileSystem { operation, path in
                 guard isFull.load(ordering: .relaxed) else { return nil }
                 switch operation {
                 case .measureSpace: return isFullBefore ? .noSpace : nil
@@ -58,7 +58,7 @@ struct FailureTests {
             let clock = SteppedClock()
             let isFull = Atomic(true)
             let writes = Atomic(0)
-            let disk = TroubledFileSystem { operation, path in
+            let disk = FaultyFileSystem { operation, path in
                 guard isFull.load(ordering: .relaxed) else { return nil }
                 if operation == .write, path.string.hasSuffix("/a.part") {
                     return writes.add(1, ordering: .relaxed).oldValue > 20 ? .noSpace : nil

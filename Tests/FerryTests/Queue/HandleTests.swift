@@ -208,7 +208,7 @@ struct HandleTests {
             try shop.write("mine", to: "a")
             let go = DispatchSemaphore(value: 0)
             let isFirst = Atomic(true)
-            let disk = TroubledFileSystem { operation, path in
+            let disk = FaultyFileSystem { operation, path in
                 if operation == .read, path.string.hasSuffix("/a"), isFirst.exchange(false, ordering: .relaxed) {
                     go.wait()
                 }

@@ -204,7 +204,7 @@ final class AppProcess: Sendable {
     }
 
     /// `ferry-app`, beside the tests.
-    private static func binary() throws -> URL {
+    static func binary() throws -> URL {
         var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
         for _ in 0..<5 {

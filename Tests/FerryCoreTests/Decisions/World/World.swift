@@ -13,6 +13,8 @@ struct World {
     private enum Task {
         case idle
         case awaiting(until: Double, ModelOrigin.Reply, TransferMachine.Fetch)
+        /// The old file is put aside, or a place is made for the first.
+        case placing(until: Double, ModelOrigin.Body, isNew: Bool)
         case reading(ModelOrigin.Body)
         case proving(source: Int, until: Double)
     }
@@ -35,6 +37,8 @@ struct World {
     var room: Int?
     /// What they leave from then on.
     var roomLater: (at: Double, room: Int)?
+    /// How long making a place for a file takes.
+    var placing = 0.0
     /// Each sync fails with this chance; the run then goes on, as no driver would.
     var syncFailures = 0.0
     private(set) var violations: [String] = []
@@ -190,6 +194,11 @@ struct World {
             case .answer(let head, let body) where now >= until: receive(head, body, fetch, id)
             default: break
             }
+        case .placing(let until, var body, let isNew):
+            guard now >= until else { return }
+            if !isNew { setAside() }
+            body.started = now
+            tasks[id]?.task = .reading(body)
         case .reading(let body): read(body, source, id)
         }
     }
@@ -209,10 +218,15 @@ struct World {
             machine.ended(id, .stopped, at: time, random: 0.5)
             return leave(id)
         case .begin: if !file.isEmpty { violations.append("a beginning over bytes that are there") }
-        case .restartWith: setAside()
-        case .read: break
+        case .restartWith, .read: break
         }
         guard var body else { return violations.append("reads a body of \(head.status)") }
+        if action != .read {
+            let isNew = if case .begin = action { true } else { false }
+            tasks[id]?.task = .placing(until: now + placing, body, isNew: isNew)
+            if placing == 0 { progress(id) }
+            return
+        }
         body.started = now
         tasks[id]?.task = .reading(body)
     }
@@ -265,6 +279,9 @@ struct World {
                 left -= skipped
                 body.position += skipped
             case .write(let range):
+                if tasks.values.contains(where: { if case .placing = $0.task { true } else { false } }) {
+                    violations.append("\(range) was written while the place for it was being made")
+                }
                 if range.lowerBound != body.position {
                     violations.append("byte \(body.position) went to \(range.lowerBound)")
                 }

@@ -1,0 +1,225 @@
+package import FerryCore
+package import FerryEngine
+import Synchronization
+package import SystemPackage
+
+/// A file system with faults: it counts calls, notes them, lets a test look at each before it is made, and fails some.
+package final class FaultyFileSystem: FileSystem {
+    /// Sees a call before it is made; what it gives is the failure.
+    package typealias Look = @Sendable (FileError.Operation, FilePath) -> FileError.Kind?
+
+    package enum Fault: Sendable {
+        case none
+        /// The call with this number, counted from 0, fails; those after it work.
+        case once(Int)
+        /// This call and all after it fail, and have no effect: as if the process had been killed before it.
+        case fromThen(Int)
+    }
+
+    /// What a call fails with.
+    package enum Failure: Sendable {
+        case kind(FileError.Kind)
+        /// What the system would say.
+        case errno(Int32)
+    }
+
+    let fault: Fault
+    private let failure: Failure
+    /// Operations that this file system does not have.
+    let missing: Set<Missing>
+    private let base: any FileSystem
+    private let look: Look
+    private let state = Mutex(State())
+
+    package enum Missing: Sendable {
+        case unnamed, renameWithoutReplacing, link, attributes, locks, directorySync, allocation
+    }
+
+    private struct State {
+        var count = 0
+        var log: [String] = []
+    }
+
+    /// - Parameters:
+    ///   - fault: Which calls fail.
+    ///   - failure: With what.
+    ///   - missing: What this file system cannot do.
+    ///   - base: The one that does the rest.
+    ///   - look: Sees each call first.
+    package init(
+        _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [],
+        over base: any FileSystem = LocalFileSystem(), look: @escaping Look = { _, _ in nil }
+    ) {
+        self.fault = fault
+        self.failure = failure
+        self.missing = missing
+        self.base = base
+        self.look = look
+    }
+
+    package convenience init(missing: Set<Missing> = []) { self.init(.none, missing: missing) }
+
+    /// The local file system, with somebody who looks at every call and may refuse it.
+    package convenience init(_ look: @escaping Look) { self.init(.none, look: look) }
+
+    package var count: Int { state.withLock { $0.count } }
+    package var log: [String] { state.withLock { $0.log } }
+
+    package func note(_ entry: String) { state.withLock { $0.log.append(entry) } }
+
+    func step(_ operation: FileError.Operation, _ path: FilePath, lacks: Missing? = nil) throws(FileError) {
+        let number = state.withLock { state in
+            state.log.append("\(operation.rawValue) \(path.lastComponent?.string ?? "")")
+            state.count += 1
+            return state.count - 1
+        }
+        if let kind = look(operation, path) { throw FileError(operation, path, kind: kind) }
+        switch fault {
+        case .once(let n) where n == number: throw error(operation, path)
+        case .fromThen(let n) where n <= number: throw error(operation, path)
+        default: break
+        }
+        if let lacks, missing.contains(lacks) { throw FileError(operation, path, kind: .unsupported) }
+    }
+
+    private func error(_ operation: FileError.Operation, _ path: FilePath) -> FileError {
+        switch failure {
+        case .kind(let kind): FileError(operation, path, kind: kind)
+        case .errno(let number): FileError(operation, path, errno: number)
+        }
+    }
+
+    package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
+        try step(.open, path)
+        return FaultyFile(try base.open(path, access), self)
+    }
+    package func create(_ path: FilePath, mode: UInt16) throws(FileError) -> any File {
+        try step(.create, path)
+        return FaultyFile(try base.create(path, mode: mode), self)
+    }
+    package func openUnnamed(in directory: FilePath, mode: UInt16) throws(FileError) -> any File {
+        try step(.create, directory, lacks: .unnamed)
+        return FaultyFile(try base.openUnnamed(in: directory, mode: mode), self)
+    }
+    package func link(_ file: any File, to path: FilePath) throws(FileError) {
+        try step(.link, path)
+        try base.link((file as? FaultyFile)?.file ?? file, to: path)
+    }
+    package func link(_ from: FilePath, to path: FilePath) throws(FileError) {
+        try step(.link, path, lacks: .link)
+        try base.link(from, to: path)
+    }
+    package func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) {
+        try step(.rename, path, lacks: replacing ? nil : .renameWithoutReplacing)
+        try base.rename(from, to: path, replacing: replacing)
+    }
+    package func unlink(_ path: FilePath) throws(FileError) {
+        try step(.remove, path)
+        try base.unlink(path)
+    }
+    package func makeDirectory(_ path: FilePath) throws(FileError) {
+        try step(.makeDirectory, path)
+        try base.makeDirectory(path)
+    }
+    package func syncDirectory(_ path: FilePath) throws(FileError) {
+        try step(.syncDirectory, path, lacks: .directorySync)
+        try base.syncDirectory(path)
+    }
+    package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
+        try step(.inspect, path)
+        return try base.status(path, followingLinks: followingLinks)
+    }
+    package func list(_ directory: FilePath) throws(FileError) -> [String] {
+        try step(.list, directory)
+        return try base.list(directory)
+    }
+    package func freeBytes(at path: FilePath) throws(FileError) -> ByteCount {
+        try step(.measureSpace, path)
+        return try base.freeBytes(at: path)
+    }
+    package func attribute(_ name: String, at path: FilePath) throws(FileError) -> [UInt8]? {
+        try step(.getAttribute, path, lacks: .attributes)
+        return try base.attribute(name, at: path)
+    }
+    package func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
+    package var bootID: String? { base.bootID }
+    package var creationMask: UInt16 { base.creationMask }
+}
+
+/// A file of a ``FaultyFileSystem``.
+final class FaultyFile: File {
+    let file: any File
+    private let fileSystem: FaultyFileSystem
+
+    init(_ file: any File, _ fileSystem: FaultyFileSystem) {
+        self.file = file
+        self.fileSystem = fileSystem
+    }
+
+    var path: FilePath { file.path }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount) throws(FileError) {
+        do throws(FileError) {
+            try fileSystem.step(.write, path)
+        } catch {
+            // A write that fails has written something, in the worst case.
+            if case .once = fileSystem.fault {
+                try? file.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), at: offset)
+            }
+            throw error
+        }
+        try file.write(bytes, at: offset)
+    }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: ByteCount) throws(FileError) -> Int {
+        try fileSystem.step(.read, path)
+        return try file.read(into: buffer, at: offset)
+    }
+    func dataSync() throws(FileError) {
+        try beforeSync()
+        try file.dataSync()
+    }
+    func sync() throws(FileError) {
+        try beforeSync()
+        try file.sync()
+    }
+    /// A sync that fails has lost what it covered, and the next one succeeds without it.
+    private func beforeSync() throws(FileError) {
+        do throws(FileError) { try fileSystem.step(.sync, path) } catch {
+            (file as? ModelFile)?.loseUnsynced()
+            throw error
+        }
+    }
+    func truncate(to length: ByteCount) throws(FileError) {
+        try fileSystem.step(.truncate, path)
+        try file.truncate(to: length)
+    }
+    func allocate(length: ByteCount) throws(FileError) -> Bool {
+        try fileSystem.step(.allocate, path)
+        return fileSystem.missing.contains(.allocation) ? false : try file.allocate(length: length)
+    }
+    func tryLock() throws(FileError) -> Bool {
+        try fileSystem.step(.lock, path, lacks: .locks)
+        return try file.tryLock()
+    }
+    func status() throws(FileError) -> FileStatus {
+        try fileSystem.step(.inspect, path)
+        return try file.status()
+    }
+    func setMode(_ mode: UInt16) throws(FileError) {
+        try fileSystem.step(.setMode, path)
+        try file.setMode(mode)
+    }
+    func setModificationTime(_ time: FileTime) throws(FileError) {
+        try fileSystem.step(.setTime, path)
+        try file.setModificationTime(time)
+    }
+    func setAttribute(_ name: String, _ value: [UInt8]) throws(FileError) {
+        try fileSystem.step(.setAttribute, path, lacks: .attributes)
+        try file.setAttribute(name, value)
+    }
+    func attribute(_ name: String) throws(FileError) -> [UInt8]? {
+        try fileSystem.step(.getAttribute, path, lacks: .attributes)
+        return try file.attribute(name)
+    }
+    func close() { file.close() }
+}

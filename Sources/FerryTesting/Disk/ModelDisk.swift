@@ -1,0 +1,222 @@
+package import FerryCore
+package import FerryEngine
+import Synchronization
+package import SystemPackage
+
+/// A disk in memory, behind the engine's own door to the system, that knows what a power cut would leave of it.
+///
+/// What programs see and what is durable are kept apart: data becomes durable by a sync of the file, names by a sync of the
+/// directory. At each step the rules of writing are checked (``WritingRules``); and each step can be kept (``record()``),
+/// so that a run can be cut at every one of them afterwards.
+package final class ModelDisk: FileSystem {
+    struct State {
+        var image: DiskImage
+        var rules: WritingRules
+        /// The open file that has the lock of each file.
+        var locks: [UInt64: ObjectIdentifier] = [:]
+        /// How often each file is open.
+        var opened: [UInt64: Int] = [:]
+        var steps: [DiskStep]?
+        /// Of so many steps one is kept.
+        var interval = 1
+        var syncs = 0
+        var writes = 0
+        /// Runs between the beginning and the end of each sync of data, without the lock.
+        var duringSync: (@Sendable (FilePath) -> Void)?
+
+        var inUse: Set<UInt64> { Set(opened.keys) }
+    }
+    private let state: Mutex<State>
+    /// Rings at each step.
+    package let news = Signal()
+
+    package init(_ image: DiskImage = DiskImage(), rules: WritingRules = WritingRules()) {
+        var rules = rules
+        rules.look(at: image)
+        state = Mutex(State(image: image, rules: rules))
+    }
+
+    init(continuing image: DiskImage, rules: WritingRules) { state = Mutex(State(image: image, rules: rules)) }
+
+    package var image: DiskImage { state.withLock { $0.image } }
+    package var rules: WritingRules { state.withLock { $0.rules } }
+    /// What broke a rule of writing.
+    package var violations: [String] { state.withLock { $0.rules.violations } }
+    /// How many syncs of data have begun.
+    package var syncs: Int { state.withLock { $0.syncs } }
+    /// How many writes have returned.
+    package var writes: Int { state.withLock { $0.writes } }
+
+    /// Keeps each step from now on, or one of `interval`: each takes memory as the disk has blocks. The first is as it is now.
+    package func record(every interval: Int = 1) {
+        state.withLock { state in
+            state.interval = max(1, interval)
+            state.steps = [DiskStep(name: "begin", image: state.image, rules: state.rules)]
+        }
+    }
+
+    /// The steps since ``record()``.
+    package var steps: [DiskStep] { state.withLock { $0.steps ?? [] } }
+
+    /// Does something while the data of a file is on its way to the disk.
+    package func duringSync(_ body: (@Sendable (FilePath) -> Void)?) { state.withLock { $0.duringSync = body } }
+
+    /// Changes the size of the disk.
+    package func set(capacity: ByteCount) { state.withLock { $0.image.capacity = capacity } }
+
+    /// Waits until something holds; looked at after each step.
+    package func wait(until condition: @Sendable (ModelDisk) -> Bool) async {
+        while true {
+            let heard = news.rings
+            if condition(self) || Task.isCancelled { return }
+            await news.wait(after: heard)
+        }
+    }
+
+    // MARK: Steps
+
+    func look<T: Sendable>(_ body: (inout State) throws(FileError) -> T) throws(FileError) -> T {
+        let result: Result<T, FileError> = state.withLock { state in
+            do throws(FileError) { return .success(try body(&state)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// One step that changes something.
+    func step<T: Sendable>(
+        _ name: @autoclosure () -> String, _ body: (inout State, Int) throws(FileError) -> T
+    ) throws(FileError) -> T {
+        defer { news.ring() }
+        return try look { (state: inout State) throws(FileError) -> T in
+            state.image.tag += 1
+            let value = try body(&state, state.image.tag)
+            for gone in state.image.collect(inUse: state.inUse) { state.rules.forget(gone) }
+            state.keep(name())
+            return value
+        }
+    }
+
+    // MARK: Files
+
+    package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
+        let inode = try look { (state: inout State) throws(FileError) -> UInt64 in
+            guard let inode = state.image.find(path) else {
+                throw FileError(.open, path, errno: Errno.noSuchFileOrDirectory.rawValue)
+            }
+            if state.image.inodes[inode]?.isDirectory == true {
+                throw FileError(.open, path, errno: Errno.isDirectory.rawValue)
+            }
+            state.opened[inode, default: 0] += 1
+            return inode
+        }
+        return ModelFile(self, inode, path, mayWrite: access == .readWrite)
+    }
+
+    package func create(_ path: FilePath, mode: UInt16) throws(FileError) -> any File {
+        let inode = try step("create \(path)") { (state, tag) throws(FileError) -> UInt64 in
+            let (parent, name) = try state.free(path, for: .create)
+            let inode = state.make(mode: mode & ~0o022, tag: tag)
+            state.image.directories[parent]?.make(.link(name, inode), tag: tag)
+            state.opened[inode, default: 0] += 1
+            return inode
+        }
+        return ModelFile(self, inode, path, mayWrite: true)
+    }
+
+    package func openUnnamed(in directory: FilePath, mode: UInt16) throws(FileError) -> any File {
+        let inode = try step("create in \(directory)") { (state, tag) throws(FileError) -> UInt64 in
+            guard state.image.find(directory) != nil else {
+                throw FileError(.create, directory, errno: Errno.noSuchFileOrDirectory.rawValue)
+            }
+            let inode = state.make(mode: mode & ~0o022, tag: tag)
+            state.opened[inode, default: 0] += 1
+            return inode
+        }
+        return ModelFile(self, inode, directory, mayWrite: true)
+    }
+
+    func close(_ file: ModelFile) {
+        state.withLock { state in
+            if state.locks[file.inode] == ObjectIdentifier(file) { state.locks[file.inode] = nil }
+            state.opened[file.inode, default: 1] -= 1
+            if state.opened[file.inode] == 0 { state.opened[file.inode] = nil }
+            for gone in state.image.collect(inUse: state.inUse) { state.rules.forget(gone) }
+        }
+    }
+
+    // MARK: What it is like
+
+    package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
+        try look { (state: inout State) throws(FileError) -> FileStatus in
+            guard let inode = state.image.find(path), let status = state.status(of: inode) else {
+                throw FileError(.inspect, path, errno: Errno.noSuchFileOrDirectory.rawValue)
+            }
+            return status
+        }
+    }
+
+    package func list(_ directory: FilePath) throws(FileError) -> [String] {
+        try look { (state: inout State) throws(FileError) -> [String] in
+            guard let inode = state.image.find(directory) else {
+                throw FileError(.list, directory, errno: Errno.noSuchFileOrDirectory.rawValue)
+            }
+            guard let entries = state.image.directories[inode] else {
+                throw FileError(.list, directory, errno: Errno.notDirectory.rawValue)
+            }
+            return Array(entries.names.keys)
+        }
+    }
+
+    package func freeBytes(at path: FilePath) throws(FileError) -> ByteCount {
+        try look { state in max(0, state.image.capacity - state.image.usedBytes) }
+    }
+
+    package func attribute(_ name: String, at path: FilePath) throws(FileError) -> [UInt8]? {
+        try look { (state: inout State) throws(FileError) -> [UInt8]? in
+            guard let inode = state.image.find(path).flatMap({ state.image.inodes[$0] }) else {
+                throw FileError(.getAttribute, path, errno: Errno.noSuchFileOrDirectory.rawValue)
+            }
+            return inode.dress.attributes[name]
+        }
+    }
+
+    package func isWritable(_ directory: FilePath) -> Bool { true }
+    package var bootID: String? { state.withLock { $0.image.bootID } }
+    package var creationMask: UInt16 { 0o022 }
+}
+
+extension ModelDisk.State {
+    mutating func keep(_ name: String) {
+        guard image.tag % interval == 0 else { return }
+        steps?.append(DiskStep(name: name, image: image, rules: rules))
+    }
+
+    mutating func make(mode: UInt16, tag: Int) -> UInt64 {
+        let inode = image.add(ModelInode(mode: mode, modified: Self.time(tag)), inUse: inUse)
+        rules.forget(inode)
+        return inode
+    }
+
+    /// The directory and name of a path that is free.
+    func free(_ path: FilePath, for operation: FileError.Operation) throws(FileError) -> (UInt64, String) {
+        guard let (parent, name) = image.place(path) else {
+            throw FileError(operation, path, errno: Errno.noSuchFileOrDirectory.rawValue)
+        }
+        if image.directories[parent]?.names[name] != nil {
+            throw FileError(operation, path, errno: Errno.fileExists.rawValue)
+        }
+        return (parent, name)
+    }
+
+    func status(of number: UInt64) -> FileStatus? {
+        guard let inode = image.inodes[number] else { return nil }
+        return FileStatus(
+            device: DiskImage.device, inode: number, length: inode.length,
+            allocatedBytes: ByteCount(inode.allocatedBlocks * ModelInode.blockSize), mode: inode.dress.mode,
+            modified: inode.dress.modified, linkCount: UInt64(image.linkCount(of: number)),
+            kind: inode.isDirectory ? .directory : .regular)
+    }
+
+    /// Each step is a second after the one before.
+    static func time(_ tag: Int) -> FileTime { FileTime(seconds: 1_760_000_000 + Int64(tag)) }
+}

@@ -1,0 +1,92 @@
+import FerryCore
+import FerryEngine
+
+/// Publishing, and what is found at a start.
+extension WritingRules {
+    /// Whether a name is one that a user sees as finished.
+    static func isFinal(_ name: String) -> Bool {
+        ![".part", ".part.old", ".part.ferry", ".part.ferry.old", ".part.ferry.new"].contains { name.hasSuffix($0) }
+    }
+
+    /// A file got a name; `from` is the one that it had.
+    mutating func named(
+        _ name: String, _ inode: UInt64, from old: String? = nil, in directory: UInt64, before: DiskImage,
+        _ image: DiskImage
+    ) {
+        guard Self.isFinal(name), let file = image.inodes[inode] else { return }
+        if before.directories[directory]?.names[name] != nil { broke("C3", "\(name) was replaced") }
+        if !isWhole(file) { broke("C3", "\(name) is not whole\(syncs ? " and durable" : "")") }
+        guard let old else { return }
+        let journal = before.directories[directory]?.names[old + ".ferry"]
+        guard let journal, let newest = newest(of: journal) else {
+            return broke("C5", "\(old) got the name \(name) without a journal")
+        }
+        guard let publishing = newest.record.publishing, publishing.name == name, publishing.inode == inode,
+            publishing.device == DiskImage.device, publishing.length == file.length
+        else { return broke("C5", "\(old) got the name \(name), which was not announced") }
+        if syncs, !newest.isStable { broke("C5", "the announcement of \(name) is not durable") }
+    }
+
+    /// A file lost a name.
+    mutating func unnamed(_ name: String, _ inode: UInt64, in directory: UInt64, _ image: DiskImage) {
+        if Self.isFinal(name) { broke("C3", "\(name) was removed") }
+        guard syncs, name.hasSuffix(".part.ferry"), let publishing = newest(of: inode)?.record.publishing,
+            let entries = image.directories[directory], entries.names[publishing.name] == publishing.inode
+        else { return }
+        if !entries.keeps(publishing.name, publishing.inode) {
+            broke("C5", "the announcement of \(publishing.name) was removed before the name was durable")
+        }
+    }
+
+    private func isWhole(_ file: ModelInode) -> Bool {
+        files.values.contains { bytes in
+            file.length == bytes.count
+                && (syncs ? file.keeps(bytes, 0..<bytes.count) : file.holds(bytes, 0..<bytes.count))
+        }
+    }
+
+    func newest(of journal: UInt64) -> JournalClaim? {
+        claims[journal]?.values.joined().max { $0.sequence < $1.sequence }
+    }
+
+    /// The disk as it is found: what its journals say must be true, and what has a final name must be whole.
+    mutating func look(at image: DiskImage) {
+        for entries in image.directories.values {
+            for (name, inode) in entries.names {
+                guard let file = image.inodes[inode], !file.isDirectory else { continue }
+                // What was never synced may be torn: that was asked for.
+                if Self.isFinal(name), syncs, !isWhole(file) { broke("C3", "\(name) is not whole") }
+                guard name.hasSuffix(".part.ferry") || name.hasSuffix(".part.ferry.old") else { continue }
+                let slots = JournalClaim.all(in: file.all)
+                for (place, claim) in slots {
+                    var claim = claim
+                    claim.isStable = true
+                    claims[inode, default: [:]][place] = [claim]
+                }
+                guard let newest = slots.values.max(by: { $0.sequence < $1.sequence }) else { continue }
+                if entries.names.values.contains(newest.record.partInode) { believe(newest, of: name, image) }
+            }
+        }
+    }
+
+    /// What the engine would believe of a journal that it finds.
+    private mutating func believe(_ claim: JournalClaim, of name: String, _ image: DiskImage) {
+        let record = claim.record
+        guard record.unsyncedBoot == nil || record.unsyncedBoot == image.bootID else { return }
+        guard let part = image.inodes[record.partInode], !part.isDirectory, let etag = record.identity.etag,
+            let file = files[etag]
+        else { return }
+        for range in claim.ranges.ranges where !part.holds(file, range) {
+            broke("C1", "\(name) claims \(range), which is lost")
+        }
+    }
+}
+
+extension ModelInode {
+    /// All that programs see.
+    var all: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+            count = read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        }
+    }
+}

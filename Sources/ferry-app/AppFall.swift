@@ -1,0 +1,51 @@
+import Ferry
+import FerryEngine
+import FerryTesting
+import Foundation
+import Synchronization
+
+/// One download whose process kills itself before the n-th call that changes the disk.
+///
+/// `ferry-app fall N URL DIRECTORY sync|nosync`. It ends with 0 when the download is complete before that, with 1 when it
+/// failed. Time goes fast, so that a small file is synced several times on its way.
+enum AppFall {
+    /// The calls that count.
+    private static let counted: Set<FileError.Operation> = [
+        .open, .create, .write, .sync, .truncate, .allocate, .link, .rename, .remove, .makeDirectory, .syncDirectory,
+        .setMode, .setTime, .setAttribute,
+    ]
+
+    static func run(_ arguments: [String]) async -> Never {
+        guard arguments.count == 4, let last = Int(arguments[0]), let url = try? DownloadURL(arguments[1]) else {
+            FileHandle.standardError.write(Data("usage: ferry-app fall N URL DIRECTORY sync|nosync\n".utf8))
+            exit(64)
+        }
+        let calls = Atomic(0)
+        let disk = FaultyFileSystem { operation, _ in
+            guard counted.contains(operation) else { return nil }
+            if calls.add(1, ordering: .relaxed).newValue == last { kill(getpid(), SIGKILL) }
+            return nil
+        }
+        let clock = QuickClock()
+        let engine = EngineProvider(clock: clock) { configuration in
+            EngineEnvironment(
+                transport: HTTPTransport(configuration.transfer), fileSystem: disk, clock: clock, pool: BlockingPool(),
+                executor: TransferExecutor.shared, random: { 0 })
+        }
+        var configuration = DownloadManager.Configuration.ephemeral
+        configuration.minFreeBytes = 0
+        configuration.stallTimeout = .seconds(1_000_000)
+        let manager = DownloadManager(configuration, engine: engine)
+        var request = DownloadRequest(sources: [url], destination: .directory(arguments[2]))
+        request.maxConnections = 1
+        request.syncsToDisk = arguments[3] == "sync"
+        do throws(DownloadError) {
+            _ = try await manager.download(request).finished()
+        } catch {
+            FileHandle.standardError.write(Data("\(error.message)\n".utf8))
+            exit(1)
+        }
+        await manager.shutdown()
+        exit(0)
+    }
+}

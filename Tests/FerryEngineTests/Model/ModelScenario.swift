@@ -1,0 +1,81 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+/// A download whose every step is kept, to be cut at each.
+enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    /// Begun, synced three times on the way, published.
+    case whole
+    /// Gone on with from what an earlier run left, published.
+    case resumed
+    /// Under 1 MiB: published in one step.
+    case small
+    /// Under 1 MiB, but its connection broke: moved to the disk, gone on with.
+    case spilled
+    /// The server has another file than an earlier run began: that one is put aside.
+    case changed
+    /// As `whole`, and bytes are written while a sync is under way.
+    case overlapping
+
+    var testDescription: String { rawValue }
+
+    func rig(syncs: Bool = true) -> ModelRig {
+        switch self {
+        case .whole, .resumed, .overlapping: ModelRig(resource: Resource(size: 1_200_003, seed: 3), syncs: syncs)
+        case .small, .spilled: ModelRig(resource: Resource(size: 40_001, seed: 4), syncs: syncs)
+        case .changed:
+            ModelRig(
+                resource: Resource(size: 1_250_000, seed: 5), earlier: [Resource(size: 1_200_003, seed: 3)],
+                syncs: syncs)
+        }
+    }
+
+    /// The disk on which the run begins.
+    func start(_ rig: ModelRig) async throws -> ModelDisk {
+        let disk = rig.disk()
+        guard self == .resumed || self == .changed else { return disk }
+        var first = rig
+        if let old = rig.earlier.first {
+            first.resource = old
+            first.earlier = [rig.resource]
+        }
+        let outcome = try await first.run(on: disk, checkpoints: [300_000], watched: disk, stopsAt: 600_000)
+        try #require(outcome.end.isStopped)
+        try #require(first.claimed(on: disk) == 600_000)
+        return disk
+    }
+
+    /// The run itself, on a file system that stands on `disk`.
+    func run(_ rig: ModelRig, on fileSystem: any FileSystem, _ disk: ModelDisk) async throws -> ModelRig.Outcome {
+        switch self {
+        case .small: return try await rig.run(on: fileSystem)
+        case .spilled: return try await rig.run(on: fileSystem, breaks: [20_000])
+        case .whole, .resumed, .changed:
+            return try await rig.run(on: fileSystem, checkpoints: [300_000, 600_000, 900_000], watched: disk)
+        case .overlapping:
+            disk.duringSync { [disk] path in
+                guard path.string.hasSuffix(".part") else { return }
+                // The transfer goes on meanwhile, on another thread; at the end it does not, and nothing waits long.
+                let before = disk.writes
+                for _ in 0..<100 where disk.writes == before { sched_yield() }
+            }
+            defer { disk.duringSync(nil) }
+            return try await rig.run(on: fileSystem, checkpoints: [200_000, 500_000, 800_000], watched: disk)
+        }
+    }
+
+    /// Every step of one run that comes to its end.
+    func steps(_ rig: ModelRig) async throws -> [DiskStep] {
+        let disk = try await start(rig)
+        disk.record()
+        let outcome = try await run(rig, on: disk, disk)
+        try #require(outcome.end.file?.path == ModelRig.path.string, "\(outcome.end)")
+        try #require(rig.isWhole(ModelRig.path, on: disk))
+        try #require(disk.violations == [])
+        return disk.steps
+    }
+}

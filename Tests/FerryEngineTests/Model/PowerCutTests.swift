@@ -1,0 +1,90 @@
+import FerryCore
+import FerryTesting
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("The engine on a disk that loses what was not synced", .serialized, .timeLimit(.minutes(20)))
+struct PowerCutTests {
+    /// One power cut.
+    struct Cut: Sendable, CustomStringConvertible {
+        var step: DiskStep
+        var number: Int
+        var seed: UInt64
+        var names: DiskImage.NameLoss
+        var description: String { "cut at step \(number) (\(step.name)), seed \(seed), names \(names)" }
+        func disk() -> ModelDisk { step.powerCut(seed: seed, names: names) }
+    }
+
+    /// As many cuts as are asked for, over all steps.
+    static func cuts(_ steps: [DiskStep], _ names: DiskImage.NameLoss) -> [Cut] {
+        let each = max(1, modelSeeds / steps.count)
+        return steps.enumerated().flatMap { number, step in
+            (0..<each).map { Cut(step: step, number: number, seed: UInt64(number * 1_000_003 + $0), names: names) }
+        }
+    }
+
+    @Test(
+        "B2, C1–C5: cut at any step, it goes on with what is claimed, and nothing wrong is believed",
+        arguments: ModelScenario.allCases, DiskImage.NameLoss.allCases)
+    func synced(_ scenario: ModelScenario, _ names: DiskImage.NameLoss) async throws {
+        let rig = scenario.rig()
+        let cuts = Self.cuts(try await scenario.steps(rig), names)
+        let recovery = Recovery(rig: rig, isTidy: names == .inOrder)
+        let found = try await problems(in: cuts) { try await recovery.problems(of: $0.disk()) }
+        #expect(found == [])
+    }
+
+    @Test(
+        "B2, C1: without syncing, claims of another boot are dropped, and what is published later is right",
+        arguments: ModelScenario.allCases)
+    func unsynced(_ scenario: ModelScenario) async throws {
+        let rig = scenario.rig(syncs: false)
+        let cuts = Self.cuts(try await scenario.steps(rig), .inOrder)
+        let recovery = Recovery(rig: rig, isTidy: false)
+        let found = try await problems(in: cuts) { try await recovery.problems(of: $0.disk()) }
+        #expect(found == [])
+    }
+
+    @Test(
+        "B1, C1–C5: killed at any step, it goes on with what is claimed",
+        arguments: ModelScenario.allCases, [true, false])
+    func killed(_ scenario: ModelScenario, _ syncs: Bool) async throws {
+        let rig = scenario.rig(syncs: syncs)
+        let steps = Array(try await scenario.steps(rig).enumerated())
+        let recovery = Recovery(rig: rig)
+        let found = try await problems(in: steps.map { Kill(number: $0.offset, step: $0.element) }) {
+            try await recovery.problems(of: $0.step.crash())
+        }
+        #expect(found == [])
+    }
+
+    struct Kill: Sendable, CustomStringConvertible {
+        var number: Int
+        var step: DiskStep
+        var description: String { "killed at step \(number) (\(step.name))" }
+    }
+
+    @Test("B1, B2: cut and killed again and again, the recoveries too, it comes to its end", arguments: 0..<12)
+    func again(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<max(1, modelSeeds / 100) {
+            let scenario = ModelScenario.allCases.randomElement(using: &random) ?? .whole
+            let rig = scenario.rig()
+            var disk = try await scenario.start(rig)
+            for generation in 0..<5 {
+                disk.record()
+                _ = try await scenario.run(rig, on: disk, disk)
+                let name = "seed \(seed), round \(round), \(scenario), generation \(generation)"
+                #expect(disk.violations == [], "\(name)")
+                guard let step = disk.steps.randomElement(using: &random) else { break }
+                disk =
+                    Bool.random(using: &random)
+                    ? step.crash() : step.powerCut(seed: UInt64.random(in: 0...(.max), using: &random))
+                #expect(disk.violations == [], "\(name), \(step.name)")
+            }
+            #expect(try await Recovery(rig: rig).problems(of: disk) == [], "seed \(seed), round \(round), \(scenario)")
+        }
+    }
+}

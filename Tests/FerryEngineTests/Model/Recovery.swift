@@ -1,0 +1,63 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+/// Goes on with what a crash left, and says what is not as it must be.
+struct Recovery: Sendable {
+    let rig: ModelRig
+    /// Whether the file must come to its own name, with nothing left beside it.
+    var isTidy = true
+
+    func problems(of disk: ModelDisk) async throws -> [String] {
+        var problems = disk.violations.map { "at rest: \($0)" }
+        let claimed = rig.claimed(on: disk)
+        let found = disk.image.files
+        // Without syncing, what has its final name may be torn, and once its journal is gone nobody can tell.
+        let cannotTell = !rig.syncs && found.contains(ModelRig.path) && !found.contains("/d/a.part.ferry")
+        let outcome = try await rig.run(on: disk)
+        problems += disk.violations.dropFirst(problems.count)
+        guard let file = outcome.end.file else { return problems + ["ended with \(outcome.end.outcome)"] }
+        if !cannotTell || !file.wasAlreadyComplete, !rig.isWhole(FilePath(file.path), on: disk) {
+            problems.append("\(file.path) has other bytes, found \(found)")
+        }
+        if outcome.served > rig.resource.size - claimed {
+            problems.append("\(outcome.served) bytes came although \(claimed) were claimed")
+        }
+        if isTidy, disk.image.files != [ModelRig.path] { problems.append("left: \(disk.image.files), found \(found)") }
+        return problems
+    }
+}
+
+/// Hands out numbers.
+private final class Counter: Sendable {
+    private let last = Atomic(0)
+    func next() -> Int { last.add(1, ordering: .relaxed).oldValue }
+}
+
+/// Many disks, a few at a time; what is wrong with the first few of them.
+func problems<Case: Sendable>(
+    in cases: [Case], _ check: @escaping @Sendable (Case) async throws -> [String]
+) async throws -> [String] {
+    let counter = Counter()
+    return try await withThrowingTaskGroup(of: [String].self) { group in
+        for _ in 0..<4 {
+            group.addTask {
+                var found: [String] = []
+                while true {
+                    let index = counter.next()
+                    guard index < cases.count, found.count < 10 else { return found }
+                    found += try await check(cases[index]).map { "\(cases[index]): \($0)" }
+                }
+            }
+        }
+        return try await group.reduce(into: []) { $0 += $1 }
+    }
+}
+
+/// How many power cuts each case looks at: `FERRY_MODEL_SEEDS`, else 200, which over all cases makes thousands.
+let modelSeeds = ProcessInfo.processInfo.environment["FERRY_MODEL_SEEDS"].flatMap { Int($0) } ?? 200

@@ -1,0 +1,108 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("A process that is killed at each of its calls to the disk", .timeLimit(.minutes(20)))
+struct FallTests {
+    /// What a run of `ferry-app fall` ended with.
+    private enum End: Sendable, Equatable { case killed, completed, other(Int32) }
+
+    /// How far all tries together have come.
+    private final class Tally: Sendable {
+        private let kills = Mutex(0)
+        private let isOver = Mutex(false)
+
+        func add(_ end: End) {
+            switch end {
+            case .killed: kills.withLock { $0 += 1 }
+            case .completed: isOver.withLock { $0 = true }
+            case .other: break
+            }
+        }
+        var count: Int { kills.withLock { $0 } }
+        var hasEnded: Bool { isOver.withLock { $0 } }
+    }
+
+    private static func run(_ n: Int, _ url: String, _ directory: String, syncs: Bool) async throws -> End {
+        let process = Process()
+        process.executableURL = try AppProcess.binary()
+        process.arguments = ["fall", "\(n)", url, directory, syncs ? "sync" : "nosync"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.standardError
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { process in
+                switch (process.terminationReason, process.terminationStatus) {
+                case (.uncaughtSignal, SIGKILL): continuation.resume(returning: .killed)
+                case (.exit, 0): continuation.resume(returning: .completed)
+                case (_, let status): continuation.resume(returning: .other(status))
+                }
+            }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+    }
+
+    @Test(
+        "B1, C: before the first, the second, the third … call, it goes on afterwards with what is claimed",
+        arguments: [(1_200_003, true), (1_200_003, false), (40_001, true)] as [(Int64, Bool)])
+    func everyCall(size: Int64, syncs: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: size, seed: 9)
+            shop.server.serve("/a", resource)
+            shop.server.setServerRate(8 << 20)
+            let tally = Tally()
+            // Two at a time; each number in a directory of its own.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for first in 1...2 {
+                    group.addTask {
+                        for n in stride(from: first, through: 400, by: 2) where !tally.hasEnded {
+                            let directory = shop.path("\(n)")
+                            try FileManager.default.createDirectory(
+                                atPath: directory, withIntermediateDirectories: true)
+                            let end = try await Self.run(n, shop.server.url("/a"), directory, syncs: syncs)
+                            tally.add(end)
+                            if case .other(let status) = end { Issue.record("call \(n): it ended with \(status)") }
+                            try await Self.check(shop, resource, directory, "call \(n)", syncs: syncs)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(tally.hasEnded)
+            #expect(tally.count > (size < 1 << 20 ? 3 : 20))
+        }
+    }
+
+    /// Looks at what the kill left, goes on, and looks at the file.
+    private static func check(
+        _ shop: Workshop, _ resource: Resource, _ directory: String, _ context: String, syncs: Bool
+    ) async throws {
+        let (final, part) = (directory + "/a", directory + "/a.part")
+        var claimed: Int64 = 0
+        if FileManager.default.fileExists(atPath: final) {
+            #expect(resource.source.compare(file: final, size: resource.size) == .equal, "\(context)")
+            claimed = resource.size
+        } else if let record = try? Journal.read(at: FilePath(part + ".ferry"), fileSystem: LocalFileSystem()) {
+            let ranges = record.claimed.map { $0[0]..<$0[1] }
+            claimed = ranges.reduce(0) { $0 + Int64($1.count) }
+            if !ranges.isEmpty {
+                #expect(resource.source.compare(file: part, ranges: ranges) == .equal, "\(context): \(ranges)")
+            }
+        }
+        let manager = shop.manager()
+        var request = try shop.request("/a") { $0.destination = .directory(directory) }
+        request.syncsToDisk = syncs
+        request.maxConnections = 1
+        let outcome = try await shop.outcome(of: manager, request)
+        #expect(try outcome.file.path == final, "\(context)")
+        #expect(resource.source.compare(file: final, size: resource.size) == .equal, "\(context)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["a"], "\(context)")
+        if claimed > 0, claimed < resource.size { #expect(outcome.resumedAt == claimed, "\(context)") }
+    }
+}
