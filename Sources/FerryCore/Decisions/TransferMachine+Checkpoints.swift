@@ -42,7 +42,10 @@ extension TransferMachine {
     ) {
         isCheckpointing = false
         if isCheckpointStale { return }
-        if succeeded { planner.claim(snapshot) } else { planner.forgetUnclaimed() }
+        guard !succeeded else { return planner.claim(snapshot) }
+        planner.forgetUnclaimed()
+        // The last bytes came before it was known that the disk did not keep them: there is something to fetch again.
+        if phase != .ended, !planner.isComplete { isFinishing = false }
     }
 
     /// There was nothing to sync.

@@ -89,6 +89,35 @@ struct TransferMachineScenarioTests {
         #expect(world.machine.proof == .none || world.restarts > 0)
     }
 
+    @Test("B4: the last bytes come while a sync fails: what it did not keep is fetched again")
+    func lostAtTheEnd() throws {
+        var machine = TransferMachine(settings: TransferMachine.Settings())
+        guard case .open(let id)? = machine.tick(at: .zero).first,
+            case .fetch(let fetch) = machine.next(for: id, at: .zero)
+        else { throw Unexpected() }
+        var origin = ModelOrigin()
+        origin.size = 1000
+        var random = SeededBytes(seed: 1)
+        guard case .answer(let head, _) = origin.reply(to: fetch.ask, ifRange: nil, at: 0, random: &random) else {
+            throw Unexpected()
+        }
+        let verdict = ResponseVerdict.judge(head, asked: fetch.ask, now: ModelOrigin.epoch)
+        _ = machine.headReceived(verdict, on: id, at: .zero, random: 0.5)
+        machine.arrived(1000, on: id, at: .zero)
+        guard case .write = machine.place(1000, on: id) else { throw Unexpected() }
+        let snapshot = machine.beginCheckpoint(at: .zero)
+        _ = machine.wrote(on: id)
+        machine.ended(id, .complete, at: .zero, random: 0.5)
+        #expect(machine.planner.isComplete)
+        machine.left(id, at: .zero)
+        machine.checkpointEnded(snapshot, succeeded: false, at: .zero)
+        let commands = machine.tick(at: .seconds(1))
+        #expect(commands.contains { if case .open = $0 { true } else { false } })
+        #expect(!commands.contains { if case .finish = $0 { true } else { false } })
+    }
+
+    private struct Unexpected: Error {}
+
     @Test("A21: breaks: what came is kept, nothing comes twice")
     func breaks() {
         let (world, outcome) = run(origin { ($0.size, $0.breaks) = (200 << 20, 0.1) })
