@@ -70,6 +70,7 @@ extension TransferMachine {
         let segment = planner.segments[id]
         planner.release(id)
         connections[id]?.hasHead = false
+        connections[id]?.isChecking = false
         let end = connection.isAbandoned && end != .complete ? .stopped : end
         switch end {
         case .complete:
@@ -90,8 +91,9 @@ extension TransferMachine {
                 failed(reason, id, at: now, random: random)
             }
         case .broken(let reason): broke(reason, id, connection, at: now, random: random)
+        case .spoiled(let expected, let actual): wasSpoiled(expected, actual, id, at: now, random: random)
         }
-        guard planner.isComplete, phase == .running else { return }
+        guard planner.isComplete, phase == .running, !isChecking else { return }
         // A stream cut at exactly its declared end is whole too.
         if connection.hasHead, weakestJoin == nil { sawWholeEnd = true }
         isFinishing = true

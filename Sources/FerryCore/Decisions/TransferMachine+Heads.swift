@@ -247,6 +247,7 @@ extension TransferMachine {
         // What cannot be proven begins again as often as it may be tried: its old bytes are no progress.
         guard isChange else { return true }
         mostWritten = 0
+        spoiled = spoiled.map { _ in RangeSet() }
         changes += 1
         if changes > 3 {
             end(DownloadError(.remoteChanged, ErrorPhrase(.keepsChanging, reason), recovery: .needsUser))

@@ -13,6 +13,7 @@ extension TransferMachine {
             $0.hasHead = false
             $0.isProbe = false
             $0.isWhole = false
+            $0.isChecking = false
         }
         planner.release(id)
         switch phase {

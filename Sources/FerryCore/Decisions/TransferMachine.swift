@@ -88,6 +88,8 @@ package struct TransferMachine: Sendable {
         case failedBeforeHead(String, isTransient: Bool)
         /// The body broke.
         case broken(String)
+        /// The body came to its declared end and did not have its digest; what it wrote was forgotten.
+        case spoiled(expected: String, actual: String)
     }
 
     package enum Phase: Hashable, Sendable {
@@ -109,6 +111,8 @@ package struct TransferMachine: Sendable {
         var isProbe = false
         /// The body is the file from byte 0, not a range.
         var isWhole = false
+        /// What it reads is compared with a digest of its own at its end.
+        var isChecking = false
         var isAsking = true
         var isCut = false
         /// It was cut because it brought nothing.
@@ -169,6 +173,10 @@ package struct TransferMachine: Sendable {
     var finished: FileIdentity?
     /// The most bytes that were there of this file: less is no progress.
     var mostWritten: ByteCount = 0
+    /// Bytes that came in answers with a wrong digest: at least once, at least twice.
+    var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled - 1)
+    /// Some came so once more.
+    var isHopeless = false
     /// Why the first source is not used any more.
     var deadEnd: DownloadError?
     var openingIsPlain = false

@@ -27,6 +27,7 @@ extension ErrorPhrase.Key {
         case .weakProof: "文件已完整，但其证明仅为“{0}”"
         case .wrongDigest: "文件的摘要不符：应为 {0}，实为 {1}"
         case .wrongDigestInStream: "已写出内容的摘要不符：应为 {0}，实为 {1}"
+        case .wrongMessageDigest: "服务器发送的内容与其 Content-Digest 不符：应为 {0}，实为 {1}"
         case .notInChecksumList: "{0} 中没有 {1} 的摘要"
 
         case .partDamaged: "部分文件 {0} 被其他程序删除、截短或替换"

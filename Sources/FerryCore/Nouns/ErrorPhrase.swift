@@ -45,7 +45,7 @@ extension ErrorPhrase {
         case gaveUpOnce, gaveUp
         // Files on servers
         case fileTooLarge, fileLargerThan, noLength, otherFile, changed, changedInStream, keepsChanging, cannotGoOn
-        case weakProof, wrongDigest, wrongDigestInStream, notInChecksumList
+        case weakProof, wrongDigest, wrongDigestInStream, wrongMessageDigest, notInChecksumList
         // Files here
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         // Resume data
