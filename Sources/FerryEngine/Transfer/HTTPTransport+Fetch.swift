@@ -68,7 +68,7 @@ extension HTTPTransport {
         if response.status == .proxyAuthenticationRequired, let proxy = route.name {
             throw TransferFailure(.proxy, "proxy \(proxy): it asks for credentials", isTransient: false)
         }
-        return WireAnswer(response)
+        return WireAnswer(response, to: hop)
     }
 
     /// An address in the URL is not looked up: say so when it is of the family that was not wanted.
@@ -77,8 +77,10 @@ extension HTTPTransport {
             let address = try? SocketAddress(ipAddress: url.host, port: url.port)
         else { return }
         switch (settings.addressFamily, address) {
-        case (.v4, .v6): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv4 address")
-        case (.v6, .v4): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv6 address")
+        case (.v4, .v6):
+            throw TransferFailure(.wrongFamily, "\(url.authority): not an IPv4 address, which was asked for")
+        case (.v6, .v4):
+            throw TransferFailure(.wrongFamily, "\(url.authority): not an IPv6 address, which was asked for")
         default: return
         }
     }
