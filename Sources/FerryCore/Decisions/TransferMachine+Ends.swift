@@ -12,8 +12,14 @@ extension TransferMachine {
     /// Bytes have come in. Called once for each piece, before it is placed.
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
+        let enough = settings.stallBytes
         let source: Int? = change(id) { connection in
             connection.bytes += count
+            if connection.bytes - connection.markBytes >= enough {
+                connection.markBytes = connection.bytes
+                connection.markTime = now
+            }
+            if connection.isAsking { connection.pausedTime = now }
             connection.requestBytes += count
             connection.tickBytes += count
             connection.lastByte = now
@@ -49,7 +55,8 @@ extension TransferMachine {
         change(id) { connection in
             guard !connection.isAsking else { return }
             connection.isAsking = true
-            connection.markTime = now
+            // The time in which nobody asked does not count.
+            connection.markTime += now - connection.pausedTime
             connection.lastByte = now
         }
     }

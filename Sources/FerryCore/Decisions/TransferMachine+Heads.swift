@@ -7,6 +7,7 @@ extension TransferMachine {
         patience = max(patience, min((now - connection.askedTime) * 3, settings.stallTimeout))
         change(id) {
             $0.markTime = now
+            $0.markBytes = $0.bytes
             $0.lastByte = now
             $0.isAsking = true
         }

@@ -126,8 +126,11 @@ package struct TransferMachine: Sendable {
         /// Bytes of the request that is under way.
         var requestBytes: ByteCount = 0
         var speed: Double = 0
+        /// When it last had brought ``Settings/stallBytes`` more, and how many bytes it had brought then.
         var markBytes: ByteCount = 0
         var markTime: Duration
+        /// When it was last asked no more.
+        var pausedTime: Duration = .zero
         /// When the request that is under way was made.
         var askedTime: Duration = .zero
         var lastByte: Duration

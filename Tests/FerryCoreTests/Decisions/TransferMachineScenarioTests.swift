@@ -357,4 +357,14 @@ struct TransferMachineScenarioTests {
         let (world, outcome) = run(good, bad)
         #expect(outcome == .finished && world.isOfOnePiece)
     }
+
+    /// Each byte began the time anew: a server that sent one a second was never given up.
+    @Test("A28: a body that comes in drops is cut at the stall timeout, however many there are")
+    func drops() {
+        let (world, _) = run(
+            origin { ($0.size, $0.connectionRate) = (1 << 20, 40) },
+            settings: { ($0.stallTimeout, $0.maxConnections) = (.seconds(20), 1) })
+        let stalls = world.events.count { if case .note(let text) = $0 { text.contains("stalled") } else { false } }
+        #expect(stalls > 50)
+    }
 }
