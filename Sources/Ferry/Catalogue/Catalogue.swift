@@ -1,3 +1,4 @@
+import FerryCore
 import Dispatch
 import FerryEngine
 import GRDB
@@ -145,7 +146,7 @@ package final class Catalogue: DownloadStore {
             do {
                 values.append(try read(row))
             } catch {
-                report(DownloadError(error, catalogue: path, doing: "read an entry of"))
+                report(DownloadError(error, catalogue: path, doing: .catalogueEntry))
             }
         }
         return values
@@ -163,7 +164,7 @@ package final class Catalogue: DownloadStore {
                 do {
                     continuation.resume(returning: .success(try body(db)))
                 } catch {
-                    let error = DownloadError(error, catalogue: self.path, doing: "read")
+                    let error = DownloadError(error, catalogue: self.path, doing: .catalogueReading)
                     continuation.resume(returning: .failure(error))
                 }
             }
@@ -186,7 +187,7 @@ package final class Catalogue: DownloadStore {
                 DispatchQueue.global().async {
                     if isFirst {
                         do { try self.database.close() } catch {
-                            self.report(DownloadError(error, catalogue: self.path, doing: "close"))
+                            self.report(DownloadError(error, catalogue: self.path, doing: .catalogueClosing))
                         }
                         self.lock.release()
                     }

@@ -1,3 +1,4 @@
+import FerryCore
 import FerryEngine
 import Foundation
 import SystemPackage
@@ -65,14 +66,15 @@ final class StateLock: Sendable {
 
     private static func isTaken(by owner: Int32?, _ path: FilePath) -> DownloadError {
         let directory = path.removingLastComponent().string
-        let who =
+        let taken =
             if owner == ProcessInfo.processInfo.processIdentifier {
-                "open already in this process"
+                ErrorPhrase(.openHere, directory)
+            } else if let owner {
+                ErrorPhrase(.openInProcess, directory, "\(owner)")
             } else {
-                "open in another process" + (owner.map { " (\($0))" } ?? "")
+                ErrorPhrase(.openElsewhere, directory)
             }
         return DownloadError(
-            .catalogue, "the catalogue in \(directory) is \(who)",
-            suggestion: "Close it there first, or use another identifier.", recovery: .needsUser)
+            .catalogue, taken, suggestion: ErrorPhrase(.closeFirst), recovery: .needsUser)
     }
 }

@@ -156,7 +156,7 @@ extension Scheduler {
         case .before(let id), .after(let id):
             guard let key = listed.first(where: { $0.id == id })?.key else {
                 throw DownloadError(
-                    .notFound, "\(id) is not listed among those of the same priority", recovery: .needsUser)
+                    .notFound, ErrorPhrase(.notInThatPriority, "\(id)"), recovery: .needsUser)
             }
             placement = if case .before = place { .before(key) } else { .after(key) }
         }
@@ -177,10 +177,10 @@ extension DownloadRequest {
     func checkTexts() throws(DownloadError) {
         let size = userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard size <= 4096 else {
-            throw DownloadError(.invalidRequest, "userInfo has \(size) bytes; 4096 are the most")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.longUserInfo, "\(size)"))
         }
         if let label, label.utf8.count > 4096 {
-            throw DownloadError(.invalidRequest, "the label has \(label.utf8.count) bytes; 4096 are the most")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.longLabel, "\(label.utf8.count)"))
         }
     }
 }

@@ -231,7 +231,7 @@ extension DownloadDriver {
             bytes = status == 200 ? try await collect(response.body, most: 4 << 20) : []
         } catch { throw DownloadError(error) }
         guard status == 200 else {
-            throw DownloadError(.refused, "the list of digests \(list) cannot be had: the server answered \(status)")
+            throw DownloadError(.refused, ErrorPhrase(.unusableList, "\(list)", "\(status)"))
         }
         let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
         guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
