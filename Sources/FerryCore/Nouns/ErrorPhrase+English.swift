@@ -110,6 +110,7 @@ extension ErrorPhrase.Key {
         case .noAddress: "{0}: no address"
         case .nameWithoutAddress: "{0}: the name has no address"
         case .noAddressOfVersion: "{0}: no {1} address"
+        case .addressOfOtherVersion: "{0}: not an {1} address, which was asked for"
         case .noSuchHost: "{0}: there is no such host"
         case .noAnswerInTime: "{0}: no answer in time"
         case .noConnectionInTime: "{0}: no connection in time"

@@ -101,6 +101,7 @@ extension ErrorPhrase.Key {
         case .noAddress: "{0}：没有地址"
         case .nameWithoutAddress: "{0}：该名称没有地址"
         case .noAddressOfVersion: "{0}：没有 {1} 地址"
+        case .addressOfOtherVersion: "{0}：不是所要求的 {1} 地址"
         case .noSuchHost: "{0}：没有这个主机"
         case .noAnswerInTime: "{0}：响应超时"
         case .noConnectionInTime: "{0}：连接超时"

@@ -62,7 +62,7 @@ extension ErrorPhrase {
         case samplesDiffer, tooLittle
         // The network. Where a sentence says when, one of the last three fills it.
         case stopped, transportShutDown, failedWith, at, proxyNamed
-        case noAddress, nameWithoutAddress, noAddressOfVersion, noSuchHost
+        case noAddress, nameWithoutAddress, noAddressOfVersion, addressOfOtherVersion, noSuchHost
         case noAnswerInTime, noConnectionInTime, noHandshakeInTime
         case connectionRefused, noRoute, networkUnreachable, networkDown, connectTimedOut, connectionReset, brokenPipe
         case noDescriptors, connectionClosed, closedInHandshake, bodyTooShort, unaskedAnswer, unusableHTTP

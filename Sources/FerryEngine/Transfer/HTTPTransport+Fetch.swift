@@ -78,9 +78,9 @@ extension HTTPTransport {
         else { return }
         switch (settings.addressFamily, address) {
         case (.v4, .v6):
-            throw TransferFailure(.wrongFamily, ErrorPhrase(.noAddressOfVersion, url.authority, "IPv4"))
+            throw TransferFailure(.wrongFamily, ErrorPhrase(.addressOfOtherVersion, url.authority, "IPv4"))
         case (.v6, .v4):
-            throw TransferFailure(.wrongFamily, ErrorPhrase(.noAddressOfVersion, url.authority, "IPv6"))
+            throw TransferFailure(.wrongFamily, ErrorPhrase(.addressOfOtherVersion, url.authority, "IPv6"))
         default: return
         }
     }
