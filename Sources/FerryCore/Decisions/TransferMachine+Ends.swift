@@ -32,7 +32,8 @@ extension TransferMachine {
     /// The write that ``place(_:on:)`` gave has returned. Whether reading must stop until a checkpoint is done.
     package mutating func wrote(on id: ConnectionID) -> Bool {
         planner.wrote(id)
-        if planner.writtenBytes > mostWritten {
+        // What a stall would be is no progress: else one byte a second would keep it trying for ever.
+        if planner.writtenBytes - mostWritten >= settings.stallBytes {
             mostWritten = planner.writtenBytes
             retry.progressed()
         }

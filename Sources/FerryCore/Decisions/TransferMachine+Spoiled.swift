@@ -32,7 +32,7 @@ extension TransferMachine {
     {
         guard phase == .running || phase == .opening else { return }
         let phrase = ErrorPhrase(.wrongMessageDigest, expected, actual)
-        let reason = phrase.text(in: .english)
+        let reason = Reason(.wrongMessageDigest, expected, actual)
         if isHopeless {
             if failedForGood(id, reason) {
                 isHopeless = false
