@@ -52,6 +52,11 @@ bench: ## Measure Ferry beside its peers, write docs/benchmarks.md (ARGS='--rows
 	@Scripts/dependencies build bench
 	Scripts/bench $(ARGS)
 
+.PHONY: compare-peers
+compare-peers: dependencies ## Run hostile servers and faults with Ferry and its peers, write docs/reliability.md (ARGS='--rows A3 -v')
+	@Scripts/dependencies bench
+	Scripts/compare-peers $(ARGS)
+
 docs: dependencies ## Compile the samples of the documents and make the API's pages in .build/docs
 	@Scripts/dependencies lint
 	Scripts/docs

@@ -222,9 +222,9 @@ struct DestinationTests {
 
     @Test("of several files the first present code of the documented order counts")
     func precedence() async throws {
-        let closed = try await OriginServer.start()
+        let closed = try ClosedPort()
         let nobody = closed.url("/x")
-        await closed.shutdown()
+        defer { withExtendedLifetime(closed) {} }
         try await OriginServer.with { server in
             for name in ["ok", "taken", "wrong", "secret"] { server.serve("/\(name)", Resource(size: 1000, seed: 47)) }
             server.always("/secret", .basicAuth("a", "b"))

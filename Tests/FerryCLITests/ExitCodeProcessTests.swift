@@ -8,12 +8,11 @@ import Testing
 
     @Test("3: nobody answers")
     func network() async throws {
-        let server = try await OriginServer.start()
-        let url = server.url("/f")
-        await server.shutdown()
-        let outcome = try await FerryProcess.run(["get", "--retries", "1", url], in: Workplace())
+        let closed = try ClosedPort()
+        let outcome = try await FerryProcess.run(["get", "--retries", "1", closed.url("/f")], in: Workplace())
         #expect(outcome.code == 3, "\(outcome.error)")
         #expect(outcome.output.isEmpty)
+        withExtendedLifetime(closed) {}
     }
 
     @Test("4: the server refuses, or the file is larger than allowed")

@@ -1,4 +1,5 @@
 import FerryTesting
+import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -28,6 +29,70 @@ struct URLRouteTests {
                 try await client.get("/file/10?status=503,1&times=2")
                 #expect(await client.response().status == status)
             }
+        }
+    }
+
+    @Test("A misbehaviour may be for each second request alone, or for those with a Range alone")
+    func conditions() async throws {
+        try await OriginServer.with { server in
+            let client = try await RawClient.connect(server.port)
+            for status in [200, 503, 200, 503] {
+                try await client.get("/file/10?status=503&every=2")
+                #expect(await client.response().status == status)
+            }
+            try await client.get("/file/10?status=503&ranged&times=1")
+            #expect(await client.response().status == 200)
+            for status in [503, 206] {
+                try await client.get("/file/10?status=503&ranged&times=1", "Range: bytes=5-")
+                #expect(await client.response().status == status)
+            }
+        }
+    }
+
+    @Test("A scene answers as the target that was set last, and the log tells what was asked")
+    func scene() async throws {
+        try await OriginServer.with { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.get("/scene/a.bin")
+            #expect(await client.response().status == 404)
+            for seed: UInt64 in [1, 2] {
+                try await client.get("/set/a.bin?/file/10?seed=\(seed)")
+                #expect(await client.response().status == 200)
+                try await client.get("/scene/a.bin", "X-A: b")
+                #expect(await client.response().body == DeterministicBytes(seed: seed).bytes(0..<10))
+            }
+            for target in ["/scene/a.bin", "/redirect/302/0/scene/a.bin", "/set/a.bin?/file/10", ""] {
+                try await client.get("/set/a.bin?\(target)")
+                #expect(await client.response().status == 400)
+            }
+            try await client.get("/set/b.bin?/file/10?location=/scene/b.bin")
+            #expect(await client.response().status == 200)
+            let log = server.requestLog
+            #expect(log.contains(#"["X-A","b"]"#) && !log.contains("set"))
+            #expect(log.components(separatedBy: "a.bin").count == 4)
+        }
+    }
+
+    @Test(
+        "Each misbehaviour has a parameter",
+        arguments: [
+            ("badrange=none", 206, "Content-Range", nil), ("anyifrange", 206, "Content-Range", "bytes 4-9/10"),
+            ("byteranges", 206, "Content-Type", "multipart/byteranges; boundary=ferry-boundary"),
+            ("part=2-6", 206, "Content-Range", "bytes 2-5/10"), ("part=6-2", 400, "ETag", nil),
+            ("unsatisfiable=7", 416, "Content-Range", "bytes */7"),
+            ("unsatisfiable=none", 416, "Content-Range", nil), ("version=2", 200, "ETag", "\"s2-10\""),
+            ("length=6", 206, "Content-Length", "6"), ("manyfields=3,5", 206, "X-Filler-2", "xxxxx"),
+            ("bodiless=204", 204, "Content-Length", nil), ("location=file:///x", 302, "Location", "file:///x"),
+            ("loop", 302, "Location", "/file/10?loop"), ("badchunk=x", 400, "ETag", nil),
+        ] as [(String, Int, String, String?)])
+    func parameters(query: String, status: Int, name: String, value: String?) async throws {
+        try await OriginServer.with { server in
+            let client = try await RawClient.connect(server.port)
+            let condition = query == "anyifrange" ? "\"other\"" : "\"s1-10\""
+            try await client.get("/file/10?\(query)", "Range: bytes=4-", "If-Range: \(condition)", "Connection: close")
+            let response = await client.response()
+            #expect(response.status == status)
+            #expect(response[name] == value)
         }
     }
 

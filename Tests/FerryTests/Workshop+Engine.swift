@@ -22,11 +22,12 @@ final class JumpingClock: EngineClock {
 extension Workshop {
     /// An engine whose chance is the kindest: back-off takes a tenth of its most.
     func engine(
-        fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock()
+        fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock(),
+        transport: (any Transport)? = nil
     ) -> EngineProvider {
         EngineProvider(clock: clock) { configuration in
             EngineEnvironment(
-                transport: HTTPTransport(configuration.transfer), fileSystem: fileSystem, clock: clock,
+                transport: transport ?? HTTPTransport(configuration.transfer), fileSystem: fileSystem, clock: clock,
                 pool: BlockingPool(), executor: TransferExecutor.shared, random: { 0 })
         }
     }

@@ -13,6 +13,10 @@ package struct Entity: Hashable, Sendable {
     package var digests: [Checksum]
     /// Digests of the body of this one message (RFC 9530 Content-Digest).
     package var messageDigests: [Checksum]
+    /// The one that this body is compared with: SHA-256, else SHA-512; others are too weak to blame a server with.
+    package var messageDigest: Checksum? {
+        messageDigests.first { $0.algorithm == .sha256 } ?? messageDigests.first { $0.algorithm == .sha512 }
+    }
     /// The number of bytes that this body declares; `nil` when chunked or ended by close.
     package var bodyBytes: ByteCount?
     /// The body ends with the connection: its end proves nothing.

@@ -10,7 +10,8 @@ package struct ConnectionID: RawRepresentable, Hashable, Sendable, CustomStringC
 /// Invariants, under any order of calls:
 /// - no byte has two writers: segments never overlap each other, nor a write that is under way;
 /// - `claimed` ⊆ `written`, and a byte is claimed only through ``claim(_:)`` of an earlier snapshot of `written`;
-/// - every byte is in `written`, in exactly one segment, or unassigned.
+/// - every byte is in `written`, in exactly one segment, withheld, or unassigned;
+/// - a byte that was forgotten is neither written anew nor claimed before ``allow(_:)`` (TRUST C2).
 package struct SegmentPlanner: Sendable {
     /// What one connection has been given.
     package struct Segment: Hashable, Sendable {
@@ -36,6 +37,8 @@ package struct SegmentPlanner: Sendable {
     package private(set) var written: RangeSet<ByteCount> { didSet { writtenBytes = written.byteCount } }
     /// The bytes in ``written``: asked for all the time.
     package private(set) var writtenBytes: ByteCount
+    /// Forgotten, and still in a journal, perhaps: nobody may change these bytes.
+    package private(set) var withheld = RangeSet<ByteCount>()
     package private(set) var segments: [ConnectionID: Segment] = [:]
 
     package init(total: ByteCount?, claimed: RangeSet<ByteCount> = RangeSet()) {
@@ -55,6 +58,7 @@ package struct SegmentPlanner: Sendable {
     /// What nobody fetches.
     package var unassigned: RangeSet<ByteCount> {
         var rest = written.gaps(in: 0..<end)
+        if !withheld.isEmpty { rest.subtract(withheld) }
         for segment in segments.values {
             if segment.position < segment.end { rest.remove(contentsOf: segment.position..<segment.end) }
             if let writing = segment.writing { rest.remove(contentsOf: writing) }
@@ -126,7 +130,11 @@ package struct SegmentPlanner: Sendable {
             segments[id]?.position = until
             return .skip(count: until - segment.position)
         }
-        let until = written.ranges.first { $0.lowerBound > segment.position }.map { min($0.lowerBound, limit) } ?? limit
+        if withheld.contains(segment.position) { return .stop }
+        var until = written.ranges.first { $0.lowerBound > segment.position }.map { min($0.lowerBound, limit) } ?? limit
+        if let kept = withheld.ranges.first(where: { $0.lowerBound > segment.position }) {
+            until = min(until, kept.lowerBound)
+        }
         segments[id]?.writing = segment.position..<until
         segments[id]?.position = until
         return .write(segment.position..<until)
@@ -155,6 +163,18 @@ package struct SegmentPlanner: Sendable {
     package mutating func claim(_ snapshot: RangeSet<ByteCount>) {
         claimed.formUnion(snapshot.intersection(written))
     }
+
+    /// These bytes are not believed any more: they are missing, and withheld until ``allow(_:)``. What of them was not
+    /// written stays as it is.
+    package mutating func forget(_ ranges: RangeSet<ByteCount>) {
+        let taken = ranges.intersection(written)
+        written.subtract(taken)
+        claimed.subtract(taken)
+        withheld.formUnion(taken)
+    }
+
+    /// No journal claims these forgotten bytes any more: they may be fetched again.
+    package mutating func allow(_ ranges: RangeSet<ByteCount>) { withheld.subtract(ranges) }
 
     /// A sync has failed: what it covered is not believed, it is fetched again. So is what is being written now: the
     /// kernel tells of a failure once, and the next sync would succeed without those bytes.

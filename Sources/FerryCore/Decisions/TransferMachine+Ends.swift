@@ -12,8 +12,14 @@ extension TransferMachine {
     /// Bytes have come in. Called once for each piece, before it is placed.
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
+        let enough = settings.stallBytes
         let source: Int? = change(id) { connection in
             connection.bytes += count
+            if connection.bytes - connection.markBytes >= enough {
+                connection.markBytes = connection.bytes
+                connection.markTime = now
+            }
+            if connection.isAsking { connection.pausedTime = now }
             connection.requestBytes += count
             connection.tickBytes += count
             connection.lastByte = now
@@ -27,7 +33,8 @@ extension TransferMachine {
     /// The write that ``place(_:on:)`` gave has returned. Whether reading must stop until a checkpoint is done.
     package mutating func wrote(on id: ConnectionID) -> Bool {
         planner.wrote(id)
-        if planner.writtenBytes > mostWritten {
+        // What a stall would be is no progress: else one byte a second would keep it trying for ever.
+        if planner.writtenBytes - mostWritten >= settings.stallBytes {
             mostWritten = planner.writtenBytes
             retry.progressed()
         }
@@ -50,7 +57,8 @@ extension TransferMachine {
         change(id) { connection in
             guard !connection.isAsking else { return }
             connection.isAsking = true
-            connection.markTime = now
+            // The time in which nobody asked does not count.
+            connection.markTime += now - connection.pausedTime
             connection.lastByte = now
         }
     }
@@ -71,6 +79,7 @@ extension TransferMachine {
         let segment = planner.segments[id]
         planner.release(id)
         connections[id]?.hasHead = false
+        connections[id]?.isChecking = false
         let end = connection.isAbandoned && end != .complete ? .stopped : end
         switch end {
         case .complete:
@@ -91,8 +100,9 @@ extension TransferMachine {
                 failed(reason, id, at: now, random: random)
             }
         case .broken(let reason): broke(reason, id, connection, at: now, random: random)
+        case .spoiled(let expected, let actual): wasSpoiled(expected, actual, id, at: now, random: random)
         }
-        guard planner.isComplete, phase == .running else { return }
+        guard planner.isComplete, phase == .running, !isChecking else { return }
         // A stream cut at exactly its declared end is whole too.
         if connection.hasHead, weakestJoin == nil { sawWholeEnd = true }
         isFinishing = true

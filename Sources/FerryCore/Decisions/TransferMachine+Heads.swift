@@ -7,6 +7,7 @@ extension TransferMachine {
         patience = max(patience, min((now - connection.askedTime) * 3, settings.stallTimeout))
         change(id) {
             $0.markTime = now
+            $0.markBytes = $0.bytes
             $0.lastByte = now
             $0.isAsking = true
         }
@@ -250,6 +251,7 @@ extension TransferMachine {
         // What cannot be proven begins again as often as it may be tried: its old bytes are no progress.
         guard isChange else { return true }
         mostWritten = 0
+        spoiled = spoiled.map { _ in RangeSet() }
         changes += 1
         if changes > 3 {
             end(DownloadError(.remoteChanged, ErrorPhrase(.keepsChanging, reason), recovery: .needsUser))

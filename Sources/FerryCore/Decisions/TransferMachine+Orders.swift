@@ -14,6 +14,7 @@ extension TransferMachine {
             $0.isProbe = false
             $0.isWhole = false
             $0.isMakingPlace = false
+            $0.isChecking = false
         }
         planner.release(id)
         switch phase {

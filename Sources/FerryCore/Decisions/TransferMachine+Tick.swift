@@ -13,7 +13,7 @@ extension TransferMachine {
         if lastCheckpoint == nil { lastCheckpoint = now }
         if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true { measure(at: now) }
         commands += cutStalled(at: now)
-        let isThere = phase == .running && planner.isComplete
+        let isThere = phase == .running && planner.isComplete && !isChecking
         if isFinishing || isThere && connections.values.allSatisfy({ !$0.isProbe || $0.isCut }) {
             isFinishing = true
             guard connections.isEmpty else {

@@ -88,6 +88,8 @@ package struct TransferMachine: Sendable {
         case failedBeforeHead(Reason, isTransient: Bool)
         /// The body broke.
         case broken(Reason)
+        /// The body came to its declared end and did not have its digest; what it wrote was forgotten.
+        case spoiled(expected: String, actual: String)
     }
 
     package enum Phase: Hashable, Sendable {
@@ -111,6 +113,8 @@ package struct TransferMachine: Sendable {
         var isWhole = false
         /// The place for its file is being made: no byte of its body has come yet.
         var isMakingPlace = false
+        /// What it reads is compared with a digest of its own at its end.
+        var isChecking = false
         var isAsking = true
         var isCut = false
         /// It was cut because it brought nothing.
@@ -124,8 +128,11 @@ package struct TransferMachine: Sendable {
         /// Bytes of the request that is under way.
         var requestBytes: ByteCount = 0
         var speed: Double = 0
+        /// When it last had brought ``Settings/stallBytes`` more, and how many bytes it had brought then.
         var markBytes: ByteCount = 0
         var markTime: Duration
+        /// When it was last asked no more.
+        var pausedTime: Duration = .zero
         /// When the request that is under way was made.
         var askedTime: Duration = .zero
         var lastByte: Duration
@@ -171,6 +178,10 @@ package struct TransferMachine: Sendable {
     var finished: FileIdentity?
     /// The most bytes that were there of this file: less is no progress.
     var mostWritten: ByteCount = 0
+    /// Bytes that came in answers with a wrong digest: at least once, at least twice.
+    var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled - 1)
+    /// Some came so once more.
+    var isHopeless = false
     /// Why the first source is not used any more.
     var deadEnd: DownloadError?
     var openingIsPlain = false

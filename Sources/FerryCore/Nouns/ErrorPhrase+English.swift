@@ -35,6 +35,7 @@ extension ErrorPhrase.Key {
         case .weakProof: "the file is complete, but its proof is only “{0}”"
         case .wrongDigest: "the file does not have its digest: expected {0}, got {1}"
         case .wrongDigestInStream: "what was written does not have its digest: expected {0}, got {1}"
+        case .wrongMessageDigest: "what the server sent does not have its Content-Digest: expected {0}, got {1}"
         case .notInChecksumList: "{0} has no digest for {1}"
 
         case .partDamaged: "the part file {0} was deleted, shortened or replaced by another program"
@@ -109,6 +110,7 @@ extension ErrorPhrase.Key {
         case .noAddress: "{0}: no address"
         case .nameWithoutAddress: "{0}: the name has no address"
         case .noAddressOfVersion: "{0}: no {1} address"
+        case .addressOfOtherVersion: "{0}: not an {1} address, which was asked for"
         case .noSuchHost: "{0}: there is no such host"
         case .noAnswerInTime: "{0}: no answer in time"
         case .noConnectionInTime: "{0}: no connection in time"

@@ -27,6 +27,7 @@ extension ErrorPhrase.Key {
         case .weakProof: "文件已完整，但其证明仅为“{0}”"
         case .wrongDigest: "文件的摘要不符：应为 {0}，实为 {1}"
         case .wrongDigestInStream: "已写出内容的摘要不符：应为 {0}，实为 {1}"
+        case .wrongMessageDigest: "服务器发送的内容与其 Content-Digest 不符：应为 {0}，实为 {1}"
         case .notInChecksumList: "{0} 中没有 {1} 的摘要"
 
         case .partDamaged: "部分文件 {0} 被其他程序删除、截短或替换"
@@ -100,6 +101,7 @@ extension ErrorPhrase.Key {
         case .noAddress: "{0}：没有地址"
         case .nameWithoutAddress: "{0}：该名称没有地址"
         case .noAddressOfVersion: "{0}：没有 {1} 地址"
+        case .addressOfOtherVersion: "{0}：不是所要求的 {1} 地址"
         case .noSuchHost: "{0}：没有这个主机"
         case .noAnswerInTime: "{0}：响应超时"
         case .noConnectionInTime: "{0}：连接超时"

@@ -62,7 +62,7 @@ extension ErrorPhrase {
         case samplesDiffer, tooLittle
         // The network. Where a sentence says when, one of the last three fills it.
         case stopped, transportShutDown, failedWith, at, proxyNamed
-        case noAddress, nameWithoutAddress, noAddressOfVersion, noSuchHost
+        case noAddress, nameWithoutAddress, noAddressOfVersion, addressOfOtherVersion, noSuchHost
         case noAnswerInTime, noConnectionInTime, noHandshakeInTime
         case connectionRefused, noRoute, networkUnreachable, networkDown, connectTimedOut, connectionReset, brokenPipe
         case noDescriptors, connectionClosed, closedInHandshake, bodyTooShort, unaskedAnswer, unusableHTTP
@@ -76,7 +76,7 @@ extension ErrorPhrase {
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Files on servers
         case fileTooLarge, fileLargerThan, noLength, otherFile, changed, changedInStream, keepsChanging, cannotGoOn
-        case weakProof, wrongDigest, wrongDigestInStream, notInChecksumList
+        case weakProof, wrongDigest, wrongDigestInStream, wrongMessageDigest, notInChecksumList
         // Files here
         case fileFailed, missing, alreadyThere, emptyFile, damaged, replaced, notRegular, inUse, removedOrReplaced
         case wrongLength, mustNotReplace, noNameLike, completeBut, notAJournal, newerJournal, largeJournal

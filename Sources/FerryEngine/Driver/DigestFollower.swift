@@ -7,6 +7,8 @@ final class DigestFollower: Sendable {
         var digest: PrefixDigest?
         /// The part file that it reads.
         var part: PartFile?
+        /// What the driver's ``DownloadDriver/State/timesForgotten`` was when it began.
+        var timesForgotten = 0
         var task: Task<Void, Never>?
     }
     private let driver: DownloadDriver
@@ -19,12 +21,15 @@ final class DigestFollower: Sendable {
         guard let algorithm = driver.state.withLock({ $0.digestToCheck })?.algorithm, let pair = driver.storage.pair
         else { return }
         // Only what is claimed: bytes that a failed sync takes back must not be in the digest.
-        let end = driver.state.withLock { $0.machine.planner.claimed.prefixEnd }
+        let (end, timesForgotten) = driver.state.withLock { ($0.machine.planner.claimed.prefixEnd, $0.timesForgotten) }
         state.withLock { state in
             guard state.task == nil else { return }
-            if state.part !== pair.part || state.digest?.algorithm != algorithm {
+            if state.part !== pair.part || state.digest?.algorithm != algorithm
+                || state.timesForgotten != timesForgotten
+            {
                 state.digest = PrefixDigest(algorithm, of: pair.part.file)
                 state.part = pair.part
+                state.timesForgotten = timesForgotten
             }
             guard let digest = state.digest, end - digest.position >= 8 << 20 else { return }
             // owner: this object; awaited in stop().
@@ -51,7 +56,10 @@ final class DigestFollower: Sendable {
         -> [UInt8]?
     {
         await stop()
-        let begun = state.withLock { $0.part === pair.part ? $0.digest : nil }
+        let timesForgotten = driver.state.withLock { $0.timesForgotten }
+        let begun = state.withLock { state in
+            state.part === pair.part && state.timesForgotten == timesForgotten ? state.digest : nil
+        }
         let digest =
             begun.flatMap { $0.algorithm == algorithm ? $0 : nil } ?? PrefixDigest(algorithm, of: pair.part.file)
         return try await driver.read(digest, to: total)

@@ -98,7 +98,7 @@ extension DownloadDriver {
                 return false
             case .begin(let entity) where isSmall(entity):
                 guard try await replace(nil, entity, url: response.url) else { return false }
-                return try await read(response.body, on: id)
+                return try await read(response.body, verdict.messageDigest, on: id)
             case .begin, .restartWith, .read:
                 return try await heavily { () async throws(DownloadError) -> Bool in
                     switch action {
@@ -108,7 +108,7 @@ extension DownloadDriver {
                         guard try await replace(reason, entity, url: response.url) else { return false }
                     default: break
                     }
-                    return try await read(response.body, on: id)
+                    return try await read(response.body, verdict.messageDigest, on: id)
                 }
             }
         } catch {
@@ -118,8 +118,12 @@ extension DownloadDriver {
         }
     }
 
-    /// Pulls the body, piece by piece, to its place.
-    private func read(_ body: TransferBody, on id: ConnectionID) async throws(DownloadError) -> Bool {
+    /// Pulls the body, piece by piece, to its place; at its end it must have its own digest, when the server gave one.
+    private func read(
+        _ body: TransferBody, _ digest: Checksum?, on id: ConnectionID
+    ) async throws(DownloadError) -> Bool {
+        var check = digest.map { MessageCheck($0) }
+        if check != nil { state.withLock { $0.machine.checks(id) } }
         while true {
             let piece: ByteBuffer?
             do throws(TransferFailure) {
@@ -135,10 +139,16 @@ extension DownloadDriver {
                 return true
             }
             guard let piece else {
-                ended(id, .complete)
+                if let check, let actual = check.mismatch() {
+                    try await takeBack(check, actual: actual, on: id)
+                    ended(id, .spoiled(expected: "\(check.expected)", actual: "\(actual)"))
+                } else {
+                    ended(id, .complete)
+                }
                 return true
             }
-            switch await take(piece, on: id) {
+            check?.received(piece)
+            switch await take(piece, &check, on: id) {
             case .wanted: break
             case .done:
                 ended(id, .stopped)
@@ -157,7 +167,7 @@ extension DownloadDriver {
     private enum Taking { case wanted, done, failed }
 
     /// Writes one piece; says whether more is wanted of this body.
-    private func take(_ piece: ByteBuffer, on id: ConnectionID) async -> Taking {
+    private func take(_ piece: ByteBuffer, _ check: inout MessageCheck?, on id: ConnectionID) async -> Taking {
         let count = ByteCount(piece.readableBytes)
         state.withLock { state in
             let now = environment.clock.now()
@@ -197,6 +207,7 @@ extension DownloadDriver {
                     let mustLook = planner.total == nil && planner.writtenBytes >= state.roomUntil
                     return (mustWait, state.machine.wantsCheckpoint, mustLook)
                 }
+                check?.wrote(range)
                 if wantsCheckpoint { bell.ring() }
                 offset += length
                 left -= ByteCount(length)

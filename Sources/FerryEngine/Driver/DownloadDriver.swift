@@ -86,6 +86,8 @@ package final class DownloadDriver: Sendable {
         var hasReopened = false
         /// A sync failed: nothing that is not claimed may be believed.
         var distrustsUnclaimed = false
+        /// How often claims were taken back: a digest that had read those bytes is of no use.
+        var timesForgotten = 0
         var lastSpaceCheck: Duration?
         /// Of a file of unknown length so many bytes may be there before the space is looked at again.
         var roomUntil: ByteCount = 0

@@ -68,7 +68,7 @@ extension HTTPTransport {
         if response.status == .proxyAuthenticationRequired, let proxy = route.name {
             throw TransferFailure(.proxy, ErrorPhrase(.proxyAsksForCredentials, proxy), isTransient: false)
         }
-        return WireAnswer(response)
+        return WireAnswer(response, to: hop)
     }
 
     /// An address in the URL is not looked up: say so when it is of the family that was not wanted.
@@ -78,9 +78,9 @@ extension HTTPTransport {
         else { return }
         switch (settings.addressFamily, address) {
         case (.v4, .v6):
-            throw TransferFailure(.dns(permanent: true), ErrorPhrase(.noAddressOfVersion, url.authority, "IPv4"))
+            throw TransferFailure(.wrongFamily, ErrorPhrase(.addressOfOtherVersion, url.authority, "IPv4"))
         case (.v6, .v4):
-            throw TransferFailure(.dns(permanent: true), ErrorPhrase(.noAddressOfVersion, url.authority, "IPv6"))
+            throw TransferFailure(.wrongFamily, ErrorPhrase(.addressOfOtherVersion, url.authority, "IPv6"))
         default: return
         }
     }

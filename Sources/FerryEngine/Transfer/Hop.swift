@@ -1,3 +1,4 @@
+import NIOCore
 import Synchronization
 
 /// One request on the wire, as the fetch and the connection's handler both see it.
@@ -8,6 +9,7 @@ final class Hop: Sendable {
     /// What goes into the request line, byte for byte: `/path?query`, or the whole URL for a proxy.
     let target: String
     private let flags = Atomic<UInt8>(0)
+    private let leftover = Mutex<[ByteBuffer]>([])
 
     private enum Flag {
         static let reused: UInt8 = 1
@@ -33,6 +35,15 @@ final class Hop: Sendable {
     func answerBegan() {
         flags.bitwiseOr(Flag.answered, ordering: .releasing)
     }
+
+    /// Bytes of the connection that came last, before its end, and that nobody had asked for.
+    func leave(_ bytes: ByteBuffer) { leftover.withLock { $0.append(bytes) } }
+
+    /// What was left has been delivered after all.
+    func forgetLeftover() { leftover.withLock { $0.removeAll() } }
+
+    /// Takes the first of what was left.
+    func takeLeftover() -> ByteBuffer? { leftover.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }
 
 /// The hops that are under way, by number.

@@ -6,7 +6,8 @@ import NIOHTTP1
 /// Outbound it puts the exact request target in place: AsyncHTTPClient only knows URLs that went through Foundation,
 /// which escapes some valid paths anew, and always asks for a path, where a proxy wants the whole URL (RFC 9112 §3.2.2).
 /// Inbound it notes the first byte of an answer, so that a connection which dies before it can be told from one that
-/// dies after it.
+/// dies after it. And it keeps what comes although nobody has asked: so NIO empties a socket whose other end has closed,
+/// and AsyncHTTPClient throws that away when the body turns out to be short (A21).
 final class HopHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
@@ -16,6 +17,10 @@ final class HopHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let hops: HopRegistry
     private var current: Hop?
     private var hasServed = false
+    private var isAnswered = false
+    /// Somebody has asked for the next piece. What comes after ``channelReadComplete(context:)`` and before ``read(context:)``
+    /// reaches nobody unless the answer is whole.
+    private var isWanted = true
 
     init(hops: HopRegistry) {
         self.hops = hops
@@ -30,6 +35,7 @@ final class HopHandler: ChannelDuplexHandler, RemovableChannelHandler {
             hop.wentOut(onReusedConnection: hasServed)
             head.uri = hop.target
             current = hop
+            isAnswered = false
         }
         head.headers.remove(name: Hop.fieldName)
         hasServed = true
@@ -38,9 +44,24 @@ final class HopHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if let hop = current {
-            hop.answerBegan()
-            current = nil
+            if !isAnswered {
+                hop.answerBegan()
+                isAnswered = true
+            }
+            if !isWanted { hop.leave(unwrapInboundIn(data)) }
         }
         context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        isWanted = true
+        context.read()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // What was asked for goes on its way now, and what came before it unasked.
+        if isWanted { current?.forgetLeftover() }
+        isWanted = false
+        context.fireChannelReadComplete()
     }
 }

@@ -15,6 +15,9 @@ private final class BodyReader {
     private var iterator: HTTPClientResponse.Body.AsyncIterator?
     /// What must still come, when the length was declared.
     private var missing: Int64?
+    private let hop: Hop
+    /// Chunks would have to be told apart.
+    private let hasLength: Bool
     private var failure: TransferFailure?
     private let peer: TransferFailure.Peer
     private let owner: HTTPTransport
@@ -22,12 +25,17 @@ private final class BodyReader {
     init(_ answer: WireAnswer, peer: TransferFailure.Peer, owner: HTTPTransport) {
         iterator = answer.body.makeAsyncIterator()
         missing = answer.declaredLength
+        hop = answer.hop
+        hasLength = answer.declaredLength != nil
         self.peer = peer
         self.owner = owner
     }
 
     func next() async throws(TransferFailure) -> ByteBuffer? {
-        if let failure { throw failure }
+        if let failure {
+            if let rest = leftover() { return rest }
+            throw failure
+        }
         do {
             while let part = try await iterator?.next(isolation: #isolation) {
                 let count = part.readableBytes
@@ -35,7 +43,9 @@ private final class BodyReader {
                 if count > 0 { return part }
             }
         } catch {
-            throw end(TransferFailure.mapping(error, stage: .body, peer: peer))
+            let failure = end(TransferFailure.mapping(error, stage: .body, peer: peer))
+            if let rest = leftover() { return rest }
+            throw failure
         }
         guard iterator != nil else { return nil }
         iterator = nil
@@ -48,6 +58,14 @@ private final class BodyReader {
         }
         if missing == nil, Task.isCancelled { throw end(TransferFailure(.cancelled, ErrorPhrase(.stopped))) }
         return nil
+    }
+
+    /// What had come already when the connection ended, and was not asked for in time (A21).
+    private func leftover() -> ByteBuffer? {
+        guard hasLength, failure?.kind == .broken, var rest = hop.takeLeftover(), let left = missing else { return nil }
+        let count = min(Int64(rest.readableBytes), left)
+        missing = left - count
+        return count > 0 ? rest.readSlice(length: Int(count)) : nil
     }
 
     private func end(_ failure: TransferFailure) -> TransferFailure {

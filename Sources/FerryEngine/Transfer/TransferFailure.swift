@@ -9,6 +9,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         case connectTimeout
         /// The name has no address; `permanent` when the name does not exist, rather than nobody answering.
         case dns(permanent: Bool)
+        /// The URL holds an address, and not of the family that was asked for.
+        case wrongFamily
         /// No way there: no route, the network is down.
         case unreachable
         /// The server could not prove who it is, or offers only TLS that is too old (A43).
@@ -44,7 +46,7 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
                 true
             case .dns(let permanent):
                 !permanent
-            case .certificate, .malformed, .redirect, .downgrade, .cancelled, .other:
+            case .wrongFamily, .certificate, .malformed, .redirect, .downgrade, .cancelled, .other:
                 false
             }
         }

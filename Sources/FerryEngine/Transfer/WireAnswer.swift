@@ -10,13 +10,16 @@ struct WireAnswer: Sendable {
     let body: HTTPClientResponse.Body
     /// The length that frames the body; `nil` when it is chunked or ends with the connection.
     let declaredLength: Int64?
+    /// The request that it answers.
+    let hop: Hop
 
     /// The most that is read of a body nobody wants, to keep its connection.
     static let discardLimit: Int64 = 64 * 1024
     /// The longest that such a body is waited for.
     static let discardTime = Duration.milliseconds(500)
 
-    init(_ response: HTTPClientResponse) {
+    init(_ response: HTTPClientResponse, to hop: Hop) {
+        self.hop = hop
         var fields = HTTPFields()
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }

@@ -56,6 +56,15 @@ extension Behaviour {
         }
     }
 
+    /// Always this part, whatever was asked: a 206 to a request without Range too (A10).
+    public static func onlyPart(_ part: Range<Int64>) -> Behaviour {
+        Behaviour { answer, request, resource in
+            let field = "bytes=\(part.lowerBound)-\(part.upperBound - 1)"
+            answer = .honest(
+                RequestHead(method: request.method, target: "/", fields: [Field("Range", field)]), resource)
+        }
+    }
+
     /// A single range is answered as multipart/byteranges (A8).
     public static let multipart = Behaviour { answer, request, resource in
         guard answer.status == 206, let field = request["Range"],

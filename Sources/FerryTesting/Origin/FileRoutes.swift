@@ -6,6 +6,8 @@ final class FileRoutes: Sendable {
     /// How often a URL with `times` was asked for.
     private let hits: Mutex<[String: Int]> = Mutex([:])
     private let tokens: Mutex<[Int: TokenBook]> = Mutex([:])
+    /// What the paths below `/scene/` stand for.
+    private let scenes: Mutex<[String: String]> = Mutex([:])
 
     /// What the URLs mean, for `--help` and the index page.
     static let help = """
@@ -28,14 +30,27 @@ final class FileRoutes: Sendable {
           html                   an HTML page instead
           digest                 Content-Digest; baddigest: a wrong one
           endless                a body without end; excess=N: N bytes too many
-          norange, badrange=TEXT, shift=N, early=N, late=N, total=TEXT, noifrange
+          norange, badrange=TEXT|none, shift=N, early=N, late=N, total=TEXT, noifrange
                                  206: ignored, any Content-Range, shifted, shorter, longer, other total; 200 to If-Range
+          anyifrange             206 although If-Range does not match; byteranges: one range as multipart
+          part=A-B               always a 206 with bytes A to B - 1, whatever was asked
+          unsatisfiable=LENGTH|none|endless   416 with */LENGTH; without; without, and a body that never ends
+          version=SEED           the right answer of another version: other bytes, other ETag, same date
+          length=TEXT, length2=TEXT, lengthchunked   another, a second Content-Length; one beside chunks
+          badchunk=TEXT,N        TEXT instead of a chunk's size after N bytes
+          truncate=N             as cut, over TLS without close_notify
+          endlesshead, manyfields=COUNT,BYTES, informational=COUNT, bodiless=CODE
+          loop, location=URL     redirects
           silence, headonly, garbage, drop
           auth=basic|digest:USER:PASSWORD, cookie=NAME=VALUE   else 401, 403
           times=N                misbehaves for the first N requests of this URL, then is right
+          every=N                misbehaves for each Nth request of this URL alone
+          ranged                 misbehaves for requests with Range alone
         /redirect/CODE/COUNT/REST  COUNT redirects, then /REST
         /expiring/HITS/REST        a redirect to a link to /REST that is good for HITS requests, then 403
+        /scene/NAME                answers as the target that was set last with /set/NAME?TARGET (/file/… and so on)
         /stats                     what was served, as JSON
+        /requests                  every request so far, but for those of /set, /stats and this, as JSON
         """
 
     func answer(_ request: RequestHead) -> Answer? {
@@ -45,6 +60,13 @@ final class FileRoutes: Sendable {
         case "file": return file(request, Array(parts.dropFirst()))
         case "redirect": return redirect(request, Array(parts.dropFirst()))
         case "expiring": return expiring(request, Array(parts.dropFirst()))
+        case "set": return set(request, parts.dropFirst().joined(separator: "/"))
+        case "scene":
+            let name = parts.dropFirst().joined(separator: "/")
+            guard let target = scenes.withLock({ $0[name] }) else { return nil }
+            var inner = request
+            inner.target = target
+            return answer(inner)
         default: return nil
         }
     }
@@ -61,15 +83,36 @@ final class FileRoutes: Sendable {
         guard let behaviours = FileParameters.behaviours(parameters) else {
             return .page(400, "bad parameter\n\n\(Self.help)", contentType: "text/plain")
         }
-        if let times = parameters.first(where: { $0.name == "times" }).flatMap({ Int($0.value) }) {
-            let hit = hits.withLock { hits in
-                hits[request.target, default: 0] += 1
-                return hits[request.target] ?? 0
-            }
-            if hit > times { return answer }
-        }
+        guard misbehaves(request, parameters) else { return answer }
         for behaviour in behaviours { behaviour.change(&answer, request, resource) }
         return answer
+    }
+
+    /// Whether this request is one of those that the parameters mean; counts it when they count.
+    private func misbehaves(_ request: RequestHead, _ parameters: FileParameters.Pairs) -> Bool {
+        func number(_ name: String) -> Int? {
+            parameters.first { $0.name == name }.flatMap { Int($0.value) }
+        }
+        if parameters.contains(where: { $0.name == "ranged" }), request["Range"] == nil { return false }
+        let times = number("times")
+        let every = number("every")
+        guard times != nil || every != nil else { return true }
+        let hit = hits.withLock { hits in
+            hits[request.target, default: 0] += 1
+            return hits[request.target] ?? 0
+        }
+        return hit <= times ?? .max && hit % max(1, every ?? 1) == 0
+    }
+
+    /// `/set/NAME?TARGET`: a target that leads back to a scene would have no end.
+    private func set(_ request: RequestHead, _ name: String) -> Answer {
+        let target = String(query(request).dropFirst())
+        let path = target.prefix { $0 != "?" }
+        guard path.hasPrefix("/"), !path.contains("/scene/"), !path.hasPrefix("/set/") else {
+            return .page(400, "/set/NAME?TARGET: not a target", contentType: "text/plain")
+        }
+        scenes.withLock { $0[name] = target }
+        return .page(200)
     }
 
     private func redirect(_ request: RequestHead, _ parts: [String]) -> Answer? {

@@ -8,6 +8,8 @@ final class Listener: Sendable {
         var channels: [any Channel] = []
         var port: Int
         var last: EventLoopFuture<Void>
+        /// While it is closed: nobody else gets its port.
+        var held: ClosedPort?
     }
 
     private let state: Mutex<State>
@@ -45,7 +47,10 @@ final class Listener: Sendable {
     func set(open isOpen: Bool) -> EventLoopFuture<Void> { set(open: { isOpen }) }
 
     private func open(_ addresses: ArraySlice<String>) -> EventLoopFuture<Void> {
-        let (loop, count, port) = state.withLock { ($0.last.eventLoop, $0.channels.count, $0.port) }
+        let (loop, count, port) = state.withLock { state in
+            state.held = nil
+            return (state.last.eventLoop, state.channels.count, state.port)
+        }
         guard count < self.addresses.count, let address = addresses.first else { return loop.makeSucceededVoidFuture() }
         return makeBootstrap().bind(host: address, port: port).hop(to: loop).flatMap { channel in
             self.state.withLock { state in
@@ -61,6 +66,8 @@ final class Listener: Sendable {
             defer { state.channels = [] }
             return (state.last.eventLoop, state.channels)
         }
-        return EventLoopFuture.andAllComplete(channels.map { $0.close() }, on: loop)
+        return EventLoopFuture.andAllComplete(channels.map { $0.close() }, on: loop).map {
+            self.state.withLock { $0.held = try? ClosedPort($0.port) }
+        }
     }
 }

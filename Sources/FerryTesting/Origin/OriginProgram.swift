@@ -92,6 +92,9 @@ public enum OriginProgram {
         server.route("/stats") { [weak server] _ in
             server.map { .page(200, $0.statistics, contentType: "application/json") }
         }
+        server.route("/requests") { [weak server] _ in
+            server.map { .page(200, $0.requestLog, contentType: "application/json") }
+        }
         FileHandle.standardOutput.write(Data("\(server.url(""))\n".utf8))
         if options.watchesInput {
             let thread = Thread {

@@ -4,7 +4,7 @@ import Testing
 @Suite("Which bytes are there, and who fetches the others", .timeLimit(.minutes(10)))
 struct SegmentPlannerTests {
     /// A byte of the model.
-    private enum Byte { case missing, writing(ConnectionID, doubtful: Bool), written }
+    private enum Byte { case missing, writing(ConnectionID, doubtful: Bool), written, forgotten }
 
     @Test(
         "Under any order of calls no byte has two writers, and all are fetched in the end",
@@ -54,9 +54,15 @@ struct SegmentPlannerTests {
             }
             if planner.written != truth() { return "written is not what was written" }
             if !planner.claimed.isSubset(of: planner.written) { return "claims too much" }
+            for index in 0..<total {
+                var isForgotten = false
+                if case .forgotten = bytes[Int(index)] { isForgotten = true }
+                if planner.withheld.contains(index) != isForgotten { return "byte \(index) is withheld wrongly" }
+            }
             // Everything is somewhere, and nothing is in two places.
             let parts =
-                segments.map { reach($0.value).subtracting(planner.written) } + [planner.written, planner.unassigned]
+                segments.map { reach($0.value).subtracting(planner.written) }
+                + [planner.written, planner.withheld, planner.unassigned]
             if parts.reduce(RangeSet(), { $0.union($1) }) != RangeSet(0..<total) { return "a byte is nowhere" }
             if parts.reduce(0, { $0 + $1.byteCount }) != total { return "a byte is in two places" }
             return nil
@@ -74,11 +80,19 @@ struct SegmentPlannerTests {
             }
             if fails { planner.writeFailed(id) } else { planner.wrote(id) }
         }
+        func allowAll() {
+            // Checkpoints take turns with taking back: no snapshot is older than this.
+            snapshots = []
+            truths = []
+            planner.allow(planner.withheld)
+            for index in bytes.indices { if case .forgotten = bytes[index] { bytes[index] = .missing } }
+        }
 
         for turn in 0..<4000 {
             let isCalm = turn > 300
             let id = ConnectionID(rawValue: Int(number(1...4)))
-            switch number(0...(isCalm ? 5 : 12)) {
+            if turn == 301 { allowAll() }
+            switch number(0...(isCalm ? 5 : 14)) {
             case 0: _ = planner.assign(id, size: number(1...60))
             case 1, 2:
                 if planner.segments[id]?.writing != nil { settle(id, fails: false) }
@@ -121,6 +135,12 @@ struct SegmentPlannerTests {
                     default: break
                     }
                 }
+            case 12 where number(0...2) == 0:
+                let start = number(0...total - 1)
+                let range = start..<min(total, start + number(1...50))
+                planner.forget(RangeSet(range))
+                for index in range { if case .written = bytes[Int(index)] { bytes[Int(index)] = .forgotten } }
+            case 13: allowAll()
             default: planner.answered(id, to: number(0...total))
             }
             if let problem = check() { return "\(problem), turn \(turn)" }
@@ -169,5 +189,36 @@ struct SegmentPlannerTests {
         planner.forgetUnclaimed()
         planner.wrote(id)
         #expect(planner.written.isEmpty && planner.unassigned == RangeSet(0..<4))
+    }
+
+    @Test("A45: what is forgotten is neither written, claimed nor given out before it is allowed again")
+    func forgotten() {
+        var planner = SegmentPlanner(total: 100)
+        let (one, other) = (ConnectionID(rawValue: 1), ConnectionID(rawValue: 2))
+        planner.assignStream(one, from: 0, asked: 100)
+        #expect(planner.place(one, count: 60) == .write(0..<60))
+        planner.wrote(one)
+        let snapshot = planner.snapshot()
+        planner.forget(RangeSet(20..<40))
+        planner.claim(snapshot)
+        #expect(planner.claimed == RangeSet([0..<20, 40..<60]))
+        planner.release(one)
+        #expect(planner.assign(one, size: 100) == 60..<100)
+        #expect(planner.assign(other, size: 100) == nil)
+        // A stream that reads over what is held must not change it either.
+        planner.assignStream(other, from: 0, asked: 50)
+        #expect(planner.place(other, count: 50) == .skip(count: 20))
+        #expect(planner.place(other, count: 30) == .stop)
+        planner.allow(RangeSet(20..<40))
+        #expect(planner.place(other, count: 30) == .write(20..<40))
+        planner.wrote(other)
+        #expect(planner.written == RangeSet(0..<60) && planner.claimed == RangeSet([0..<20, 40..<60]))
+    }
+
+    @Test("A45: what was never written is not forgotten")
+    func forgetsNothing() {
+        var planner = SegmentPlanner(total: 10, claimed: RangeSet(0..<2))
+        planner.forget(RangeSet(4..<8))
+        #expect(planner.withheld.isEmpty && planner.unassigned == RangeSet(2..<10))
     }
 }

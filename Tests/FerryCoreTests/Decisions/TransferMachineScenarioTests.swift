@@ -350,4 +350,50 @@ struct TransferMachineScenarioTests {
         let (_, outcome) = run(gone, gone, held: held, total: 40 << 20, file: file)
         #expect(code(outcome) == .freshLink)
     }
+
+    @Test("A45: parts with a wrong digest are taken back and fetched again, and the file is right")
+    func spoiled() {
+        var taken = 0
+        for seed in 0..<20 {
+            let (world, outcome) = run(
+                origin { ($0.size, $0.connectionRate, $0.totalRate, $0.spoils) = (300 << 20, 4e6, 60e6, 0.02) },
+                seed: UInt64(seed))
+            #expect(
+                outcome == .finished && world.restarts == 0 && world.isOfOnePiece, "seed \(seed): \(outcome)")
+            taken += world.forgotten
+        }
+        #expect(taken > 5)
+    }
+
+    @Test("A45: a server whose digests are always wrong is given up with what they were, whatever else it sends")
+    func alwaysSpoiled() {
+        for limit in [1, 8] {
+            let (world, outcome) = run(
+                origin { ($0.size, $0.connectionRate, $0.spoils) = (100 << 20, 8e6, 1) },
+                settings: { $0.maxConnections = limit })
+            #expect(code(outcome) == .checksum, "\(outcome)")
+            #expect(world.machine.receivedBytes < 500 << 20)
+            guard case .failed(let error) = outcome else { continue }
+            #expect(error.message.contains("expected a, got b"))
+        }
+    }
+
+    @Test("A45: a mirror whose digests are always wrong is dropped, the other one brings the file")
+    func spoiledMirror() {
+        let good = origin { $0.size = 100 << 20 }
+        var bad = good
+        bad.spoils = 1
+        let (world, outcome) = run(good, bad)
+        #expect(outcome == .finished && world.isOfOnePiece)
+    }
+
+    /// Each byte began the time anew: a server that sent one a second was never given up.
+    @Test("A28: a body that comes in drops is cut at the stall timeout, however many there are")
+    func drops() {
+        let (world, _) = run(
+            origin { ($0.size, $0.connectionRate) = (1 << 20, 40) },
+            settings: { ($0.stallTimeout, $0.maxConnections) = (.seconds(20), 1) })
+        let stalls = world.events.count { if case .note(let text) = $0 { text.contains("stalled") } else { false } }
+        #expect(stalls > 50)
+    }
 }

@@ -31,6 +31,28 @@ struct TransferMachineWorldTests {
         }
         print("batch \(batch): failures \(failures)")
     }
+
+    @Test(
+        "A45: Where answers have wrong digests too, no forgotten byte is believed, claimed or given out too early",
+        arguments: 0..<4)
+    func spoiledWorlds(batch: Int) {
+        var forgotten = 0
+        for number in 0..<30 {
+            let seed = UInt64(batch * 30 + number)
+            var world = RandomWorld.make(seed: seed)
+            for index in world.origins.indices { world.origins[index].spoils = 0.15 }
+            let outcome = world.run()
+            #expect(world.violations == [], "seed \(seed)")
+            #expect(outcome != .tooLong, "seed \(seed): phase \(world.machine.phase), \(world.events.suffix(5))")
+            if outcome == .finished { #expect(world.isOfOnePiece, "seed \(seed)") }
+            if case .failed(let error) = outcome {
+                #expect(RandomWorld.expected.union([.checksum]).contains(error.code), "seed \(seed): \(error)")
+            }
+            forgotten += world.forgotten
+            if !world.violations.isEmpty { return }
+        }
+        #expect(forgotten > 0)
+    }
 }
 
 /// Worlds with faults of all kinds.

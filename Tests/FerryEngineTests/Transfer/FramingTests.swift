@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import FerryTesting
+import NIOCore
 import Testing
 
 @Suite("Bodies and framing", .timeLimit(.minutes(10)))
@@ -34,6 +35,40 @@ struct FramingTests {
         let failure = try await failure(behaviour)
         #expect(failure?.kind == .broken)
         #expect(failure?.isTransient == true)
+    }
+
+    /// Of a socket whose other end has closed NIO takes everything in at once, and AsyncHTTPClient forgot what nobody had
+    /// asked for by then.
+    @Test(
+        "A21: what came before the connection ended is given, every byte, also when nobody had asked for it yet",
+        arguments: [
+            (Answer.Ending.close, false), (.close, true), (.cut, true), (.reset, false),
+        ])
+    func unread(ending: Answer.Ending, isEncrypted: Bool) async throws {
+        var configuration = OriginServer.Configuration()
+        if isEncrypted { configuration.certificate = .good }
+        var settings = TransferSettings()
+        settings.insecure = true
+        try await withOrigin(configuration, settings: settings) { server, transport in
+            let resource = Resource(size: 3_000_000, seed: 4)
+            server.serve("/f", resource)
+            // More than the first read takes in, and little enough for the sockets.
+            server.always("/f", .cut(after: 110_000, ending))
+            let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f")))
+            try await server.waitFor { $0.bodyBytes >= 110_000 || $0.openConnections == 0 }
+            // Until this side has heard of it too.
+            for _ in 0..<5000 where transport.connectionCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(transport.connectionCount == 0)
+            var bytes: [UInt8] = []
+            do throws(TransferFailure) {
+                while let piece = try await response.body.next() { bytes += piece.readableBytesView }
+                Issue.record("it has an end")
+            } catch { #expect(error.kind == .broken) }
+            #expect(bytes == resource.bytes(0..<Int64(bytes.count)))
+            // A reset may take with it what was still on its way.
+            #expect(bytes.count == 110_000 || ending == .reset, "\(bytes.count)")
+            await #expect(throws: TransferFailure.self) { try await response.body.next() }
+        }
     }
 
     @Test("A26: a body that ends with the connection is whole")

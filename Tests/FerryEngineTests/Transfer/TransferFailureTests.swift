@@ -13,7 +13,8 @@ struct TransferFailureTests {
         "Every kind says whether it passes by itself",
         arguments: [
             (TransferFailure.Kind.refused, true), (.connectTimeout, true), (.dns(permanent: false), true),
-            (.dns(permanent: true), false), (.unreachable, true), (.certificate, false), (.tls, true),
+            (.dns(permanent: true), false), (.wrongFamily, false), (.unreachable, true), (.certificate, false),
+            (.tls, true),
             (.headTimeout, true), (.closed, true), (.broken, true), (.malformed, false), (.redirect, false),
             (.downgrade, false), (.proxy, true), (.outOfDescriptors, true), (.cancelled, false), (.other, false),
         ])

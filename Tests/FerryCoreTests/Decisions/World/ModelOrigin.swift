@@ -50,6 +50,8 @@ struct ModelOrigin {
     /// Breaks of a body, and bodies that go silent, per megabyte.
     var breaks = 0.0
     var stalls = 0.0
+    /// Bodies whose digest is wrong, of those that are answered; all have one then.
+    var spoils = 0.0
     /// Times at which the content changes, ascending, and the sizes that it then has.
     var changes: [(at: Double, size: ByteCount)] = []
     /// Seconds that a redirected link lives.
@@ -64,6 +66,10 @@ struct ModelOrigin {
         var stallAt: ByteCount?
         var started: Double
         var sent = 0.0
+        /// It has a digest of its own; whether that is wrong.
+        var isSpoiled: Bool?
+        /// What of it was written.
+        var written = RangeSet<ByteCount>()
     }
 
     enum Reply {
@@ -124,6 +130,7 @@ struct ModelOrigin {
         var body = Body(content: content, position: 0, end: size, started: now)
         body.breakAt = fault(breaks, &random)
         body.stallAt = fault(stalls, &random)
+        if spoils > 0 { body.isSpoiled = chance(spoils) }
         var serves = ask != .whole && ranges != .ignored
         if case .flaky(let share) = ranges, chance(share) { serves = false }
         if let condition {

@@ -17,6 +17,8 @@ struct World {
         case placing(until: Double, ModelOrigin.Body, isNew: Bool)
         case reading(ModelOrigin.Body)
         case proving(source: Int, until: Double)
+        /// The journal takes back what an answer with a wrong digest wrote.
+        case takingBack(until: Double, RangeSet<ByteCount>)
     }
 
     var machine: TransferMachine
@@ -45,6 +47,9 @@ struct World {
     private(set) var outcome: Outcome?
     private(set) var requests = 0
     private(set) var restarts = 0
+    /// Answers that were taken back.
+    private(set) var forgotten = 0
+    private var withheld = RangeSet<ByteCount>()
     private(set) var peak = 0
     private(set) var events: [DownloadEvent.Kind] = []
     /// Delivering connections at each tenth of a second.
@@ -118,6 +123,10 @@ struct World {
             }
         case .cut(let id):
             guard let task = tasks[id]?.task else { return }
+            if case .takingBack = task { return }
+            if case .reading(let body) = task, body.isSpoiled == true, body.position >= body.end {
+                violations.append("cut before its digest was compared")
+            }
             if case .proving(let source, _) = task {
                 machine.samplingFailed("cancelled", source: source, on: id, at: time, random: 0.5)
             } else {
@@ -176,6 +185,12 @@ struct World {
         switch task {
         case .idle: break
         case .proving(let source, let until): if now >= until { prove(source, id) }
+        case .takingBack(let until, let ranges):
+            // A checkpoint that is under way comes first.
+            guard now >= until, sync == nil else { return }
+            withheld.subtract(ranges)
+            machine.allow(ranges)
+            again(id, .spoiled(expected: "a", actual: "b"))
         case .awaiting(let until, let reply, let fetch):
             switch reply {
             case .failure(let reason) where now >= until:
@@ -228,6 +243,7 @@ struct World {
             return
         }
         body.started = now
+        if body.isSpoiled != nil { machine.checks(id) }
         tasks[id]?.task = .reading(body)
     }
 
@@ -265,7 +281,10 @@ struct World {
             if machine.mustCut(id) { return again(id, .stopped) }
         }
         if isBroken { return again(id, .broken("connection reset")) }
-        if body.position >= body.end { return again(id, .complete) }
+        if body.position >= body.end {
+            if body.isSpoiled == true { return forget(body, id) }
+            return again(id, .complete)
+        }
         tasks[id]?.task = .reading(body)
     }
 
@@ -285,6 +304,10 @@ struct World {
                 if range.lowerBound != body.position {
                     violations.append("byte \(body.position) went to \(range.lowerBound)")
                 }
+                if !withheld.intersection(RangeSet(range)).isEmpty {
+                    violations.append("\(range) was written while a journal claimed it")
+                }
+                body.written.insert(contentsOf: range)
                 for other in file.values where !other.intersection(RangeSet(range)).isEmpty && syncFailures == 0 {
                     violations.append("\(range) was written twice")
                 }
@@ -296,6 +319,17 @@ struct World {
             }
         }
         return true
+    }
+
+    /// Its digest is wrong.
+    private mutating func forget(_ body: ModelOrigin.Body, _ id: ConnectionID) {
+        machine.forget(body.written, on: id)
+        for key in file.keys { file[key]?.subtract(body.written) }
+        file = file.filter { !$0.value.isEmpty }
+        withheld.formUnion(body.written)
+        forgotten += 1
+        tasks[id]?.task = .takingBack(until: now + 0.1, body.written)
+        isRung = true
     }
 
     private mutating func again(_ id: ConnectionID, _ end: TransferMachine.End) {
@@ -350,6 +384,7 @@ struct World {
         let all = file.values.reduce(RangeSet()) { $0.union($1) }
         if !machine.planner.written.isSubset(of: all) { violations.append("believes in bytes that were never written") }
         if !machine.planner.claimed.isSubset(of: machine.planner.written) { violations.append("claims too much") }
+        if !machine.planner.written.intersection(withheld).isEmpty { violations.append("believes what was forgotten") }
     }
 
     private mutating func finish() {

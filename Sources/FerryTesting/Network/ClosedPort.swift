@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A port of the loopback interface where nobody listens, and which nobody else is given while somebody holds this.
+///
+/// A port that was only closed is soon given to another test's server, which then answers.
+public final class ClosedPort: Sendable {
+    /// From 1 to 65535.
+    public let port: Int
+    private let descriptor: Int32
+
+    /// Why there is none: the system's `errno`.
+    public struct Failure: Error {
+        public let code: Int32
+    }
+
+    /// Takes a port of 127.0.0.1; 0, the default, for any that is free. One that was just listened on can be taken.
+    public init(_ wanted: Int = 0) throws(Failure) {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw Failure(code: errno) }
+        // Connections of the server that was there may still be closing.
+        var yes: Int32 = 1
+        if wanted != 0 { setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size)) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(truncatingIfNeeded: wanted).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let done = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard done else {
+            let code = errno
+            close(descriptor)
+            throw Failure(code: code)
+        }
+        self.descriptor = descriptor
+        port = Int(in_port_t(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
+
+    /// `http://127.0.0.1:PORT` and this path.
+    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+}

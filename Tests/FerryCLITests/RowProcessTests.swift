@@ -1,0 +1,213 @@
+import FerryTesting
+import Foundation
+import Testing
+
+/// What a user of the command meets of misbehaving servers (TRUST A): exit code, words, what is left.
+@Suite("The binary: servers that misbehave", .serialized, .timeLimit(.minutes(10))) struct RowProcessTests {
+    private static let resource = Resource(size: 3_000_000, seed: 61)
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var behaviours: [Behaviour] = []
+        var then: Behaviour = .honest
+        var arguments: [String] = []
+        var code: Int32
+        /// Words on standard error.
+        var words: String = ""
+        /// What is in the directory afterwards.
+        var names: [String] = []
+        var testDescription: String { name }
+    }
+
+    private static let part = ["f.bin.part", "f.bin.part.ferry"]
+
+    static let cases: [Case] = [
+        Case(name: "A2: ranges that are ignored", then: .ignoreRange, code: 0, names: ["f.bin"]),
+        Case(
+            name: "A18: bytes that are encoded unasked are saved as sent", then: .contentEncoding(), code: 0,
+            names: ["f.bin"]),
+        Case(name: "A20: an error page", then: .status(400), code: 4, words: "answered 400"),
+        Case(
+            name: "A21: cut, without another attempt", then: .cut(after: 2_000_000), arguments: ["--retries", "0"],
+            code: 3, words: "before the end of the body", names: part),
+        Case(
+            name: "A21: cut and reset", behaviours: [.cut(after: 1_500_000), .cut(after: 1_000_000, .reset)], code: 0,
+            names: ["f.bin"]),
+        Case(name: "A22: too long", then: .excess(1000), code: 0, names: ["f.bin"]),
+        Case(name: "A24: two lengths", then: .secondContentLength("17"), code: 4, words: "unusable answer"),
+        Case(name: "A24: both framings", then: .lengthAndChunked, code: 4, words: "unusable answer"),
+        Case(
+            name: "A25: chunks cut short", then: .missingLastChunk, arguments: ["--retries", "0"], code: 3,
+            words: "before the end of the body", names: part),
+        Case(
+            name: "A26: ended by close, strictly", then: .closeDelimited(), arguments: ["--strict"], code: 4,
+            words: "no length"),
+        Case(name: "A26: ended by close", then: .closeDelimited(), code: 0, names: ["f.bin"]),
+        Case(name: "A27: bad chunk sizes", then: .badChunkSize("zz"), code: 4, words: "unusable answer"),
+        Case(
+            name: "A28: silence", then: .silence, arguments: ["--stall-timeout", "1", "--retries", "0"], code: 3,
+            words: "no answer in time"),
+        Case(
+            name: "A29: too large", then: .endlessBody(), arguments: ["--max-size", "2MB"], code: 4,
+            words: "larger than"),
+        Case(name: "A30: garbage", then: .raw("what is this\n\n"), code: 4, words: "unusable answer"),
+        Case(name: "A30: an endless head", then: .endlessHead, code: 4, words: "unusable answer"),
+        Case(name: "A31: many 1xx", then: .informational(50), code: 0, names: ["f.bin"]),
+        Case(name: "A32: 204", then: .bodiless(204), code: 4, words: "204"),
+        Case(name: "A33: a redirect loop", then: .redirectLoop, code: 4, words: "circles"),
+        Case(name: "A34: to a file", then: .redirect(to: "file:///etc/passwd"), code: 4, words: "cannot be followed"),
+        Case(name: "A37: 404", then: .status(404), code: 4, words: "answered 404"),
+        Case(name: "A37: 401", then: .status(401), code: 5, words: "--user"),
+        Case(
+            name: "A38: busy, without another attempt", then: .status(503), arguments: ["--retries", "0"], code: 4,
+            words: "answered 503"),
+        Case(name: "A38: busy, then the file", behaviours: [.status(503), .status(429)], code: 0, names: ["f.bin"]),
+        Case(
+            name: "A44: closed before an answer", then: .drop(), arguments: ["--retries", "0"], code: 3,
+            words: "before an answer"),
+        Case(
+            name: "A45: a wrong Content-Digest once", behaviours: [.wrongContentDigest], code: 0, names: ["f.bin"]),
+        Case(
+            name: "A45: a wrong Repr-Digest", then: .wrongReprDigest, code: 7, words: "expected sha-256=", names: part),
+        Case(
+            name: "A45: a wrong Content-MD5", then: .field("Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="), code: 7,
+            words: "expected md5=", names: part),
+        Case(
+            name: "A45: a wrong Content-Digest each time", then: .wrongContentDigest, code: 7,
+            words: "Content-Digest: expected sha-256="),
+    ]
+
+    @Test("leaves with the right code, says why, and leaves the right file or none", arguments: cases)
+    func row(row: Case) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", row.behaviours, then: row.then)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", "-x", "1"] + row.arguments + [server.url("/f.bin")], in: place)
+            #expect(outcome.code == row.code, "\(outcome.error)")
+            #expect(outcome.error.contains(row.words) || row.words.isEmpty, "\(outcome.error)")
+            if row.code == 0 {
+                #expect(outcome.lines == [place.path("f.bin")])
+                #expect(
+                    Self.resource.source.compare(file: place.path("f.bin"), size: Self.resource.size) == .equal)
+            } else {
+                #expect(outcome.output.isEmpty)
+                #expect(!place.names.contains("f.bin"))
+            }
+            if !row.names.isEmpty { #expect(place.names == row.names) }
+        }
+    }
+
+    @Test(
+        "A4, A13, A14: a file that changed is left alone with --no-restart, code 6; without it begins again, and says why"
+    )
+    func changed() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 2_000_000)], then: .status(403))
+            let place = try Workplace()
+            _ = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
+            let new = Resource(size: 3_500_000, seed: 62, lastModified: Date(timeIntervalSince1970: 1_720_000_000))
+            server.serve("/f.bin", new)
+            server.always("/f.bin", .honest)
+            let strict = try await FerryProcess.run(["get", "--no-restart", server.url("/f.bin")], in: place)
+            #expect(strict.code == 6, "\(strict.error)")
+            #expect(place.names == Self.part)
+            let again = try await FerryProcess.run(["get", "-v", "--no-progress", server.url("/f.bin")], in: place)
+            #expect(again.code == 0, "\(again.error)")
+            #expect(again.error.contains("the size was 3000000 bytes and is 3500000"), "\(again.error)")
+            #expect(new.source.compare(file: place.path("f.bin"), size: new.size) == .equal)
+            #expect(place.names == ["f.bin"])
+        }
+    }
+
+    @Test("A19, A36: a login page in the middle keeps what came, code 5; with the link it goes on")
+    func loginPage() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 2_000_000)], then: .htmlPage())
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", "-x", "1", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 5, "\(outcome.error)")
+            #expect(outcome.error.contains("NEWURL"), "\(outcome.error)")
+            #expect(place.names == Self.part)
+            let before = server.bodyBytes()
+            server.always("/f.bin", .honest)
+            #expect(try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place).code == 0)
+            #expect(server.bodyBytes() - before == 1_000_000)
+            #expect(place.names == ["f.bin"])
+        }
+    }
+
+    @Test("A39, A40: a hostile name stays in the directory, and is printed without control characters")
+    func names() async throws {
+        try await OriginServer.with { server in
+            var resource = Self.resource
+            resource.contentDisposition = "attachment; filename*=UTF-8''..%2F..%2Fa%1B%5B31mb%E2%80%AE.txt"
+            server.serve("/f.bin", resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", "--no-progress", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(place.names == ["a_[31mb_.txt"])
+            #expect(outcome.lines == [place.path("a_[31mb_.txt")])
+            #expect(!outcome.error.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0x202E })
+        }
+    }
+
+    @Test(
+        "A34: from https to http is refused with code 4 and the option that allows it; -4 with an IPv6 address with code 3"
+    )
+    func refusals() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = .good
+        try await OriginServer.with(configuration) { secure in
+            secure.serve("/f.bin", Self.resource)
+            secure.always("/f.bin", .redirect(to: "http://127.0.0.1:9/f.bin"))
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(["get", "--insecure", secure.url("/f.bin")], in: place)
+            #expect(outcome.code == 4, "\(outcome.error)")
+            #expect(outcome.error.contains("--allow-downgrade"), "\(outcome.error)")
+            let family = try await FerryProcess.run(["get", "-4", "http://[::1]:9/f.bin"], in: place)
+            #expect(family.code == 3, "\(family.error)")
+            #expect(family.error.contains("not an IPv4 address"), "\(family.error)")
+            #expect(place.names.isEmpty)
+        }
+    }
+
+    /// What of it the machine's memory holds at most, in bytes (Linux).
+    private func peakMemory(of process: FerryProcess) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return (Int(line.split(separator: " ").dropLast().last ?? "") ?? .max) * 1024
+    }
+
+    #if os(Linux)
+        @Test("A29, A31: a body or interim answers without end take no memory", arguments: [0, 1, 2])
+        func memory(kind: Int) async throws {
+            var configuration = OriginServer.Configuration()
+            configuration.sendBuffer = 65_536
+            try await OriginServer.with(configuration) { server in
+                server.serve("/f.bin", Self.resource)
+                let interim = Array("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".utf8)
+                let behaviour: Behaviour =
+                    switch kind {
+                    case 0: .endlessBody()
+                    case 1: .endlessBody(chunked: true)
+                    default: Behaviour { answer, _, _ in answer.before = [.endless(interim)] }
+                    }
+                server.always("/f.bin", behaviour)
+                let place = try Workplace()
+                let process = try FerryProcess(["get", "--no-progress", server.url("/f.bin")], in: place)
+                // More than it may take, many times over.
+                let most: Int64 = kind == 2 ? 100_000_000 : 400_000_000
+                try await server.waitFor { $0.bodyBytes > most }
+                let peak = try peakMemory(of: process)
+                process.signal(SIGKILL)
+                _ = try await process.outcome()
+                #expect(peak < 150_000_000, "\(peak)")
+            }
+        }
+    #endif
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// Every row of the two tables of what Ferry must survive has a test that bears its number.
+@Suite("The matrix of rows and tests") struct MatrixTests {
+    /// What a test of each row does, and so where one must be: with servers on the wire, and for this machine anywhere.
+    private static let wire = ["FerryEngineTests", "FerryTests", "FerryCLITests"]
+    /// Rows whose tests are still to be written.
+    private static let missing: Set<String> = ["B2"]
+
+    @Test("names each server row A1–A48 in a test on the wire, and each machine row B1–B15 in a test")
+    func whole() throws {
+        var root = URL(filePath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        var found: [String: Set<String>] = [:]
+        for target in try FileManager.default.contentsOfDirectory(atPath: root.path) {
+            let folder = root.appending(path: target)
+            guard let files = FileManager.default.enumerator(atPath: folder.path) else { continue }
+            for case let file as String in files
+            where file.hasSuffix("Tests.swift") && !file.hasSuffix("MatrixTests.swift") {
+                let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+                for row in Self.rows(in: text) { found[row, default: []].insert(target) }
+            }
+        }
+        try #require(!found.isEmpty, "no sources of tests at \(root.path)")
+        let servers = (1...48).map { "A\($0)" }.filter { found[$0, default: []].isDisjoint(with: Self.wire) }
+        let machine = (1...15).map { "B\($0)" }.filter { found[$0] == nil }
+        #expect(Set(servers + machine).subtracting(Self.missing) == [])
+    }
+
+    @Test(
+        "reads numbers where names of tests have them, and nowhere else",
+        arguments: [
+            ("@Test(\"A3, A5–A7: x\")", ["A3", "A5", "A6", "A7"]), ("Row(\"A24: two lengths\")", ["A24"]),
+            ("@Suite(\"A digest (A45)\")", ["A45"]), ("@Test(\"x (A38, B11)\")", ["A38", "B11"]),
+            ("etag: \"A1\"", []), ("// A7: nothing", []), ("\"(A) and B12\"", []), ("\"C1, B3: y\"", ["B3"]),
+        ] as [(String, [String])])
+    func numbers(text: String, rows: [String]) {
+        #expect(Self.rows(in: text).sorted() == rows.sorted())
+    }
+
+    /// The numbers before a colon at the beginning of a string, or in round brackets inside one.
+    private static func rows(in text: String) -> Set<String> {
+        let beginning = /"((?:[ABCD][0-9]+(?:–[ABCD]?[0-9]+)?(?:, )?)+):/
+        let bracketed = /"[^"\n]*\(((?:[ABCD][0-9]+(?:–[ABCD]?[0-9]+)?(?:, )?)+)\)[^"\n]*"/
+        var rows: Set<String> = []
+        let lists = text.matches(of: beginning).map(\.1) + text.matches(of: bracketed).map(\.1)
+        for list in lists {
+            for item in list.split(separator: ", ") {
+                let ends = item.split(separator: "–").map { $0.drop { !$0.isNumber } }.compactMap { Int($0) }
+                guard let letter = item.first, "AB".contains(letter), let first = ends.first, let last = ends.last,
+                    first <= last
+                else { continue }
+                for number in first...last { rows.insert("\(letter)\(number)") }
+            }
+        }
+        return rows
+    }
+}

@@ -1,0 +1,86 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+/// What servers want files to be called (TRUST A39–A42).
+@Suite("A name that a server gives", .timeLimit(.minutes(10)))
+struct NameRowTests {
+    static let long = String(repeating: "x", count: 4000)
+
+    /// The row, the Content-Disposition, and the name on the disk; the URL is /path.bin.
+    static let names: [(String, String, String)] = [
+        ("A39", "attachment; filename=\"../../../../tmp/evil\"", "evil"),
+        ("A39", "attachment; filename=\"/etc/x\"", "x"),
+        ("A39", "attachment; filename=\"a\\\\..\\\\b\"", "b"),
+        ("A39", "attachment; filename=\"..\"", "path.bin"),
+        ("A39", "attachment; filename=\"/\"", "path.bin"),
+        ("A39", "attachment; filename*=UTF-8''%2e%2e%2F%2e%2e%2Fz", "z"),
+        ("A39", "attachment; filename*=UTF-8''..%5C..%5Cz", "z"),
+        ("A39", "attachment; filename*=UTF-8''a%2Fb%2Fc.txt", "c.txt"),
+        ("A40", "attachment; filename*=UTF-8''a%00b%1Bc%0Ad", "a_b_c_d"),
+        ("A40", "attachment; filename*=UTF-8''a%E2%80%AEgpj.exe", "a_gpj.exe"),
+        ("A40", "attachment; filename=\"-rf\"", "_rf"),
+        ("A40", "attachment; filename=\".bashrc\"", "_bashrc"),
+        ("A40", "attachment; filename=\"a.txt. . \"", "a.txt"),
+        ("A40", "attachment; filename=\"con.txt\"", "con_.txt"),
+        ("A40", "attachment; filename=\"a.part.ferry\"", "a.part.ferry_"),
+        ("A40", "attachment; filename=\"\(long).tar.gz\"", String(repeating: "x", count: 227) + ".tar.gz"),
+        ("A41", "attachment; filename=one; filename=two", "path.bin"),
+        ("A41", "attachment; filename=\"unclosed.txt", "path.bin"),
+        ("A41", "attachment; filename*=KLINGON''x; filename=plain.txt", "plain.txt"),
+        ("A41", "attachment; filename*=UTF-8''%ZZ%; filename=plain.txt", "plain.txt"),
+        ("A41", "attachment; filename*=; filename=", "path.bin"),
+        ("A41", "filename", "path.bin"),
+    ]
+
+    @Test("A39, A40, A41: is made safe, stays in its directory, and leaves room for part and journal", arguments: names)
+    func safe(row: String, disposition: String, name: String) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 1_500_000, contentDisposition: disposition)
+            shop.server.serve("/path.bin", resource)
+            // In the middle the part file and the journal have their names.
+            shop.server.script("/path.bin", [.cut(after: 1_200_000)])
+            let outcome = try await shop.get("/path.bin", engine: shop.engine())
+            let file = try outcome.file
+            #expect(file.path == shop.path(name), "\(row)")
+            shop.expect(file.path, is: resource)
+            #expect(shop.names == [name])
+            #expect(shop.server.bodyBytes() == resource.size)
+        }
+    }
+
+    @Test("A39: of the URL is made safe in the same way", arguments: [("/a%2F..%2Fb.bin", "b.bin"), ("/", "download")])
+    func fromURL(path: String, name: String) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve(path, Resource(size: 10_000))
+            let file = try await shop.get(path, engine: shop.engine()).file
+            #expect(file.path == shop.path(name))
+        }
+    }
+
+    @Test(
+        "A42: that exists already, or comes while it is fetched, is never overwritten: the next one is taken",
+        arguments: [10_000, 3_000_000] as [Int64], [false, true])
+    func taken(size: Int64, isThereBefore: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: size, contentDisposition: "attachment; filename=x.tar.gz")
+            let gate = Gate()
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.hold(after: size / 2, gate)])
+            if isThereBefore { try shop.write("mine", to: "x.tar.gz") }
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a"))
+            await shop.reach(size / 2, download)
+            if !isThereBefore { try shop.write("mine", to: "x.tar.gz") }
+            gate.open()
+            let file = try await download.finished()
+            await manager.shutdown()
+            #expect(file.path == shop.path("x (1).tar.gz"))
+            shop.expect(file.path, is: resource)
+            #expect(shop.names == ["x (1).tar.gz", "x.tar.gz"])
+            #expect(shop.text("x.tar.gz") == "mine")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+/// TLS, and connections that do not come about (TRUST A26, A43, A44).
+@Suite("A connection that cannot be trusted, or does not come about", .timeLimit(.minutes(10)))
+struct SecureRowTests {
+    private static func tls(_ certificate: Certificate, isOld: Bool = false) -> OriginServer.Configuration {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = certificate
+        configuration.isOldTLS = isOld
+        return configuration
+    }
+
+    @Test("A26: over TLS the end of the connection without close_notify ends no body; with it, it does")
+    func closeNotify() async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.closeDelimited(.cut)], then: .closeDelimited(.close))
+            let outcome = try await shop.get("/a", engine: shop.engine()) { $0.transfer.insecure = true }
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(shop.server.requests.count >= 2)
+            #expect(outcome.retries == 1)
+        }
+    }
+
+    @Test(
+        "A43: a certificate that is expired, self-signed, of another host, or old TLS fails at once, and sends nothing",
+        arguments: [(Certificate.expired, false), (.selfSigned, false), (.wrongHost, false), (.good, true)])
+    func certificates(certificate: Certificate, isOld: Bool) async throws {
+        try await Workshop.run(Self.tls(certificate, isOld: isOld)) { shop in
+            shop.server.serve("/a", Resource(size: 3_000_000))
+            let authority = shop.path("ca.pem")
+            try shop.write(OriginServer.caPEM, to: "ca.pem")
+            let outcome = try await shop.get("/a", engine: shop.engine()) { $0.transfer.caFile = authority }
+            #expect(outcome.error?.code == .certificate)
+            #expect(outcome.retries == 0)
+            #expect(shop.server.requests.isEmpty && shop.server.traffic.acceptedConnections == 1)
+            #expect(shop.names == ["ca.pem"])
+        }
+    }
+
+    @Test("A43: a certificate that went bad while it was fetched leaves what is held")
+    func wentBad() async throws {
+        let resource = Resource(size: 12_000_000)
+        try await Workshop.run(Self.tls(.good)) { shop in
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.cut(after: 5_000_000)], then: .status(503, retryAfter: "3600"))
+            let authority = shop.path("ca.pem")
+            try shop.write(OriginServer.caPEM, to: "ca.pem")
+            let first = shop.manager(engine: shop.engine()) { $0.transfer.caFile = authority }
+            let download = try await first.download(try shop.request("/a"))
+            await shop.reach(5_000_000, download)
+            await first.shutdown()
+            let second = try await shop.get("/a", engine: shop.engine())
+            #expect(second.error?.code == .certificate)
+            #expect(second.retries == 0)
+            #expect(shop.names == ["a.part", "a.part.ferry", "ca.pem"])
+            #expect(try shop.held("a", of: resource) == 5_000_000)
+        }
+    }
+
+    @Test(
+        "A44: a connection that ends in the TLS handshake is made again",
+        arguments: [Greeting.close, .reset, .closeAtFirstBytes])
+    func handshake(greeting: Greeting) async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.greet([greeting, greeting])
+            let outcome = try await shop.get("/a", engine: shop.engine()) { $0.transfer.insecure = true }
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.retries >= 1)
+        }
+    }
+
+    @Test("A44: a server that comes back is found again, and what was held goes on")
+    func refused() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 12_000_000)
+            shop.server.serve("/a", resource)
+            try await shop.interrupt("/a", after: 5_000_000)
+            let before = shop.server.bodyBytes()
+            try await shop.server.setListening(false)
+            let manager = shop.manager(engine: shop.engine()) { $0.maxAttempts = nil }
+            let download = try await manager.download(try shop.request("/a"))
+            await shop.reach(download) { if case .waiting(.retry) = $0 { true } else { false } }
+            try await shop.server.setListening(true)
+            try shop.expect(await download.finished().path, is: resource)
+            await manager.shutdown()
+            #expect(shop.server.bodyBytes() - before == 7_000_000)
+        }
+    }
+
+    @Test("A44: when nobody listens it gives up after its attempts, and says so")
+    func nobody() async throws {
+        try await Workshop.run { shop in
+            try await shop.server.setListening(false)
+            let outcome = try await shop.get("/a", engine: shop.engine()) { $0.maxAttempts = 2 }
+            #expect(outcome.error?.code == .network)
+            #expect(outcome.retries == 2)
+            #expect(outcome.says("connection refused"), "\(outcome.reasons)")
+            #expect(shop.names == [])
+        }
+    }
+
+    @Test("A44: a name that does not exist is given up after a few attempts")
+    func noName() async throws {
+        try await Workshop.run { shop in
+            let url = try DownloadURL("http://no-such-host.invalid/a")
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 4 }) {
+                $0.sources = [url]
+            }
+            #expect(outcome.error?.code == .network)
+            #expect(outcome.retries <= 4)
+            #expect(outcome.says("no-such-host.invalid"))
+        }
+    }
+
+    /// It was tried again as a name without an address is.
+    @Test(
+        "an address in the URL that is not of the wanted family fails at once, and says so",
+        arguments: [("http://[::1]:9/a", TransferSettings.AddressFamily.v4), ("http://127.0.0.1:9/a", .v6)])
+    func family(url: String, family: TransferSettings.AddressFamily) async throws {
+        try await Workshop.run { shop in
+            let url = try DownloadURL(url)
+            let outcome = try await shop.get(
+                "/a", engine: shop.engine(), { $0.transfer.addressFamily = family }, { $0.sources = [url] })
+            #expect(outcome.error?.code == .network)
+            #expect(outcome.retries == 0)
+            #expect(outcome.says("not an IPv\(family == .v4 ? 4 : 6) address"), "\(outcome.reasons)")
+        }
+    }
+}

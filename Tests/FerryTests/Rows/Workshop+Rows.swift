@@ -1,0 +1,61 @@
+import FerryTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+extension Workshop {
+    /// An origin that counts as sent little more than what the other end has taken.
+    static var counting: OriginServer.Configuration {
+        var configuration = OriginServer.Configuration()
+        configuration.sendBuffer = 65_536
+        return configuration
+    }
+
+    /// What an answer that nobody reads may cost: what the sockets hold.
+    static let waste: Int64 = 3_000_000
+
+    /// The journal beside a part file.
+    func journal(_ name: String) throws -> JournalRecord {
+        try Journal.read(at: FilePath(path(name + ".part.ferry")), fileSystem: LocalFileSystem())
+    }
+
+    /// How many bytes the journal claims; each of them is the server's.
+    func held(_ name: String, of resource: Resource) throws -> Int64 {
+        let handle = try FileHandle(forReadingFrom: URL(filePath: path(name + ".part")))
+        defer { try? handle.close() }
+        var count: Int64 = 0
+        for pair in try journal(name).claimed {
+            try handle.seek(toOffset: UInt64(pair[0]))
+            let bytes = try handle.read(upToCount: Int(pair[1] - pair[0])) ?? Data()
+            #expect(bytes.elementsEqual(resource.bytes(pair[0]..<pair[1])), "\(pair)")
+            count += pair[1] - pair[0]
+        }
+        return count
+    }
+
+    /// Waits until the journal says so.
+    func untilJournal(_ name: String, _ isSuch: (JournalRecord) -> Bool) async throws {
+        while !((try? journal(name)).map(isSuch) ?? false) { try await Task.sleep(for: .milliseconds(2)) }
+    }
+}
+
+extension Workshop.Outcome {
+    /// All that was said about why.
+    var reasons: [String] {
+        let told = events.compactMap { event -> String? in
+            switch event {
+            case .note(let text): text
+            case .resumed(_, _, let reason), .retrying(_, _, let reason), .restarted(let reason): reason
+            default: nil
+            }
+        }
+        return told + [error?.message, error?.suggestion].compactMap(\.self)
+    }
+
+    func says(_ text: String) -> Bool { reasons.contains { $0.contains(text) } }
+
+    var retries: Int { events.count { if case .retrying = $0 { true } else { false } } }
+}
