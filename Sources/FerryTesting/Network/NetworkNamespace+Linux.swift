@@ -54,8 +54,8 @@
 
         /// Sockets that see the watched namespace, opened on a thread that has gone into it.
         package func sockets() -> NetlinkSockets? {
+            // SAFETY: written before `done` is signalled, read after.
             final class Box: @unchecked Sendable {
-                // SAFETY: written before `done` is signalled, read after.
                 var sockets: NetlinkSockets?
             }
             let (box, done, path) = (Box(), DispatchSemaphore(value: 0), "/run/netns/\(inside)")
