@@ -12,10 +12,10 @@ BINDIR := $(DESTDIR)$(PREFIX)/bin
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-tsan fuzz lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-crash test-tsan fuzz lint format bench docs demo install clean dependencies
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dependencies:
 	@Scripts/dependencies build
@@ -29,6 +29,10 @@ release: dependencies ## Build the binary that `install` installs
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+
+test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, FERRY_CRASH_SEED=n, FERRY_CRASH_REPORT=file)
+	$(SWIFT) build --build-tests
+	FERRY_CRASH_KILLS=$${FERRY_CRASH_KILLS:-1000} $(SWIFT) test --skip-build --disable-xctest --filter CrashTests
 
 test-tsan: dependencies ## Run every test under the thread sanitizer (a build of its own)
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan

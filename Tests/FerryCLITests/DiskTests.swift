@@ -132,12 +132,7 @@ import Testing
 
 /// Whether this process may mount a small disk for a process of its own.
 enum SmallDisk {
-    static let canMount: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "unshare -m sh -c 'mount -t tmpfs -o size=1m ferry-test /mnt' 2>/dev/null"]
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    static let canMount = RunningProgram.succeeds([
+        "unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=1m", "ferry-test", "/mnt",
+    ])
 }

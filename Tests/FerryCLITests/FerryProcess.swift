@@ -1,3 +1,4 @@
+import FerryTesting
 import Foundation
 import Synchronization
 
@@ -33,14 +34,14 @@ final class FerryProcess: Sendable {
         var watchers: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let process = Process()
+    private let program: RunningProgram
     /// Kept: it is deleted when nobody has it.
     private let place: Workplace
     private let state = Mutex(State())
     private let files: URL
     private let pty: PseudoTerminal?
 
-    var id: Int32 { process.processIdentifier }
+    var id: Int32 { program.id }
 
     /// Starts it.
     ///
@@ -52,42 +53,23 @@ final class FerryProcess: Sendable {
         output: Stream = .captured, error: Stream = .captured, shell: String? = nil, limit: Double = 100
     ) throws {
         self.place = place
-        files = FileManager.default.temporaryDirectory.appending(path: "ferry-cli-\(UUID().uuidString)")
+        let files = FileManager.default.temporaryDirectory.appending(path: "ferry-cli-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-        if case .terminal(let columns, let lines) = error {
-            pty = try PseudoTerminal(columns: columns, lines: lines)
-        } else {
-            pty = nil
-        }
-        let binary = try Self.binary()
-        if let shell {
-            process.executableURL = URL(filePath: "/bin/sh")
-            process.arguments = ["-c", shell, "sh", binary.path] + arguments
-        } else {
-            process.executableURL = binary
-            process.arguments = arguments
-        }
-        process.currentDirectoryURL = place.url
+        var pty: PseudoTerminal?
+        if case .terminal(let columns, let lines) = error { pty = try PseudoTerminal(columns: columns, lines: lines) }
+        var words = [try Self.binary().path] + arguments
+        if let shell { words = ["/bin/sh", "-c", shell, "sh"] + words }
         var all = ["PATH": "/usr/bin:/bin", "HOME": place.url.path, "TERM": "xterm", "LC_ALL": "C.UTF-8"]
         all.merge(environment) { $1 }
-        process.environment = all
-        process.standardInput = try Self.handle(for: input, in: files)
-        process.standardOutput = try handle(output, name: "output")
-        process.standardError = try handle(error, name: "error")
-        process.terminationHandler = { [weak self] process in
-            let code =
-                process.terminationReason == .uncaughtSignal
-                ? 128 + process.terminationStatus : process.terminationStatus
-            self?.ended(code)
-        }
-        try process.run()
+        program = try RunningProgram(
+            words, environment: all, directory: place.url.path, input: Self.handle(for: input, in: files),
+            output: Self.handle(output, pty, in: files, name: "output"),
+            error: Self.handle(error, pty, in: files, name: "error"), limit: limit)
+        (self.files, self.pty) = (files, pty)
         pty?.closeChildSide()
         if case .handle(let handle) = output { try handle.close() }
         pty?.read { [weak self] bytes in self?.received(bytes) }
-        let id = process.processIdentifier
-        DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in
-            if let self, self.state.withLock({ $0.code == nil }) { kill(id, SIGKILL) }
-        }
+        program.whenEnded { [weak self] end in self?.ended(end.code) }
     }
 
     deinit { try? FileManager.default.removeItem(at: files) }
@@ -104,7 +86,7 @@ final class FerryProcess: Sendable {
 
     var hasEnded: Bool { state.withLock { $0.code != nil } }
 
-    func signal(_ number: Int32) { kill(id, number) }
+    func signal(_ number: Int32) { program.signal(number) }
 
     /// Makes the pseudo-terminal another size.
     func resize(columns: Int, lines: Int) { pty?.resize(columns: columns, lines: lines) }
@@ -172,13 +154,15 @@ final class FerryProcess: Sendable {
         String(decoding: bytes, as: UTF8.self).contains(text)
     }
 
-    private func handle(_ stream: Stream, name: String) throws -> FileHandle {
+    private static func handle(
+        _ stream: Stream, _ pty: PseudoTerminal?, in files: URL, name: String
+    ) throws -> FileHandle? {
         switch stream {
         case .captured:
             let url = files.appending(path: name)
             try Data().write(to: url)
             return try FileHandle(forWritingTo: url)
-        case .terminal: return pty?.child ?? FileHandle.nullDevice
+        case .terminal: return pty?.child
         case .closedPipe:
             let pipe = Pipe()
             try pipe.fileHandleForReading.close()
@@ -187,8 +171,8 @@ final class FerryProcess: Sendable {
         }
     }
 
-    private static func handle(for input: String?, in files: URL) throws -> FileHandle {
-        guard let input else { return FileHandle.nullDevice }
+    private static func handle(for input: String?, in files: URL) throws -> FileHandle? {
+        guard let input else { return nil }
         let url = files.appending(path: "input")
         try Data(input.utf8).write(to: url)
         return try FileHandle(forReadingFrom: url)
@@ -197,10 +181,15 @@ final class FerryProcess: Sendable {
     /// `FERRY_BINARY`, else `ferry` beside the tests.
     private static func binary() throws -> URL {
         if let path = ProcessInfo.processInfo.environment["FERRY_BINARY"] { return URL(filePath: path) }
+        return try program("ferry")
+    }
+
+    /// A program that was built with the tests, beside them.
+    static func program(_ name: String) throws -> URL {
         var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
         for _ in 0..<5 {
-            let candidate = directory.appending(path: "ferry")
+            let candidate = directory.appending(path: name)
             var isDirectory: ObjCBool = false
             if FileManager.default.fileExists(atPath: candidate.path, isDirectory: &isDirectory), !isDirectory.boolValue
             {
@@ -208,6 +197,6 @@ final class FerryProcess: Sendable {
             }
             directory.deleteLastPathComponent()
         }
-        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "ferry, beside the tests"])
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "\(name), beside the tests"])
     }
 }

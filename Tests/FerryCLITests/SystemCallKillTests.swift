@@ -44,10 +44,7 @@ struct SystemCallKillTests {
             }
             let killed = try await FerryProcess.run(
                 ["get", "-q", "-x", "1", server.url("/f.bin")], in: place,
-                shell: """
-                    exec strace -f -qq --seccomp-bpf -o /dev/null -e trace=\(moment.call) \
-                    -e inject=\(moment.call):signal=KILL:when=\(moment.count) "$@"
-                    """)
+                shell: Strace.line(calls: moment.call, count: moment.count))
             #expect(killed.code == 128 + SIGKILL || killed.code == 0, "\(killed.error)")
             let context = "\(moment.call) \(moment.count)"
             _ = HeldState("f.bin", of: resource, in: place, context: context)
@@ -68,10 +65,7 @@ struct SystemCallKillTests {
             let calls = "pwrite64,fdatasync,fsync,fallocate,flock,linkat,renameat2"
             _ = try await FerryProcess.run(
                 ["get", "-q", "-x", "1", server.url("/f.bin")], in: place,
-                shell: """
-                    exec strace -f -qq --seccomp-bpf -o /dev/null -e trace=\(calls) \
-                    -e inject=\(calls):signal=KILL:when=\(count) "$@"
-                    """)
+                shell: Strace.line(calls: calls, count: count))
             _ = HeldState("f.bin", of: resource, in: place, context: "call \(count)")
             let outcome = try await FerryProcess.run(["get", "-q", server.url("/f.bin")], in: place)
             #expect(outcome.code == 0, "call \(count): \(outcome.error)")
@@ -79,18 +73,28 @@ struct SystemCallKillTests {
             #expect(resource.source.compare(file: place.path("f.bin"), size: resource.size) == .equal)
         }
     }
-}
 
-/// Whether `strace` is installed and may trace here (a container may forbid it).
-enum Strace {
-    static let canInject: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [
-            "-c", "strace -f -qq --seccomp-bpf -o /dev/null -e inject=fsync:signal=KILL:when=9 true 2>/dev/null",
-        ]
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
+    /// What was put aside was once in the way of the name: the new file became `f (1).bin`, and the old pair stayed for ever.
+    @Test(
+        "B1: killed while the bytes of a file that has changed are put aside, the next run finishes under the same name",
+        arguments: ["rename", "flock", "fallocate", "linkat", "pwrite64", "fsync", "fdatasync"], 1...3)
+    func changed(call: String, count: Int) async throws {
+        try await OriginServer.with { server in
+            let (old, new) = (Resource(size: 3_000_000, seed: 23), Resource(size: 3_100_000, seed: 24))
+            server.serve("/f.bin", old)
+            server.script("/f.bin", [.cut(after: 2_000_000)], then: .status(403))
+            let place = try Workplace()
+            let arguments = ["get", "-q", "-x", "1", server.url("/f.bin")]
+            _ = try await FerryProcess.run(arguments, in: place)
+            server.always("/f.bin", .honest)
+            server.serve("/f.bin", new)
+            _ = try await FerryProcess.run(arguments, in: place, shell: Strace.line(calls: call, count: count))
+            let context = "\(call) \(count)"
+            #expect(!place.names.contains { $0.hasPrefix("f (1)") }, "\(context): \(place.names)")
+            let outcome = try await FerryProcess.run(arguments, in: place)
+            #expect(outcome.code == 0, "\(context): \(outcome.error)")
+            #expect(place.names == ["f.bin"], "\(context)")
+            #expect(new.source.compare(file: place.path("f.bin"), size: new.size) == .equal, "\(context)")
+        }
+    }
 }

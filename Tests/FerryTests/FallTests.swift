@@ -30,21 +30,12 @@ struct FallTests {
     }
 
     private static func run(_ n: Int, _ url: String, _ directory: String, syncs: Bool) async throws -> End {
-        let process = Process()
-        process.executableURL = try AppProcess.binary()
-        process.arguments = ["fall", "\(n)", url, directory, syncs ? "sync" : "nosync"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.standardError
-        return try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { process in
-                switch (process.terminationReason, process.terminationStatus) {
-                case (.uncaughtSignal, SIGKILL): continuation.resume(returning: .killed)
-                case (.exit, 0): continuation.resume(returning: .completed)
-                case (_, let status): continuation.resume(returning: .other(status))
-                }
-            }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
+        let words = [try AppProcess.binary().path, "fall", "\(n)", url, directory, syncs ? "sync" : "nosync"]
+        let program = try RunningProgram(words, error: .standardError)
+        switch await program.end() {
+        case .killed(by: SIGKILL): return .killed
+        case .exited(0): return .completed
+        case let end: return .other(end.code)
         }
     }
 

@@ -81,37 +81,12 @@
         }
 
         private static func spawn(_ words: [String], input: Int32, output: Int32) -> pid_t? {
-            var files = posix_spawn_file_actions_t()
-            posix_spawn_file_actions_init(&files)
-            defer { posix_spawn_file_actions_destroy(&files) }
-            if input >= 0 {
-                posix_spawn_file_actions_adddup2(&files, input, 0)
-            } else {
-                posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
-            }
-            posix_spawn_file_actions_adddup2(&files, output, 1)
-            posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
-            _ = ferry_spawn_closefrom(&files, 3)
-
-            var attributes = posix_spawnattr_t()
-            posix_spawnattr_init(&attributes)
-            defer { posix_spawnattr_destroy(&attributes) }
-            // What an app blocks or ignores is its own business.
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            posix_spawnattr_setsigmask(&attributes, &signals)
-            sigfillset(&signals)
-            posix_spawnattr_setsigdefault(&attributes, &signals)
-            posix_spawnattr_setpgroup(&attributes, 0)
-            posix_spawnattr_setflags(&attributes, ferry_SPAWN_FLAGS)
-
-            var arguments = words.map { strdup($0) } + [nil]
             // What it prints is read by a program.
             let variables = ProcessInfo.processInfo.environment.merging(["LC_ALL": "C"]) { $1 }
-            var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
-            defer { for word in arguments + environment { free(word) } }
-            var process: pid_t = 0
-            return posix_spawnp(&process, words[0], &files, &attributes, &arguments, &environment) == 0 ? process : nil
+            var spawning = Spawning(words, environment: variables)
+            spawning.input = input < 0 ? nil : input
+            spawning.output = output
+            return try? spawning.start()
         }
     }
 #endif

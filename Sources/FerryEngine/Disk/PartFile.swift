@@ -1,4 +1,5 @@
 package import FerryCore
+import Synchronization
 package import SystemPackage
 
 /// The bytes of a download so far, at their final offsets, in a file that is locked while this lives.
@@ -19,6 +20,8 @@ package final class PartFile: Sendable {
     /// `false` where the file system has no locks; then nothing keeps a second process away.
     package let isLocked: Bool
     private let fileSystem: any FileSystem
+    /// So many bytes have their blocks, and keep them while nobody cuts the file; 0 where that is not known.
+    private let reserved = Atomic<ByteCount>(0)
 
     private init(path: FilePath, file: any File, status: FileStatus, isLocked: Bool, fileSystem: any FileSystem) {
         self.path = path
@@ -27,6 +30,7 @@ package final class PartFile: Sendable {
         self.inode = status.inode
         self.isLocked = isLocked
         self.fileSystem = fileSystem
+        if status.allocatedBytes >= status.length { reserved.store(status.length, ordering: .relaxed) }
     }
 
     /// Makes and locks a part file that was not there; ``PartFileError/exists(_:)`` otherwise.
@@ -126,15 +130,25 @@ package final class PartFile: Sendable {
     ///
     /// Before writing begins, and after the journal is there. When there is no room, the file stays as it was.
     package func preallocate(total: ByteCount) throws(FileError) -> Bool {
-        try file.allocate(length: total)
+        guard try file.allocate(length: total) else { return false }
+        // Some say that they can, and reserve nothing.
+        if try allocatedBytes() >= total { reserved.store(total, ordering: .relaxed) }
+        return true
     }
 
-    package func truncate(to length: ByteCount) throws(FileError) { try file.truncate(to: length) }
+    package func truncate(to length: ByteCount) throws(FileError) {
+        reserved.store(min(reserved.load(ordering: .relaxed), length), ordering: .relaxed)
+        try file.truncate(to: length)
+    }
 
-    /// Whether the path still leads to this file and it still is at least `length` bytes long (TRUST B6).
+    /// Whether the path still leads to this file, it still is at least `length` bytes long, and nobody has cut it (TRUST B6).
+    ///
+    /// One that was cut has its length again as soon as something is written behind the cut, with zeros in between: the
+    /// blocks that it had tell.
     package func isIntact(length: ByteCount) throws(FileError) -> Bool {
-        guard try isNamed(), try self.length() >= length else { return false }
-        return true
+        guard try isNamed() else { return false }
+        let (status, reserved) = (try file.status(), reserved.load(ordering: .relaxed))
+        return status.length >= max(length, reserved) && status.allocatedBytes >= reserved
     }
 
     /// Whether the path still leads to this file.

@@ -28,6 +28,31 @@ package struct SetAside: Sendable {
         try syncDirectory()
     }
 
+    /// Puts back what is aside when nothing has taken its place: a crash came before there was a new pair, or in the middle of
+    /// ``move()`` or of this. What is put back is the download again, and its server decides anew.
+    ///
+    /// - Parameter inode: The part file that a journal in its place is about; only that one is put back beside it.
+    /// - Returns: False when there is nothing to put back, or another pair is there.
+    package func moveBack(beside inode: UInt64?) throws(FileError) -> Bool {
+        let hasJournal = try fileSystem.exists(paths.journal)
+        let part = try fileSystem.statusIfPresent(paths.part)
+        if hasJournal, part != nil { return false }
+        var isMoved = false
+        if let old = try fileSystem.statusIfPresent(paths.oldPart) {
+            // A new part file that was made, and got no journal any more, is empty.
+            if let part, !NameTaker.isAbandoned(part) { return false }
+            guard try hasJournal ? old.inode == inode : fileSystem.exists(paths.oldJournal) else { return false }
+            try fileSystem.rename(paths.oldPart, to: paths.part, replacing: part != nil)
+            isMoved = true
+        }
+        if !hasJournal, isMoved || part != nil, try fileSystem.exists(paths.oldJournal) {
+            try fileSystem.rename(paths.oldJournal, to: paths.journal, replacing: false)
+            isMoved = true
+        }
+        if isMoved { try syncDirectory() }
+        return isMoved
+    }
+
     /// Removes what is aside: when the new one is published, or room is needed.
     package func remove() throws(FileError) {
         // The bytes first: a journal alone is small, and says what the rest of it was.

@@ -83,6 +83,12 @@ extension DownloadDriver {
         do throws(FileError) { if syncs { try pair.part.dataSync() } } catch { return .failure(.sync(error)) }
         do throws(FileError) {
             guard try pair.part.isIntact(length: record.claimed.last?.last ?? 0) else {
+                if try pair.part.isNamed() {
+                    // Nobody knows which bytes are gone, and what is written next makes it long enough again.
+                    var nothing = record
+                    nothing.claimed = []
+                    try? pair.journal.retract(nothing)
+                }
                 return .failure(
                     .other(
                         DownloadError(

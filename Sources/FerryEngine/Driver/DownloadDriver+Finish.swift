@@ -171,7 +171,10 @@ extension DownloadDriver {
         let syncs = request.syncsToDisk
         let boot = environment.fileSystem.bootID
         let result: Result<Published, PublishError> = await environment.pool.run {
-            do throws(FileError) { try pair.part.truncate(to: total) } catch { return .failure(.file(error)) }
+            do throws(FileError) {
+                guard try pair.part.isIntact(length: total) else { return .failure(.notIntact(pair.paths.part)) }
+                try pair.part.truncate(to: total)
+            } catch { return .failure(.file(error)) }
             do throws(PublishError) {
                 let published = try publisher.publish(pair.part, order) { publishing in
                     var announced = record

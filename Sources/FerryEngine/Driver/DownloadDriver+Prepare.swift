@@ -26,9 +26,11 @@ extension DownloadDriver {
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
             else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
             try ready(paths.directory)
-            let hasJournal: Bool
-            do throws(FileError) { hasJournal = try environment.fileSystem.exists(paths.journal) } catch {
-                throw DownloadError(error)
+            var hasJournal = false
+            for journal in [paths.journal, paths.oldJournal] where !hasJournal {
+                do throws(FileError) { hasJournal = try environment.fileSystem.exists(journal) } catch {
+                    throw DownloadError(error)
+                }
             }
             if hasJournal {
                 return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
@@ -48,7 +50,15 @@ extension DownloadDriver {
                 return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
                 }
             }
-            return try await lookForFinished(directory.appending(state.withLock { $0.name }))
+            let name = state.withLock { $0.name }
+            if let own = DownloadPaths(directory: directory, name: name)?.journal,
+                let problem = try problem(with: own, in: directory)
+            {
+                report(
+                    .event(.note("\(problem.message): it is left as it is, and the download begins under another name"))
+                )
+            }
+            return try await lookForFinished(directory.appending(name))
         }
     }
 
@@ -78,9 +88,17 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
     }
 
+    /// Why the journal with the name that ours would have cannot be used.
+    private func problem(with path: FilePath, in directory: FilePath) throws(DownloadError) -> JournalError? {
+        do { return try environment.journals(in: directory).problems.first { $0.path == path }?.error } catch {
+            throw DownloadError(error)
+        }
+    }
+
     // MARK: A journal
 
     private func goOn(with paths: DownloadPaths, isNamed: Bool) async throws(DownloadError) -> FinishedDownload? {
+        try putBack(paths)
         let journal: Journal
         var record: JournalRecord
         do throws(JournalError) {
@@ -121,10 +139,9 @@ extension DownloadDriver {
         } catch {
             if case .missing = error {
                 report(.event(.note("the part file \(paths.part) is gone; the journal alone is of no use")))
-                let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
-                // Putting aside may have been cut between its two renames.
-                if (try? aside.isPresent()) == true { try? aside.move() } else { try? journal.remove() }
+                try? journal.remove()
                 journal.close()
+                keepName(paths)
                 environment.knownJournals(in: paths.directory)?.remove(paths.journal)
                 if request.sources.isEmpty { throw DownloadError(error) }
                 begin(with: nil)
@@ -210,7 +227,12 @@ extension DownloadDriver {
         }
         if claims.isEmpty {
             state.withLock { $0.offered = nil }
-            if record.claimed.isEmpty { try forgetPair() } else { try setAside("nothing of it can be believed") }
+            if record.claimed.isEmpty {
+                try forgetPair()
+                keepName(paths)
+            } else {
+                try setAside("nothing of it can be believed")
+            }
             begin(with: nil)
             return
         }
@@ -226,6 +248,24 @@ extension DownloadDriver {
         begin(
             with: held, total: record.totalBytes, weakestJoin: record.weakestJoin,
             isNewSource: isNew, isDoubtful: isDoubtful)
+    }
+
+    /// A crash may have come while the pair was put aside, or before there was a new one.
+    private func putBack(_ paths: DownloadPaths) throws(DownloadError) {
+        let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+        do throws(FileError) {
+            guard try aside.isPresent() else { return }
+            let record = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+            if try aside.moveBack(beside: record?.partInode) {
+                report(.event(.note("putting aside was cut; what was put aside is back")))
+            }
+        } catch { throw DownloadError(error) }
+    }
+
+    /// What is aside would be in the way of a name that is taken anew: it was put there for this download.
+    private func keepName(_ paths: DownloadPaths) {
+        let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+        if (try? aside.isPresent()) == true { state.withLock { $0.ownPaths = paths } }
     }
 
     /// The source that the validators come from, then the others, as given where they are.

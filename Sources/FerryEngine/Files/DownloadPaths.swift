@@ -4,6 +4,8 @@ package import SystemPackage
 package struct DownloadPaths: Sendable, Hashable {
     package static let partSuffix = ".part"
     package static let journalSuffix = ".part.ferry"
+    /// What is added to both when they are put aside.
+    package static let oldSuffix = ".old"
 
     package let directory: FilePath
     /// The final name: one component.

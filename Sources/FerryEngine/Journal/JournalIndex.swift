@@ -33,7 +33,8 @@ package final class JournalIndex: Sendable {
         }
     }
 
-    /// Reads every `*.part.ferry` of `directory`; a directory that is missing has none.
+    /// Reads every `*.part.ferry` of `directory`; a directory that is missing has none. One that was put aside and has no
+    /// other in its place, since a crash came, counts under the name that it had.
     package init(directory: FilePath, fileSystem: any FileSystem) throws(FileError) {
         let directory = directory.isEmpty ? FilePath(".") : directory
         var names: [String] = []
@@ -44,14 +45,21 @@ package final class JournalIndex: Sendable {
         }
         var state = State()
         var problems: [Problem] = []
-        for name in names.sorted() where name.hasSuffix(DownloadPaths.journalSuffix) {
+        let present = Set(names)
+        for name in names.sorted() {
+            var own = name
+            if name.hasSuffix(DownloadPaths.journalSuffix + DownloadPaths.oldSuffix) {
+                own.removeLast(DownloadPaths.oldSuffix.count)
+                if present.contains(own) { continue }
+            }
+            guard own.hasSuffix(DownloadPaths.journalSuffix) else { continue }
             let path = directory.appending(name)
             do throws(JournalError) {
-                state.add(path, try Journal.read(at: path, fileSystem: fileSystem))
+                state.add(directory.appending(own), try Journal.read(at: path, fileSystem: fileSystem))
             } catch .missing {
                 // Gone since it was listed.
             } catch {
-                problems.append(Problem(path: path, error: error))
+                if own == name { problems.append(Problem(path: path, error: error)) }
             }
         }
         self.problems = problems

@@ -9,6 +9,15 @@ package enum OpenFileLimit {
         return Int(exactly: limit.rlim_cur)
     }
 
+    /// What the threads and streams of any run need; with less they cannot even start.
+    private static let least = 16
+
+    /// Says that nothing can run under this limit; `nil` when something can (TRUST B12).
+    package static func shortage(_ limit: Int?) -> String? {
+        guard let limit, limit < least else { return nil }
+        return "only \(limit) files may be open at once (ulimit -n), and \(least) are needed at least"
+    }
+
     /// Raises the soft limit towards the hard one, to at most 65,536; what cannot be raised stays.
     package static func raise() {
         var limit = rlimit()

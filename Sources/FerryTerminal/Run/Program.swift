@@ -17,6 +17,7 @@ package enum Program {
     /// `ferry get`.
     package static func get(_ options: GetOptions) async -> ExitCode {
         let world = PlanningWorld.system
+        if let shortage = OpenFileLimit.shortage(world.openFileLimit) { return usage(shortage, command: "get") }
         let plan: GetPlan
         do {
             plan = try GetPlanner.plan(options, world: world)
@@ -38,6 +39,7 @@ package enum Program {
         var world = PlanningWorld.system
         // A plan writes nothing, not even a directory.
         world.prepareDirectory = { _ in }
+        if let shortage = OpenFileLimit.shortage(world.openFileLimit) { return usage(shortage, command: "plan") }
         let plan: GetPlan
         do {
             plan = try GetPlanner.plan(options, world: world)

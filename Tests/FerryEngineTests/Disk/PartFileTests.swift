@@ -77,6 +77,27 @@ struct PartFileTests {
         #expect(failure { _ = try PartFile.open(pipe, fileSystem: disk) } == .notAFile(pipe))
     }
 
+    /// What was behind the cut is zeros then, and was once published.
+    @Test("B6: notices that it was cut, although it has its length again", arguments: [false, true])
+    func cutAndGrown(isOpenedAnew: Bool) throws {
+        let part = try PartFile.create(at: path, fileSystem: LocalFileSystem())
+        try #require(try part.preallocate(total: 1 << 20))
+        for offset in stride(from: 0, to: 1 << 20, by: 4096) {
+            try part.write([UInt8](repeating: 1, count: 4096), at: ByteCount(offset))
+        }
+        #expect(try part.isIntact(length: 1 << 20))
+        var held = part
+        if isOpenedAnew {
+            part.close()
+            held = try PartFile.open(path, fileSystem: LocalFileSystem())
+        }
+        #expect(try held.isIntact(length: 1 << 20))
+        #expect(truncate(path.string, 10_000) == 0)
+        try held.write([1], at: 1 << 20 - 1)
+        #expect(try held.length() == 1 << 20)
+        #expect(try !held.isIntact(length: 1 << 20))
+    }
+
     @Test("B6: notices that it was removed, replaced or cut")
     func intact() throws {
         let part = try PartFile.create(at: path, fileSystem: disk)

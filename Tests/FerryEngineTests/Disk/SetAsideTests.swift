@@ -47,6 +47,42 @@ struct SetAsideTests {
         #expect(directory.bytes("a.part.ferry.old") == [2])
     }
 
+    @Test("B1: cut off anywhere, it can be put back, and putting back can be cut off too", arguments: 0..<5, 0..<5)
+    func putBack(n: Int, m: Int) throws {
+        try directory.put("a.part", [1])
+        try directory.put("a.part.ferry", [2])
+        let inode = try #require(try LocalFileSystem().statusIfPresent(paths.part)).inode
+        try? aside(FaultyFileSystem(.fromThen(n))).move()
+        _ = try? aside(FaultyFileSystem(.fromThen(m))).moveBack(beside: inode)
+        _ = try aside().moveBack(beside: inode)
+        #expect(try directory.names == ["a.part", "a.part.ferry"])
+        #expect(directory.bytes("a.part") == [1])
+        #expect(directory.bytes("a.part.ferry") == [2])
+        #expect(try !aside().moveBack(beside: nil))
+    }
+
+    @Test("B1: an empty part file without a journal gives way to what is put back; a pair and foreign bytes do not")
+    func inItsPlace() throws {
+        try directory.put("a.part.old", [1])
+        try directory.put("a.part.ferry.old", [2])
+        try directory.put("a.part", [3])
+        #expect(try !aside().moveBack(beside: nil))
+        #expect(try directory.names == ["a.part", "a.part.ferry.old", "a.part.old"])
+        try LocalFileSystem().unlink(paths.part)
+        try PartFile.create(at: paths.part, fileSystem: LocalFileSystem()).close()
+        #expect(try aside().moveBack(beside: nil))
+        #expect(try directory.names == ["a.part", "a.part.ferry"])
+        #expect(directory.bytes("a.part") == [1])
+        try directory.put("a.part.old", [8])
+        try directory.put("a.part.ferry.old", [9])
+        #expect(try !aside().moveBack(beside: nil))
+        #expect(directory.bytes("a.part") == [1])
+        // The journal is about another part file than the one that is aside.
+        try LocalFileSystem().unlink(paths.part)
+        #expect(try !aside().moveBack(beside: 1))
+        #expect(try directory.names == ["a.part.ferry", "a.part.ferry.old", "a.part.old"])
+    }
+
     @Test("the open part file stays open and locked")
     func staysOpen() throws {
         let part = try PartFile.create(at: paths.part, fileSystem: LocalFileSystem())

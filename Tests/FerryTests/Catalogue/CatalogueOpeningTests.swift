@@ -1,4 +1,5 @@
 import FerryCore
+import FerryTesting
 import Foundation
 import GRDB
 import Testing
@@ -49,28 +50,26 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("is refused while another process has it (B9)")
+    @Test(
+        "is refused while another process has it (B9)",
+        .enabled(if: RunningProgram.succeeds(["flock", "--version"]), "there is no flock command here"))
     func otherProcess() async throws {
         try await StoreBench.withDirectory { directory in
             try await StoreBench.open(directory).catalogue.close()
             let lock = directory + "/state/lock"
-            let other = Process()
-            other.executableURL = URL(filePath: "/usr/bin/env")
             let script = "echo $$ > \"$0\"; echo ready; read line"
-            other.arguments = ["flock", "--exclusive", lock, "sh", "-c", script, lock]
             let (input, output) = (Pipe(), Pipe())
-            other.standardInput = input
-            other.standardOutput = output
-            try other.run()
-            guard String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "ready\n" else {
-                other.waitUntilExit()
-                return  // There is no flock command on this machine.
-            }
+            let other = try RunningProgram(
+                ["flock", "--exclusive", lock, "sh", "-c", script, lock], input: input.fileHandleForReading,
+                output: output.fileHandleForWriting)
+            try input.fileHandleForReading.close()
+            try output.fileHandleForWriting.close()
+            #expect(output.fileHandleForReading.availableData == Data("ready\n".utf8))
             let error = await #expect(throws: DownloadError.self) { try await StoreBench.open(directory) }
             let number = try String(contentsOfFile: lock, encoding: .utf8).trimmingCharacters(in: .newlines)
             #expect(error?.message == "the catalogue in \(directory)/state is open in another process (\(number))")
             try input.fileHandleForWriting.close()
-            other.waitUntilExit()
+            #expect(await other.end() == .exited(1))
             try await StoreBench.open(directory).catalogue.close()
         }
     }

@@ -7,7 +7,7 @@
     import Testing
 
     /// Scripts in the place of busctl and gdbus.
-    @Suite(.enabled(if: NetworkNamespace.isWanted, "FERRY_NETWORK_TESTS is not set"), .timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(10)))
     struct NetworkManagerTests {
         /// A directory with the two scripts; `answer` is what busctl prints, lines written to `signals` what gdbus does.
         struct Stub: Sendable {
@@ -27,14 +27,9 @@
             /// Written by another process: a file that this one still has open for writing, if only in a child that is
             /// just being started elsewhere, could not be run.
             func script(_ name: String, _ text: String) throws {
-                let process = Process()
-                process.executableURL = URL(fileURLWithPath: "/bin/sh")
                 let script = "#!/bin/sh\ncd '\(directory)'\n\(text)\n"
-                process.arguments = [
-                    "-c", #"printf '%s' "$1" >"$2" && chmod 755 "$2""#, "sh", script, directory + "/" + name,
-                ]
-                try process.run()
-                process.waitUntilExit()
+                let write = #"printf '%s' "$1" >"$2" && chmod 755 "$2""#
+                _ = try RunningProgram.run(["/bin/sh", "-c", write, "sh", script, directory + "/" + name])
             }
 
             /// Prints a line as gdbus would, as soon as that runs.

@@ -1,3 +1,4 @@
+import FerryTesting
 import Foundation
 import Synchronization
 import Testing
@@ -52,7 +53,7 @@ final class AppProcess: Sendable {
         var waiters: [Waiter] = []
         var lastKey = 0
     }
-    private let process = Process()
+    private let program: RunningProgram
     private let input = Pipe()
     private let output = Pipe()
     private let state = Mutex(State())
@@ -61,28 +62,19 @@ final class AppProcess: Sendable {
     init(settings: [String: any Sendable], shell: String? = nil) throws {
         let text = try String(decoding: JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
         let binary = try Self.binary()
-        process.executableURL = shell == nil ? binary : URL(filePath: "/bin/sh")
-        process.arguments = (shell.map { ["-c", $0, "sh", binary.path] } ?? []) + [text]
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.standardError
-        process.terminationHandler = { [weak self] _ in self?.ended() }
-        // Else an app that is started later would keep the input of this one open.
-        for handle in [input.fileHandleForWriting, output.fileHandleForReading] {
-            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        }
-        try process.run()
+        program = try RunningProgram(
+            (shell.map { ["/bin/sh", "-c", $0, "sh"] } ?? []) + [binary.path, text], input: input.fileHandleForReading,
+            output: output.fileHandleForWriting, error: .standardError)
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
+        program.whenEnded { [weak self] _ in self?.ended() }
         let reading = output.fileHandleForReading
         Thread.detachNewThread { [weak self] in
             while case let data = reading.availableData, !data.isEmpty { self?.received(data) }
         }
-        let id = process.processIdentifier
-        DispatchQueue.global().asyncAfter(deadline: .now() + 300) { [weak self] in
-            if let self, !self.state.withLock({ $0.hasEnded }) { Foundation.kill(id, SIGKILL) }
-        }
     }
 
-    deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
+    var id: Int32 { program.id }
 
     /// What it has said so far.
     var lines: [Line] { state.withLock { $0.lines } }
@@ -164,7 +156,7 @@ final class AppProcess: Sendable {
 
     /// `kill -9`, and waits until it is gone; not for one that a shell has begun.
     func kill() async {
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        program.signal(SIGKILL)
         await ended()
     }
 

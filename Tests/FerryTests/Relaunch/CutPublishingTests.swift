@@ -7,7 +7,7 @@ import Testing
 /// Killed by `strace` as it enters its n-th system call of some kinds.
 @Suite(
     "An app that was killed while a file got its name", .serialized, .timeLimit(.minutes(15)),
-    .enabled(if: Tracer.canInject, "no strace here"))
+    .enabled(if: Strace.canInject, "no strace here"))
 struct CutPublishingTests {
     /// Calls, which of them, and the size of the file: the small one is published from memory.
     struct Moment: Sendable, CustomTestStringConvertible {
@@ -37,11 +37,7 @@ struct CutPublishingTests {
             let before = try home.app()
             try await before.ask("activate")
             try await before.close()
-            let first = try home.app(
-                shell: """
-                    exec strace -f -qq --seccomp-bpf -o /dev/null -e trace=\(moment.calls) \
-                    -e inject=\(moment.calls):signal=KILL:when=\(moment.count) "$@"
-                    """)
+            let first = try home.app(shell: Strace.line(calls: moment.calls, count: moment.count))
             if try await first.attempt("add", ["id": "f", "url": home.server.url("/f")]) != nil,
                 try await first.attempt("wait", ["id": "f", "state": "completed"]) != nil
             {
@@ -77,18 +73,4 @@ struct CutPublishingTests {
             #expect(third.numbers(of: "f") == second.numbers(of: "f"))
         }
     }
-}
-
-/// Whether `strace` is installed and may trace here (a container may forbid it).
-enum Tracer {
-    static let canInject: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [
-            "-c", "strace -f -qq --seccomp-bpf -o /dev/null -e inject=fsync:signal=KILL:when=9 true 2>/dev/null",
-        ]
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }()
 }

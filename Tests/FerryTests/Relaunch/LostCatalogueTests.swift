@@ -54,7 +54,7 @@ struct LostCatalogueTests {
         }
     }
 
-    @Test("is made again from the journals: order, labels, data and priorities", arguments: Loss.allCases)
+    @Test("B10: is made again from the journals: order, labels, data and priorities", arguments: Loss.allCases)
     func rebuilt(_ loss: Loss) async throws {
         try await AppHome.run { home in
             for (seed, name) in ["a", "b", "c"].enumerated() {

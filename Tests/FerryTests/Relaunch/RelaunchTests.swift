@@ -113,7 +113,7 @@ struct RelaunchTests {
         }
     }
 
-    @Test("B1: shares its list with no second process, which is told so and harms nothing")
+    @Test("B9: shares its list with no second process, which is told so and harms nothing")
     func second() async throws {
         try await AppHome.run { home in
             home.server.serve("/a", Self.file(1))

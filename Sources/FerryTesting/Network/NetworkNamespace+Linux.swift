@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Ferry
+    package import Ferry
     import Foundation
     import Glibc
 
@@ -8,16 +8,15 @@
     ///     inside                outside
     ///     eth0  192.0.2.2/24 ── eth0  192.0.2.1/24
     ///     wwan0 10.64.0.2/24 ── wwan0 10.64.0.1/24
-    struct NetworkNamespace: Sendable {
-        /// Children started with thousands of descriptors open can bring the whole run down (Foundation looks for the largest):
-        /// these run in a process of their own, `FERRY_NETWORK_TESTS=1 make test FILTER=Namespace`.
-        static var isWanted: Bool { ProcessInfo.processInfo.environment["FERRY_NETWORK_TESTS"] != nil }
+    package struct NetworkNamespace: Sendable {
+        /// It is in no user's PATH on some systems.
+        private static let program = "/usr/sbin/ip"
 
-        let inside: String
-        let outside: String
+        package let inside: String
+        package let outside: String
 
         /// Whether this process may make them.
-        static let isPossible: Bool = {
+        package static let isPossible: Bool = {
             let name = "ferry-try-\(getpid())"
             guard run(["netns", "add", name]) else { return false }
             defer { _ = run(["netns", "del", name]) }
@@ -25,7 +24,7 @@
         }()
 
         /// Runs a body with the cables laid and eth0 switched on, no default route yet; everything goes afterwards.
-        static func with(_ body: (NetworkNamespace) async throws -> Void) async throws {
+        package static func with(_ body: (NetworkNamespace) async throws -> Void) async throws {
             let id = UUID().uuidString.prefix(8)
             let network = NetworkNamespace(inside: "ferry-in-\(id)", outside: "ferry-out-\(id)")
             defer { for name in [network.inside, network.outside] { _ = run(["netns", "del", name]) } }
@@ -45,14 +44,18 @@
         }
 
         /// `ip` commands in the watched namespace.
-        func near(_ commands: String...) throws { for command in commands { try Self.ip("-n \(inside) \(command)") } }
+        package func near(_ commands: String...) throws {
+            for command in commands { try Self.ip("-n \(inside) \(command)") }
+        }
         /// And in the other.
-        func far(_ commands: String...) throws { for command in commands { try Self.ip("-n \(outside) \(command)") } }
+        package func far(_ commands: String...) throws {
+            for command in commands { try Self.ip("-n \(outside) \(command)") }
+        }
 
         /// Sockets that see the watched namespace, opened on a thread that has gone into it.
-        func sockets() -> NetlinkSockets? {
+        package func sockets() -> NetlinkSockets? {
+            // SAFETY: written before `done` is signalled, read after.
             final class Box: @unchecked Sendable {
-                // SAFETY: written before `done` is signalled, read after.
                 var sockets: NetlinkSockets?
             }
             let (box, done, path) = (Box(), DispatchSemaphore(value: 0), "/run/netns/\(inside)")
@@ -74,20 +77,15 @@
         }
 
         private static func ip(_ command: String) throws {
-            guard run(command.split(separator: " ").map(String.init)) else { throw Failure(command: command) }
+            let (end, text) = try RunningProgram.run([program] + command.split(separator: " ").map(String.init))
+            guard end == .exited(0) else { throw Failure(command: command, text: text) }
         }
 
-        private static func run(_ arguments: [String]) -> Bool {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/sbin/ip")
-            process.arguments = arguments
-            process.standardError = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            guard (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
-        }
+        private static func run(_ arguments: [String]) -> Bool { RunningProgram.succeeds([program] + arguments) }
 
-        struct Failure: Error { let command: String }
+        package struct Failure: Error {
+            let command: String
+            let text: String
+        }
     }
 #endif

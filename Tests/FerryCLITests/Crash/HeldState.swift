@@ -1,0 +1,78 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import Foundation
+import SystemPackage
+import Testing
+
+/// What a directory holds of one download after a crash, judged by what must be true at any moment.
+struct HeldState {
+    /// Bytes that may be believed: those of the finished file, or those that the journal claims.
+    private(set) var bytes: Int64 = 0
+    private(set) var isComplete = false
+    /// Whose bytes they are, by number; `nil` when there are none.
+    private(set) var version: Int?
+
+    private let versions: [Resource]
+    private let place: Workplace
+    private let context: String
+
+    /// Looks at `name`, `name.part` and `name.part.ferry`, and at what was put aside, and records an issue for everything
+    /// that must not be: a final name with anything but a whole file of one version, a claim on bytes that are not the
+    /// server's or not all of one version, an unknown name.
+    ///
+    /// - Parameters:
+    ///   - versions: What the server has offered under this name so far, as long as each other.
+    ///   - context: What to say with an issue: the seed, the number of the run.
+    init(_ name: String, of versions: [Resource], in place: Workplace, context: String) {
+        (self.versions, self.place, self.context) = (versions, place, context)
+        let (part, journal) = ("\(name).part", "\(name).part.ferry")
+        let names = Set(place.names)
+        // A journal that grows is written under another name first, and that may stay for a while.
+        var known: Set = [name, part, journal, journal + ".new"]
+        if versions.count > 1 { known.formUnion([part + ".old", journal + ".old"]) }
+        #expect(names.isSubset(of: known), "\(context): \(names)")
+        if names.contains(name) {
+            isComplete = true
+            bytes = versions.last?.size ?? 0
+            version = versions.indices.last {
+                versions[$0].source.compare(file: place.path(name), size: versions[$0].size) == .equal
+            }
+            #expect(version != nil, "\(context): the final name shows bytes that are not the whole file's")
+        }
+        if names.contains(part + ".old"), names.contains(journal + ".old") {
+            _ = claims(of: journal + ".old", on: part + ".old")
+        }
+        guard names.contains(journal), !isComplete, let held = claims(of: journal, on: part) else { return }
+        (bytes, version) = (held.bytes, held.version)
+    }
+
+    /// The same for a file that never changes.
+    init(_ name: String, of resource: Resource, in place: Workplace, context: String) {
+        self.init(name, of: [resource], in: place, context: context)
+    }
+
+    /// What a journal claims of a part file, after the bytes were compared.
+    private func claims(of journal: String, on part: String) -> (bytes: Int64, version: Int)? {
+        let record: JournalRecord
+        do {
+            record = try Journal.read(at: FilePath(place.path(journal)), fileSystem: LocalFileSystem())
+        } catch {
+            // Killed before the first record was whole: nothing is claimed.
+            return nil
+        }
+        let claimed = record.claimed.compactMap { $0.count == 2 && $0[0] < $0[1] ? $0[0]..<$0[1] : nil }
+        #expect(claimed.count == record.claimed.count, "\(context): \(record.claimed)")
+        // A cut between the two renames of putting aside: nobody believes a journal without its file.
+        guard !claimed.isEmpty, place.names.contains(part) else { return nil }
+        var comparison = DeterministicBytes.FileComparison.equal
+        for (number, resource) in versions.enumerated().reversed() {
+            // Where a strong ETag says which version it is, it must be that.
+            if let etag = record.identity.etag, resource.etag != etag { continue }
+            comparison = resource.source.compare(file: place.path(part), ranges: claimed)
+            if comparison == .equal { return (claimed.reduce(0) { $0 + Int64($1.count) }, number) }
+        }
+        Issue.record("\(context): claimed \(claimed) of \(record.identity.etag ?? "no ETag"): \(comparison)")
+        return nil
+    }
+}
