@@ -24,6 +24,8 @@ struct Workshop: Sendable {
     func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) -> DownloadManager {
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.minFreeBytes = 0
+        // Tests that want a stall say so; a busy machine is none.
+        configuration.stallTimeout = .seconds(9000)
         change(&configuration)
         return DownloadManager(configuration)
     }

@@ -12,6 +12,9 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#ifndef STATX_BTIME
+#include <linux/stat.h>
+#endif
 
 // Values of the kernel's interface (include/uapi/linux/{fcntl,fs,falloc}.h); they never change.
 #ifndef O_TMPFILE
@@ -28,6 +31,16 @@ static const unsigned int ferry_RENAME_NOREPLACE = 1;
 /// renameat2(2), which Glibc declares only with _GNU_SOURCE and musl only since 1.2.6.
 static inline int ferry_renameat2(const char *from, const char *to, unsigned int flags) {
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+/// statx(2) of an open file: when it was made. -1 where that is not known.
+static inline int ferry_creation_time(int descriptor, int64_t *seconds, uint32_t *nanoseconds) {
+    struct statx status;
+    if (syscall(SYS_statx, descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return -1;
+    if (!(status.stx_mask & STATX_BTIME)) return -1;
+    *seconds = status.stx_btime.tv_sec;
+    *nanoseconds = status.stx_btime.tv_nsec;
+    return 0;
 }
 
 extern int fallocate(int descriptor, int mode, off_t offset, off_t length);

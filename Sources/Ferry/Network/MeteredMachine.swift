@@ -29,12 +29,17 @@ struct MeteredMachine: Equatable {
     private var mayListen = false
     /// NetworkManager answers an instant later than the kernel: two seconds are plenty for it to settle.
     private static let settling: Duration = .seconds(2)
+    /// Questions in a row that got no answer in time.
+    private var timeouts = 0
+    /// So many are asked again, each after twice as long; then it counts as not there until the network changes.
+    private static let maximumTimeouts = 6
 
     init() {}
 
     /// The network has changed, or the watch begins.
     mutating func networkChanged(at now: Duration) -> [Command] {
         mayListen = true
+        timeouts = 0
         if !isListening, answer != nil { wake = now + Self.settling }
         return ask()
     }
@@ -45,9 +50,20 @@ struct MeteredMachine: Equatable {
         return ask()
     }
 
-    /// The question has ended; `nil` when there was no answer.
+    /// The question was given up: a busy machine is no missing NetworkManager, so its last word stands, and it is asked again.
+    mutating func timedOut(at now: Duration) -> [Command] {
+        timeouts += 1
+        guard timeouts <= Self.maximumTimeouts else { return answered(nil, at: now) }
+        isAsking = false
+        if asksAgain { return ask() }
+        wake = now + Self.settling * (1 << (timeouts - 1))
+        return []
+    }
+
+    /// The question has ended; `nil` when NetworkManager is not there or says nothing that can be read.
     mutating func answered(_ answer: MeteredAnswer?, at now: Duration) -> [Command] {
         isAsking = false
+        timeouts = 0
         var commands: [Command] = []
         if asksAgain {
             commands = ask()

@@ -32,9 +32,6 @@
         /// Something new waits until then for NetworkManager's word.
         private var heldUntil: Duration?
 
-        /// A network is taken for what it was a moment ago rather than for what it is not.
-        private static let hold: Duration = .milliseconds(500)
-        private static let questionLimit: Duration = .seconds(2)
         private static let maximumText = 65_536
 
         init(
@@ -65,9 +62,10 @@
             guard isNew else { return }
             let next = NetworkVerdict.judge(
                 table, manager: machine.answer, settings: watch.settings, before: published)
-            // Nothing that NetworkManager could say matters while there is no network.
+            // A network is taken for what it was a moment ago rather than for what it is not. Nothing that NetworkManager could
+            // say matters while there is none.
             if !machine.isSettled, next.status.isOnline {
-                guard let limit = heldUntil else { return heldUntil = now + Self.hold }
+                guard let limit = heldUntil else { return heldUntil = now + tools.hold }
                 if now < limit { return }
             }
             isNew = false
@@ -94,7 +92,7 @@
                 if entries[3].revents != 0 { readListener() }
             }
             if let wake = machine.wake, now >= wake { perform(machine.timeHasCome()) }
-            if let limit = question?.deadline, now >= limit { endQuestion(nil) }
+            if let limit = question?.deadline, now >= limit { endQuestion(machine.timedOut(at: now)) }
         }
 
         /// Milliseconds, rounded up; -1 for ever.
@@ -130,7 +128,7 @@
                 case .ask:
                     if let program = tools.busctl, let child = ChildProcess.start(program, NetworkManagerText.question)
                     {
-                        question = (child, [], now + Self.questionLimit)
+                        question = (child, [], now + tools.limit)
                     } else {
                         commands += machine.answered(nil, at: now)
                     }
@@ -153,14 +151,15 @@
                 if bytes.isEmpty { return }
                 if (question?.text.count ?? 0) < Self.maximumText { question?.text += bytes }
             }
-            endQuestion(NetworkManagerText.answer(String(decoding: question?.text ?? [], as: UTF8.self)))
+            let answer = NetworkManagerText.answer(String(decoding: question?.text ?? [], as: UTF8.self))
+            endQuestion(machine.answered(answer, at: now))
         }
 
-        private mutating func endQuestion(_ answer: MeteredAnswer?) {
+        private mutating func endQuestion(_ commands: [MeteredMachine.Command]) {
             question?.child.end()
             question = nil
             isNew = true
-            perform(machine.answered(answer, at: now))
+            perform(commands)
         }
 
         private mutating func readListener() {

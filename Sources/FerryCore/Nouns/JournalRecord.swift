@@ -23,6 +23,9 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     /// The part file that the claims are about.
     package var partDevice: UInt64
     package var partInode: UInt64
+    /// When that file was made, seconds and nanoseconds since 1970: another file may get the same inode number. Absent where
+    /// the file system does not say.
+    package var partCreated: [Int64]?
     /// Claims were made without syncing: they count only under this boot.
     package var unsyncedBoot: String?
     /// The weakest join so far; `nil` while everything came in one response.

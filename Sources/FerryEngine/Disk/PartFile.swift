@@ -16,6 +16,8 @@ package final class PartFile: Sendable {
     package let path: FilePath
     package let device: UInt64
     package let inode: UInt64
+    /// When it was made; `nil` where the file system does not say.
+    package let created: FileTime?
     package let file: any File
     /// `false` where the file system has no locks; then nothing keeps a second process away.
     package let isLocked: Bool
@@ -28,6 +30,7 @@ package final class PartFile: Sendable {
         self.file = file
         self.device = status.device
         self.inode = status.inode
+        self.created = status.created
         self.isLocked = isLocked
         self.fileSystem = fileSystem
         if status.allocatedBytes >= status.length { reserved.store(status.length, ordering: .relaxed) }

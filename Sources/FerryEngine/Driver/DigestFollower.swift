@@ -33,7 +33,7 @@ final class DigestFollower: Sendable {
             }
             guard let digest = state.digest, end - digest.position >= 8 << 20 else { return }
             // owner: this object; awaited in stop().
-            state.task = Task { await self.advance(digest, to: end) }
+            state.task = Task(executorPreference: driver.light) { await self.advance(digest, to: end) }
         }
     }
 

@@ -255,6 +255,7 @@ extension DownloadDriver {
                 totalBytes: state.machine.planner.total, identity: state.machine.identity,
                 checksum: state.checksum?.description, partDevice: part.device, partInode: part.inode,
                 createdAt: environment.clock.date().timeIntervalSince1970)
+            record.partCreated = part.created?.pair
             record.trust = request.trust
             record.take(state.tags)
             record.events = state.record?.events ?? []

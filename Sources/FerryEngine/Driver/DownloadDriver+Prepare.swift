@@ -191,11 +191,13 @@ extension DownloadDriver {
                 isDoubtful = true
             }
         } catch { throw DownloadError(error) }
-        if part.device != record.partDevice || part.inode != record.partInode {
+        let isRemade = record.partCreated != nil && part.created != nil && record.partCreated != part.created?.pair
+        if part.device != record.partDevice || part.inode != record.partInode || isRemade {
             report(.event(.note("the part file was moved here: checking")))
             isDoubtful = true
             record.partDevice = part.device
             record.partInode = part.inode
+            record.partCreated = part.created?.pair
         }
         let known = record.urls.compactMap { try? DownloadURL($0) }
         let given = request.sources.isEmpty ? known : request.sources

@@ -236,7 +236,7 @@ package final class DownloadDriver: Sendable {
                 case .cut(let connection): state.withLock { $0.tasks[connection] }?.cancel()
                 case .checkpoint:
                     // owner: state.checkpoint, awaited in drain.
-                    let task = Task { _ = await self.checkpoint() }
+                    let task = Task(executorPreference: light) { _ = await self.checkpoint() }
                     state.withLock { $0.checkpoint = task }
                 case .fail(let error):
                     await drain()

@@ -17,5 +17,14 @@ package struct SystemClock: EngineClock {
 
     package func now() -> Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
     package func date() -> Date { Date() }
-    package func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+    package func sleep(for duration: Duration) async throws {
+        try Task.checkCancellation()
+        let alarm = Alarm()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { alarm.start(after: duration, waking: $0) }
+        } onCancel: {
+            alarm.ring()
+        }
+        try Task.checkCancellation()
+    }
 }

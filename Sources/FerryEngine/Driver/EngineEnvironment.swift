@@ -36,7 +36,8 @@ package final class EngineEnvironment: Sendable {
         self.pool = pool
         self.executor = executor
         self.loops = loops
-        metronome = Metronome(clock: clock, interval: TransferMachine.tickInterval)
+        metronome = Metronome(
+            clock: clock, interval: TransferMachine.tickInterval, executor: loops.first ?? executor)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
         hosts = HostGate(limit: connectionsPerHost)
         limitPieces()

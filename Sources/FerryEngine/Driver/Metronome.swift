@@ -9,10 +9,13 @@ final class Metronome: Sendable {
     private let state = Mutex(State())
     private let clock: any EngineClock
     private let interval: Duration
+    /// Not Swift's own threads, which an app may keep busy.
+    private let executor: (any TaskExecutor)?
 
-    init(clock: any EngineClock, interval: Duration) {
+    init(clock: any EngineClock, interval: Duration, executor: (any TaskExecutor)? = nil) {
         self.clock = clock
         self.interval = interval
+        self.executor = executor
     }
 
     deinit { state.withLock { $0.task }?.cancel() }
@@ -23,7 +26,7 @@ final class Metronome: Sendable {
             state.bells[ObjectIdentifier(bell)] = bell
             guard state.task == nil else { return }
             // owner: state.task; it ends by itself when no bell is left.
-            state.task = Task { [weak self, clock, interval] in
+            state.task = Task(executorPreference: executor) { [weak self, clock, interval] in
                 repeat { try? await clock.sleep(for: interval) } while !Task.isCancelled && self?.beat() == true
             }
         }

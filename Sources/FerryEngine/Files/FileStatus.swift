@@ -16,10 +16,13 @@ package struct FileStatus: Sendable, Hashable {
     package var modified: FileTime
     package var linkCount: UInt64
     package var kind: Kind
+    /// When the file was made, which tells it from an earlier one under the same inode number; `nil` where the file system does
+    /// not say, or was not asked: only an open file is.
+    package var created: FileTime?
 
     package init(
         device: UInt64, inode: UInt64, length: ByteCount, allocatedBytes: ByteCount, mode: UInt16,
-        modified: FileTime, linkCount: UInt64, kind: Kind
+        modified: FileTime, linkCount: UInt64, kind: Kind, created: FileTime? = nil
     ) {
         self.device = device
         self.inode = inode
@@ -29,6 +32,7 @@ package struct FileStatus: Sendable, Hashable {
         self.modified = modified
         self.linkCount = linkCount
         self.kind = kind
+        self.created = created
     }
 
     /// Whether both are one file, whatever it is called.

@@ -16,6 +16,9 @@ package struct FileTime: Sendable, Hashable, Codable, Comparable {
         self.init(seconds: Int64(whole), nanoseconds: Int32((value - whole) * 1_000_000) * 1000)
     }
 
+    /// Seconds and nanoseconds, as a journal has them.
+    package var pair: [Int64] { [seconds, Int64(nanoseconds)] }
+
     package var secondsSince1970: Double { Double(seconds) + Double(nanoseconds) / 1_000_000_000 }
 
     package static func < (lhs: FileTime, rhs: FileTime) -> Bool {

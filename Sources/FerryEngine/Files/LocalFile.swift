@@ -109,7 +109,9 @@ final class LocalFile: File {
         try use(.inspect) { descriptor throws(FileError) in
             var raw = stat()
             guard fstat(descriptor, &raw) == 0 else { throw FileError(.inspect, path, errno: errno) }
-            return FileStatus(raw)
+            var status = FileStatus(raw)
+            status.created = LocalFileSystem.creationTime(descriptor, raw)
+            return status
         }
     }
 

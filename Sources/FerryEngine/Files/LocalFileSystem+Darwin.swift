@@ -62,6 +62,10 @@
                 nanoseconds: Int32(truncatingIfNeeded: raw.st_mtimespec.tv_nsec))
         }
 
+        static func creationTime(_ descriptor: Int32, _ raw: stat) -> FileTime? {
+            FileTime(seconds: Int64(raw.st_birthtimespec.tv_sec), nanoseconds: Int32(raw.st_birthtimespec.tv_nsec))
+        }
+
         static func systemBootID() -> String? {
             var bytes = [CChar](repeating: 0, count: 64)
             var size = bytes.count

@@ -61,6 +61,12 @@
             FileTime(seconds: Int64(raw.st_mtim.tv_sec), nanoseconds: Int32(truncatingIfNeeded: raw.st_mtim.tv_nsec))
         }
 
+        static func creationTime(_ descriptor: Int32, _ raw: stat) -> FileTime? {
+            var (seconds, nanoseconds) = (Int64(0), UInt32(0))
+            guard ferry_creation_time(descriptor, &seconds, &nanoseconds) == 0 else { return nil }
+            return FileTime(seconds: seconds, nanoseconds: Int32(clamping: nanoseconds))
+        }
+
         static func systemBootID() -> String? {
             guard let text = smallFile("/proc/sys/kernel/random/boot_id") else { return nil }
             let id = text.prefix { !$0.isNewline }

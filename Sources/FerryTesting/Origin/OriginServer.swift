@@ -156,14 +156,15 @@ public final class OriginServer: Sendable {
         try await listener.set(open: { [state] in state.wantsListening }).get()
     }
 
-    /// Closes all connections, with RST if wanted; new ones are taken.
-    public func dropConnections(reset: Bool = true) {
+    /// Closes all connections, with RST if wanted; new ones are taken. When it returns, none of the old is answered any more.
+    public func dropConnections(reset: Bool = true) async {
         for channel in state.inner.withLock({ Array($0.channels.values) }) {
-            channel.eventLoop.execute {
+            let closing = channel.eventLoop.submit {
                 if reset { channel.resetOnClose() }
                 (try? channel.pipeline.syncOperations.handler(type: WireHandler.self))?.close()
                     ?? channel.close(promise: nil)
             }
+            try? await closing.get()
         }
     }
 
@@ -176,7 +177,7 @@ public final class OriginServer: Sendable {
         guard !wasClosed else { return }
         state.listen.withLock { $0 = nil }
         try? await listener.set(open: false).get()
-        dropConnections(reset: false)
+        await dropConnections(reset: false)
         try? await group.shutdownGracefully()
     }
 }

@@ -45,6 +45,8 @@ struct DriverRig: Sendable {
     ) -> Run {
         var settings = DriverSettings()
         settings.minFreeBytes = 0
+        // Tests that want a stall say so; a busy machine is none.
+        settings.stallTimeout = .seconds(9000)
         change(&settings)
         return Run(id, request, environment, settings, context)
     }

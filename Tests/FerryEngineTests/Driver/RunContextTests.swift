@@ -116,7 +116,7 @@ struct RunContextTests {
                 let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 3 }
                 // Cut once all of it is there: what a close overtakes differs from run to run.
                 await run.reach(3_000_000)
-                rig.server.dropConnections()
+                await rig.server.dropConnections()
                 let isRetrying = await run.untilRetrying()
                 if isRetrying { run.driver.stop(.pause) }
                 let end = await run.end()

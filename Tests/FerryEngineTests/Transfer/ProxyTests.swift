@@ -123,7 +123,7 @@ struct ProxyTests {
             #expect(proxy.targets == ["files.test:\(server.port)"])
             // Nobody listens at the other end: the proxy says so.
             try await server.setListening(false)
-            server.dropConnections()
+            await server.dropConnections()
             let failure = await transport.failure(of: TransferRequest(url: url))
             #expect(failure?.kind == .proxy)
             #expect(failure?.message.hasPrefix("proxy \(proxy.url): ") == true, "\(failure?.message ?? "")")

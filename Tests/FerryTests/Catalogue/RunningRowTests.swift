@@ -17,6 +17,8 @@ struct RunningRowTests {
                 identifier: "running", directory: URL(filePath: shop.directory),
                 stateDirectory: URL(filePath: shop.directory + "/state"))
             configuration.minFreeBytes = 0
+            // Tests that want a stall say so; a busy machine is none.
+            configuration.stallTimeout = .seconds(9000)
             let manager = DownloadManager(configuration)
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
             await shop.reach(10_000_000, download)

@@ -74,4 +74,21 @@ import Testing
         #expect(machine.networkChanged(at: .zero) == [.ask])
         #expect(machine.answered(.no, at: .zero) == [.listen])
     }
+
+    @Test func `a question that got no answer in time is asked again, later and later, and what was said stands`() {
+        var machine = MeteredMachine()
+        _ = machine.networkChanged(at: .zero)
+        _ = machine.answered(.yes, at: .zero)
+        _ = machine.networkChanged(at: .zero)
+        var waits: [Duration] = []
+        for _ in 0..<6 {
+            #expect(machine.timedOut(at: .zero) == [])
+            #expect(machine.isSettled && machine.answer == .yes)
+            waits.append(machine.wake ?? .zero)
+            #expect(machine.timeHasCome() == [.ask])
+        }
+        #expect(waits == [2, 4, 8, 16, 32, 64].map { .seconds($0) })
+        #expect(machine.timedOut(at: .zero) == [])
+        #expect(machine.answer == nil && machine.wake == nil, "it does not ask for ever")
+    }
 }

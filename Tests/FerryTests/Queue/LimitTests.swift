@@ -44,7 +44,7 @@ struct LimitTests {
             }
             #expect(downloads[0].status.state == .downloading)
             #expect(shop.server.traffic.requests(for: "/a").count == 1)
-            shop.server.dropConnections()
+            await shop.server.dropConnections()
             try await shop.expectAll(downloads, are: resource)
             #expect(shop.asked.suffix(2) == ["/b", "/c"])
             #expect(shop.server.requests.suffix(2).map(\.range) == ["bytes=1000000-2999999", "bytes=1000000-2999999"])

@@ -1,0 +1,55 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import FerryEngine
+
+@Suite("The ticks of downloads", .timeLimit(.minutes(5)))
+struct MetronomeTests {
+    @Test("come also while an app computes on every thread of Swift's own")
+    func busyThreads() async {
+        let metronome = Metronome(
+            clock: SystemClock(), interval: .milliseconds(20), executor: HTTPTransport.executors.first)
+        let bell = Signal()
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        let ticked = DispatchSemaphore(value: 0)
+        let busy = (0..<count).map { _ in Task { Self.compute(until: ticked) } }
+        let waiting = Task(executorPreference: HTTPTransport.executors.first) {
+            metronome.add(bell)
+            await bell.wait(after: bell.rings)
+            for _ in 0..<count { ticked.signal() }
+        }
+        for task in busy { #expect(await task.value == .success) }
+        await waiting.value
+        metronome.remove(bell)
+    }
+
+    /// Keeps a thread, as code does that never suspends.
+    private static func compute(until ticked: DispatchSemaphore) -> DispatchTimeoutResult {
+        ticked.wait(timeout: .now() + 30)
+    }
+
+    @Test("A sleep ends when its task is cancelled, before and in the middle")
+    func cancelled() async {
+        let asleep = Task { try await SystemClock().sleep(for: .seconds(10_000)) }
+        asleep.cancel()
+        await #expect(throws: CancellationError.self) { try await asleep.value }
+        let begun = Signal()
+        let later = Task {
+            begun.ring()
+            try await SystemClock().sleep(for: .seconds(10_000))
+        }
+        await begun.wait(after: 0)
+        later.cancel()
+        await #expect(throws: CancellationError.self) { try await later.value }
+    }
+
+    @Test("A sleep of no time, of less than none, or of ages that nobody waits for")
+    func lengths() async throws {
+        try await SystemClock().sleep(for: .zero)
+        try await SystemClock().sleep(for: .seconds(-5))
+        let ages = Task { try await SystemClock().sleep(for: .seconds(Int64.max)) }
+        ages.cancel()
+        await #expect(throws: CancellationError.self) { try await ages.value }
+    }
+}
