@@ -16,7 +16,7 @@ struct PatienceRowTests {
             let clock = JumpingClock()
             shop.server.serve("/a", resource)
             shop.server.script("/a", [behaviour])
-            let manager = shop.manager(engine: shop.engine(clock: clock))
+            let manager = shop.manager(engine: shop.engine(clock: clock)) { $0.stallTimeout = .seconds(60) }
             let events = manager.events
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
             await shop.reach(5_000_000, download)
