@@ -114,3 +114,10 @@ extension Download {
     /// The session that it belongs to.
     package var session: String { live.session }
 }
+
+extension DownloadManager {
+    /// Moves it to this place among all of its priority, from 0; to the last one for a larger number.
+    package func move(_ download: Download, toIndex index: Int) async throws(DownloadError) {
+        try await scheduler.move(download.live, toIndex: index)
+    }
+}

@@ -141,6 +141,18 @@ extension Scheduler {
         turnOver()
     }
 
+    /// To a number among all of its priority, from 0; to the last one for a larger one.
+    func move(_ live: LiveDownload, toIndex index: Int) async throws(DownloadError) {
+        let store = try await opened()
+        guard let own = try await store.row(live.id)?.key else {
+            throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
+        }
+        let others = try await store.load().filter { $0.key.priority == own.priority && $0.id != live.id }
+        let place: ListPlacement =
+            index <= 0 ? .first : index >= others.count ? .last : .before(others[index].id)
+        try await move(live, to: place)
+    }
+
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
         let store = try await opened()
         await listTurn.take()

@@ -87,13 +87,13 @@ extension NewDownload {
         syncsToDisk = unlessPlain(\.syncsToDisk)
     }
 
-    static func source(_ text: String) throws(DownloadError) -> DownloadURL {
+    package static func source(_ text: String) throws(DownloadError) -> DownloadURL {
         do throws(DownloadURL.ParseError) {
             return try DownloadURL(text)
         } catch { throw DownloadError(.invalidRequest, error.message) }
     }
 
-    static func checksum(_ text: String?) throws(DownloadError) -> Checksum? {
+    package static func checksum(_ text: String?) throws(DownloadError) -> Checksum? {
         guard let text else { return nil }
         do throws(Checksum.ParseError) {
             return try Checksum(parsing: text)

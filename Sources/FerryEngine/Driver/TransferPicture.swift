@@ -1,4 +1,5 @@
 package import FerryCore
+import Synchronization
 
 /// What is there of a file, and who fetches what, at one moment.
 package struct TransferPicture: Sendable {
