@@ -93,6 +93,7 @@ let package = Package(
             dependencies: [
                 "Ferry", "FerryAPI", "FerryCore", "CFerry",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -116,7 +117,8 @@ let package = Package(
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryServer", "FerryAPI",
+                "FerryTerminal", "FerryServer", "FerryAPI", "FerryCore",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

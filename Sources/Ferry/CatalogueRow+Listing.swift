@@ -1,6 +1,7 @@
 package import FerryAPI
 import FerryCore
 import FerryEngine
+import HTTPTypes
 
 extension DownloadManager {
     /// A row as lists and events of the API show it.

@@ -1,0 +1,44 @@
+package import FerryCore
+import Foundation
+package import Logging
+
+/// `ferry serve`: a daemon from its start to a signal.
+package struct ServeRun: Sendable {
+    private let place: DaemonPlace
+    private let options: Daemon.Options
+    private let logger: Logger
+
+    package init(_ place: DaemonPlace, _ options: Daemon.Options, logger: Logger) {
+        self.place = place
+        self.options = options
+        self.logger = logger
+    }
+
+    /// Serves until `stops` says so, or nothing can be served.
+    ///
+    /// - Parameters:
+    ///   - stops: Yields when the process is asked to leave.
+    ///   - listening: Hears the address of the page once it is there; `nil` where loopback is off.
+    package func run(
+        stops: AsyncStream<Void>, listening: @escaping @Sendable (String?) -> Void
+    ) async throws(DownloadError) {
+        let daemon = try await Daemon(place, options, logger: logger)
+        let result = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in stops {
+                    logger.notice("leaving")
+                    await daemon.stop()
+                }
+            }
+            group.addTask {
+                guard let addresses = await daemon.listening() else { return }
+                listening(addresses.port.map { "http://127.0.0.1:\($0)/" })
+            }
+            let result: Result<Void, DownloadError>
+            do throws(DownloadError) { result = .success(try await daemon.run()) } catch { result = .failure(error) }
+            group.cancelAll()
+            return result
+        }
+        try result.get()
+    }
+}
