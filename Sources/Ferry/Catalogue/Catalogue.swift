@@ -219,20 +219,23 @@ extension IndexEntry {
     /// All entries, in no order.
     fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
         let sql = """
-            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL
+            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL, session
             FROM download
             """
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
         var entries: [IndexEntry] = []
         var hosts: [String: String] = [:]
+        func shared(_ text: String) -> String {
+            if let known = hosts[text] { return known }
+            hosts[text] = text
+            return text
+        }
         while let row = try rows.next() {
             guard let kind = StateKind(rawValue: row[3]) else { continue }
-            let host: String = row[4]
-            if hosts[host] == nil { hosts[host] = host }
             entries.append(
                 IndexEntry(
                     id: DownloadID(rawValue: row[0]), key: QueueKey(priority: row[1], position: row[2]), kind: kind,
-                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: hosts[host] ?? host,
+                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: shared(row[4]), session: shared(row[10]),
                     wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8)),
                     leavesJournal: kind == .completed && row[9]))
         }

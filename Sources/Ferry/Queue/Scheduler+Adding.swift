@@ -118,7 +118,7 @@ extension Scheduler {
                     if case .notBefore(let date) = reason { until = moment(of: date) }
                     let spot = QueueSpot(
                         row.key, row.request.network, isNear: plan.isNear[index], until: until,
-                        host: row.request.sources.first?.host)
+                        host: row.request.sources.first?.host, session: row.session)
                     state.enter(row.id, at: spot)
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }

@@ -83,7 +83,7 @@ extension Scheduler {
         let isKept = configuration.storage.isKept
         state.withLock { state in
             if isKept { state.listed.insert(row.id) }
-            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host))
+            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host, session: row.session))
         }
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }

@@ -92,7 +92,8 @@ extension Scheduler {
                 (
                     row.id,
                     QueueSpot(
-                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host)
+                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host,
+                        session: row.session)
                 ))
             changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
             let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
