@@ -3,6 +3,7 @@ import FerryAPI
 import FerryCore
 import FerryTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import FerryServer
@@ -370,6 +371,43 @@ struct APITests {
             let large = #"{"urls":[""# + String(repeating: "a", count: 17 << 20) + #""]}"#
             #expect(try await post(large).status == 413)
             #expect(try await rig.ask(.greeting).status == 200)
+        }
+    }
+
+    @Test("a session has limits of its own, under the daemon's, that outlive the daemon")
+    func sessionLimits() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with { origin in
+            for name in ["/a.bin", "/b.bin", "/c.bin"] {
+                origin.serve(name, Resource(size: 2 << 20, seed: 8))
+                origin.always(name, .stall(after: 1 << 20))
+            }
+            try await DaemonRig.serve(directory, origin) { rig in
+                _ = try await rig.ask(.attach, body: SessionRegistration(identifier: "app"))
+                var change = SettingsChange()
+                change.maxConcurrentDownloads = .set(1)
+                change.allowsMetered = .set(false)
+                let reply = try await rig.ask(.changeSettings, session: "app", query: "scope=session", body: change)
+                #expect(try reply.shape(SettingsBody.self).maxConcurrentDownloads == 1)
+                #expect(try await rig.ask(.settings).shape(SettingsBody.self).maxConcurrentDownloads == 3)
+            }
+            try await DaemonRig.serve(directory, origin) { rig in
+                let own = try await rig.ask(.settings, session: "app", query: "scope=session").shape(SettingsBody.self)
+                #expect(own.maxConcurrentDownloads == 1)
+                #expect(own.allowsMetered == false)
+                #expect(own.rateLimit == nil)
+                let first = try await rig.add(new(rig, "/a.bin"), session: "app")
+                let second = try await rig.add(new(rig, "/b.bin"), session: "app")
+                let other = try await rig.add(new(rig, "/c.bin"))
+                #expect(try await rig.reach("downloading", other.id).status.state == .downloading)
+                #expect(try await rig.reach("downloading", first.id).status.state == .downloading)
+                let waits = try await rig.ask(.show, id: second.id.rawValue).shape(DownloadDetail.self).download
+                #expect(waits.status.state == .waiting(.slot))
+                _ = try await rig.ask(.pause, id: first.id.rawValue)
+                #expect(try await rig.reach("downloading", second.id).status.state == .downloading)
+            }
         }
     }
 }

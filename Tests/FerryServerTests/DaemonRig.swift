@@ -7,6 +7,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import NIOCore
+import NIOHTTP1
 import Synchronization
 import Testing
 
