@@ -8,7 +8,7 @@ extension DownloadManager {
     package func listed(_ row: CatalogueRow) -> ListedDownload {
         let request = row.request
         var listed = ListedDownload(
-            status: scheduler.status(of: row), session: row.session, url: request.sources.first?.text ?? "",
+            status: status(of: row), session: row.session, url: request.sources.first?.text ?? "",
             addedAt: row.createdAt)
         listed.directory = row.directory
         listed.position = Int(clamping: row.key.position)
@@ -26,10 +26,10 @@ extension DownloadManager {
     /// All about a download; `speeds` is left empty.
     package func detail(of row: CatalogueRow) async -> DownloadDetail {
         var detail = DownloadDetail(listed(row))
-        let picture = await scheduler.picture(of: row)
+        let picture = await self.picture(of: row)
         detail.sources = row.request.sources.map(\.text)
         detail.headers = row.request.headers.map(\.name)
-        if let live = scheduler.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
+        if let live = backend.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
         detail.download.validator = picture?.identity.etag ?? picture?.identity.lastModified
         detail.response = DownloadDetail.Response(
             type: row.finished?.contentType ?? picture?.identity.contentType,

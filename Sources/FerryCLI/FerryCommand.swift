@@ -19,6 +19,10 @@ struct FerryCommand: ParsableCommand {
 
     /// Reads the arguments and does what they say; the parser's own exit codes become ours.
     static func main(arguments: [String]) async -> FerryTerminal.ExitCode {
+        // Going through the root costs more than a small file's request; it is asked for its texts when something is wrong.
+        if arguments.first == "get", let get = try? GetCommand.parse(Array(arguments.dropFirst())) {
+            return await Program.get(get.options)
+        }
         do {
             switch try parseAsRoot(arguments) {
             case let get as GetCommand: return await Program.get(get.options)

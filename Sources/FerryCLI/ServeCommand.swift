@@ -49,6 +49,14 @@ struct ServeCommand: ParsableCommand {
             valueName: "program"))
     var onComplete: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write one line of JSON to descriptor N when it listens (pid, socket, port, addresses) or cannot (error), and \
+            close it.
+            """, valueName: "n"))
+    var readyFd: Int32?
+
     @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Log more.")
     var verbose = false
 
@@ -69,8 +77,10 @@ struct ServeCommand: ParsableCommand {
         let watch = SignalWatch()
         let run = ServeRun(place, options, logger: logger)
         do throws(DownloadError) {
-            try await run.run(stops: Self.stops(watch?.signals)) { page in
-                if let page { _ = StandardStreams.write(Array((page + "\n").utf8), to: 1) }
+            let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
+            try await run.run(stops: Self.stops(watch?.signals), ready: ready) { page in
+                // Descriptor 1 gets the line alone.
+                if let page, readyFd != 1 { _ = StandardStreams.write(Array((page + "\n").utf8), to: 1) }
             }
             return .done
         } catch {

@@ -183,7 +183,7 @@ struct EventReader {
     /// The next event, whatever it is; `nil` at the end.
     mutating func next() async throws -> ServerSentEvent? {
         while waiting.isEmpty {
-            guard let buffer = try await bytes.next() else { return nil }
+            guard let buffer = try await bytes.next(isolation: #isolation) else { return nil }
             waiting += try parser.feed(buffer.readableBytesView)
         }
         return waiting.removeFirst()

@@ -35,7 +35,7 @@ struct DaemonTests {
 
     @Test("B9: a second daemon on the same state says so, and leaves the first one's socket alone")
     func second() async throws {
-        try await DaemonRig.run { rig in
+        try await DaemonRig.run { rig async throws in
             var other = DaemonRig.place(in: rig.directory)
             other.socket = rig.directory + "/other"
             await #expect {
@@ -57,10 +57,10 @@ struct DaemonTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try await OriginServer.with { origin in
             // It leaves its socket behind, as after kill -9.
-            try await DaemonRig.serve(directory, origin) { rig in
+            try await DaemonRig.serve(directory, origin) { rig async throws in
                 #expect(try await rig.ask(.greeting).status == 200)
             }
-            try await DaemonRig.serve(directory, origin) { rig in
+            try await DaemonRig.serve(directory, origin) { rig async throws in
                 #expect(try await rig.ask(.greeting).status == 200)
             }
             let socket = DaemonRig.place(in: directory).socket
@@ -79,7 +79,7 @@ struct DaemonTests {
         try FileManager.default.createDirectory(atPath: directory + "/run", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory + "/run")
-        try await OriginServer.with { origin in
+        _ = try await OriginServer.with { origin in
             await #expect(throws: DownloadError.self) {
                 try await DaemonRig.serve(directory, origin) { _ in Issue.record("it listens") }
             }

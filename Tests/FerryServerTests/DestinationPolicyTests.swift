@@ -26,7 +26,7 @@ struct DestinationPolicyTests {
 
     @Test("over TCP, names below the allowed directories")
     func allowed() throws {
-        try run { root, policy in
+        try run { root, policy throws in
             let place = root + "/allowed"
             func destination(_ new: NewDownload) throws -> DownloadRequest.Destination {
                 try policy.destination(of: new, isLocal: false, default: place)
@@ -49,7 +49,7 @@ struct DestinationPolicyTests {
             (nil, ".bashrc"), (nil, ".."), (nil, "a\\b"), (nil, "a\0"),
         ] as [(String?, String?)])
     func refused(directory: String?, name: String?) throws {
-        try run { root, policy in
+        try run { root, policy throws in
             #expect(throws: DownloadError.self) {
                 try policy.destination(of: new(directory, name), isLocal: false, default: root + "/allowed")
             }
@@ -58,7 +58,7 @@ struct DestinationPolicyTests {
 
     @Test("over TCP, neighbours with the same beginning are outside, and so are ways up in absolute paths")
     func neighbours() throws {
-        try run { root, policy in
+        try run { root, policy throws in
             for directory in [root + "/allowed-not", root + "/allowed/../outside", root + "/allowed/link", root] {
                 #expect(throws: DownloadError.self) {
                     try policy.destination(of: new(directory), isLocal: false, default: root + "/allowed")
@@ -69,7 +69,7 @@ struct DestinationPolicyTests {
 
     @Test("paths and part files are for the socket")
     func paths() throws {
-        try run { root, policy in
+        try run { root, policy throws in
             var path = NewDownload(urls: ["http://h/"])
             path.path = "/anywhere/x"
             var part = NewDownload()

@@ -169,7 +169,7 @@ struct ServiceTests {
 
     @Test("a launch command must be an absolute path, and only the socket may give one")
     func launchCommands() async throws {
-        try await DaemonRig.run { rig in
+        try await DaemonRig.run { rig async throws in
             for command in [["app"], ["./app"], ["/a\0b"]] {
                 let registration = SessionRegistration(identifier: "app", launchCommand: command)
                 #expect(try await rig.ask(.attach, body: registration).status == 400)

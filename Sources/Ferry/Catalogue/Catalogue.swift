@@ -1,3 +1,4 @@
+import FerryCore
 import Dispatch
 import FerryEngine
 import GRDB
@@ -163,7 +164,7 @@ package final class Catalogue: DownloadStore {
             do {
                 values.append(try read(row))
             } catch {
-                report(DownloadError(error, catalogue: path, doing: "read an entry of"))
+                report(DownloadError(error, catalogue: path, doing: .catalogueEntry))
             }
         }
         return values
@@ -181,7 +182,7 @@ package final class Catalogue: DownloadStore {
                 do {
                     continuation.resume(returning: .success(try body(db)))
                 } catch {
-                    let error = DownloadError(error, catalogue: self.path, doing: "read")
+                    let error = DownloadError(error, catalogue: self.path, doing: .catalogueReading)
                     continuation.resume(returning: .failure(error))
                 }
             }
@@ -204,7 +205,7 @@ package final class Catalogue: DownloadStore {
                 DispatchQueue.global().async {
                     if isFirst {
                         do { try self.database.close() } catch {
-                            self.report(DownloadError(error, catalogue: self.path, doing: "close"))
+                            self.report(DownloadError(error, catalogue: self.path, doing: .catalogueClosing))
                         }
                         self.lock.release()
                     }
@@ -235,7 +236,8 @@ extension IndexEntry {
             entries.append(
                 IndexEntry(
                     id: DownloadID(rawValue: row[0]), key: QueueKey(priority: row[1], position: row[2]), kind: kind,
-                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: shared(row[4]), session: shared(row[10]),
+                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: shared(row[4]),
+                    session: shared(row[10]),
                     wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8)),
                     leavesJournal: kind == .completed && row[9]))
         }

@@ -73,7 +73,7 @@ final class DelegateDispatcher: Sendable {
         case .upToDate: await delegate.downloadManagerDidFinishEvents(manager)
         case .progress(let id):
             guard let now = progress.withLock({ $0.removeValue(forKey: id) }),
-                moving.withLock({ $0.contains(id) }), let live = manager.scheduler.known(id)
+                moving.withLock({ $0.contains(id) }), let live = manager.backend.known(id)
             else { return }
             await delegate.downloadManager(manager, download: manager.handle(live), didMakeProgress: now)
         }
@@ -105,7 +105,7 @@ final class DelegateDispatcher: Sendable {
         case .failed(let error): await delegate.downloadManager(manager, download: download, didFail: error)
         case .cancelled: await delegate.downloadManager(manager, didCancel: download)
         case .retrying(_, let delay, _):
-            let date = manager.scheduler.clock.date().addingTimeInterval(delay.seconds)
+            let date = manager.backend.date().addingTimeInterval(delay.seconds)
             await delegate.downloadManager(manager, download: download, isWaitingFor: .retry(at: date))
         case .added, .restarted, .note: break
         }

@@ -103,7 +103,7 @@ extension Scheduler {
     private func check(_ plan: Plan) throws(DownloadError) {
         var ids: Set<DownloadID> = []
         for row in plan.rows where !ids.insert(row.id).inserted {
-            throw DownloadError(.duplicate, "two requests have the identifier \(row.id)")
+            throw DownloadError(.duplicate, ErrorPhrase(.sameIdentifier, "\(row.id)"))
         }
     }
 

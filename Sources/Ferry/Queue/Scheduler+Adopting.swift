@@ -20,7 +20,7 @@ extension Scheduler {
         .notResumable, ErrorPhrase(.resumeDataUsed), recovery: .needsUser)
 
     func add(
-        resumingWith data: ResumeData, session: String? = nil
+        resumingWith data: ResumeData, session: String?
     ) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
         if try await store.row(data.id) != nil { throw Self.wasUsed }
@@ -74,6 +74,8 @@ extension Scheduler {
             throw DownloadError(.notResumable, ErrorPhrase(.journalWithoutURL, found.part))
         }
         row.session = session ?? configuration.storage.identifier ?? ""
+        // Asked for, it goes on.
+        row.state = .waiting(.slot)
         let host = row.request.sources.first?.host
         let isNear = await isNear(host)
         let priority = DownloadPriority(rawValue: row.key.priority)
@@ -105,10 +107,13 @@ extension CatalogueRow {
             sources: sources, destination: isSuggested ? .directory(found.directory) : .file(path))
         request.checksum = record.checksum.flatMap { try? Checksum(parsing: $0) }
         if let trust = record.trust { request.trust = trust }
+        request.rateLimit = record.rateLimit
+        if let most = record.maxConnections { request.maxConnections = max(1, most) }
+        if let network = record.network { request.network = network }
         self.init(
             id: DownloadID(rawValue: record.id), session: record.session ?? "",
             key: QueueKey(priority: record.priority ?? 0, position: Int64(record.position ?? 0)),
-            state: .waiting(.slot), name: record.name, path: path, part: found.part,
+            state: record.isPaused == true ? .paused : .waiting(.slot), name: record.name, path: path, part: found.part,
             completedBytes: found.claimedBytes, totalBytes: record.totalBytes,
             request: StoredRequest.split(request).stored, label: record.label, userInfo: record.userInfo ?? [:],
             createdAt: Date(timeIntervalSince1970: record.createdAt))

@@ -6,28 +6,35 @@ import Synchronization
 /// What users do with many downloads at once.
 extension Scheduler {
     /// Pauses everything that has not ended, of this session or, with `nil`, of all.
-    func pauseAll(session: String? = nil) async throws(DownloadError) {
+    func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
+        let reader = readers.begin()
+        defer { readers.end(reader) }
         let kinds = StateKind.waiting.union([.downloading, .verifying])
         let all = try await entries(of: session, in: store)
         let entries = all.filter { kinds.contains($0.kind) }
         // Those that failed are not tried again by themselves either.
         let failed = all.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id)
         // Those that nobody looks at leave the queue together; first, so that none starts in the place of one that stops.
-        let (quiet, others) = state.withLock { state in
+        let (quiet, others, moved) = state.withLock { state in
+            let changed = readers.changes(for: reader)
             var quiet: [DownloadID] = []
             var others: [LiveDownload] = []
+            var moved: [DownloadID] = []
             for id in failed where state.runs[id] == nil { state.leave(id) }
             for entry in entries {
                 if let live = state.live[entry.id]?.live {
                     others.append(live)
                     if state.runs[entry.id] == nil { state.leave(entry.id) }
+                } else if changed.contains(entry.id) {
+                    // Something became of it since it was read.
+                    moved.append(entry.id)
                 } else if state.runs[entry.id] == nil {
                     state.leave(entry.id)
                     quiet.append(entry.id)
                 }
             }
-            return (quiet, others)
+            return (quiet, others, moved)
         }
         if !failed.isEmpty { store.submit(failed.map { .update($0, [.attempts(0, retryAt: nil)]) }) }
         if !quiet.isEmpty {
@@ -35,8 +42,12 @@ extension Scheduler {
             if hub.isHeard { for id in quiet { send(.paused, of: id) } }
             list.tell { ListChange(changed: Set(quiet)) }
         }
+        var singly = others
+        // Somebody may have let one go on again while it was being written down.
+        let resumed = readers.changes(for: reader).intersection(quiet)
+        for id in moved + resumed { if let live = try await live(id, in: store) { singly.append(live) } }
         await withTaskGroup(of: Void.self) { group in
-            for live in others { group.addTask { _ = await self.pause(live) } }
+            for live in singly { group.addTask { _ = await self.pause(live) } }
         }
         turnOver()
     }
@@ -51,12 +62,16 @@ extension Scheduler {
     }
 
     /// Lets every paused one go on, in the order of the list; of this session or, with `nil`, of all.
-    func resumeAll(session: String? = nil) async throws(DownloadError) {
+    func resumeAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         var offset = 0
         var seen: Set<DownloadID> = []
+        let reader = readers.begin()
+        defer { readers.end(reader) }
         while true {
+            _ = readers.changes(for: reader)
             let rows = try await store.page(RowFilter(kinds: [.paused], session: session), offset: offset, limit: 1000)
+            let changed = readers.changes(for: reader)
             if rows.isEmpty { return }
             var quiet: [CatalogueRow] = []
             for row in rows {
@@ -65,7 +80,12 @@ extension Scheduler {
                     offset += 1
                     continue
                 }
-                if let live = known(row.id) {
+                var live = known(row.id)
+                if live == nil, changed.contains(row.id) {
+                    live = try await self.live(row.id, in: store)
+                    if live == nil { continue }
+                }
+                if let live {
                     try await join(quiet, in: store)
                     quiet = []
                     _ = await resume(live)
@@ -107,7 +127,7 @@ extension Scheduler {
 
     /// Takes those that have ended so off the list; of this session or, with `nil`, of all.
     func clear(
-        _ filter: ClearFilter, deletingFiles: Bool, session: String? = nil
+        _ filter: ClearFilter, deletingFiles: Bool, session: String?
     ) async throws(DownloadError) {
         let store = try await opened()
         var ids = try await entries(of: session, in: store).filter { filter.kinds.contains($0.kind) }.map(\.id)

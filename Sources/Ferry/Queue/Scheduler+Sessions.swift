@@ -31,5 +31,5 @@ extension Scheduler {
 
 extension DownloadManager {
     /// What one session allows itself, at once and until it is set anew; nothing is kept.
-    package func set(_ settings: SessionSettings, of session: String) { scheduler.set(settings, of: session) }
+    package func set(_ settings: SessionSettings, of session: String) { scheduler?.set(settings, of: session) }
 }

@@ -89,7 +89,7 @@ final class Scheduler: Sendable {
 
     static let wasShutDown = DownloadError(.shutDown, ErrorPhrase(.wasShutDown))
 
-    func configure(_ change: (inout DownloadManager.Configuration) -> Void) {
+    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) {
         let configuration = state.withLock { state in
             change(&state.configuration)
             state.configuration.maxConcurrentDownloads = max(1, state.configuration.maxConcurrentDownloads)

@@ -54,7 +54,8 @@ struct QueueGroupTests {
         policy.set(limit: 0, ofGroup: 1)
         policy.join(id("a1"), group: 1)
         #expect(ids(policy.decide(at: .zero)) == [])
-        #expect(!policy.hasReady)
+        let hasReady = policy.hasReady
+        #expect(!hasReady)
         policy.set(limit: 1, ofGroup: 1)
         #expect(ids(policy.decide(at: .zero)) == ["a1"])
     }
