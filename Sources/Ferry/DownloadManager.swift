@@ -82,13 +82,18 @@ public final class DownloadManager: Sendable {
 
     /// Adds many at once, all or none; the answers are in the order of the requests.
     public func download(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Download] {
+        try await backend.add(try checked(requests)).map(handle)
+    }
+
+    /// The requests with what can be known of them before a byte is fetched looked at.
+    func checked(_ requests: [DownloadRequest]) throws(DownloadError) -> [DownloadRequest] {
         var checked: [DownloadRequest] = []
         checked.reserveCapacity(requests.count)
         // What was looked at once is looked at again by each run, and an error then.
         var known = writable.withLock { $0 }
         for request in requests { checked.append(try request.checked(alreadyWritable: &known)) }
         writable.withLock { [known] in if $0.count < known.count { $0 = known } }
-        return try await backend.add(checked).map(handle)
+        return checked
     }
 
     /// Adds a download from one URL into a directory; by default the manager's, without one the working directory.

@@ -28,15 +28,19 @@ final class LiveDownload: Sendable {
     }
 
     let id: DownloadID
+    /// Who asked for it.
+    let session: String
     /// What users do with one download happens one after the other.
     let turn = Turn()
     private let state: Mutex<State>
     private let readers: RowReaders
 
     init(
-        request: DownloadRequest, status: DownloadStatus, finished: FinishedDownload? = nil, readers: RowReaders
+        request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
+        readers: RowReaders
     ) {
         id = status.id
+        self.session = session
         self.readers = readers
         state = Mutex(State(request: request, status: status, finished: finished))
     }
@@ -76,6 +80,14 @@ final class LiveDownload: Sendable {
         state.withLock { state in
             state.status.name = name
             if let path { state.status.path = path }
+        }
+    }
+
+    /// Its files are elsewhere now; without a path, nothing of it has a name.
+    func moved(to name: String, path: String?) {
+        state.withLock { state in
+            state.status.name = name
+            state.status.path = path
         }
     }
 

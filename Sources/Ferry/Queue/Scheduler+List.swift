@@ -102,7 +102,8 @@ extension Scheduler {
             {
                 guard let self else { return [] }
                 events += page.map {
-                    self.event($0.event.kind, of: $0.event.id, date: $0.event.date, number: $0.number)
+                    self.event(
+                        $0.event.kind, of: $0.event.id, date: $0.event.date, number: $0.number, session: $0.session)
                 }
             }
             return events
