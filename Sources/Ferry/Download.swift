@@ -9,7 +9,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     public let id: DownloadID
     let live: LiveDownload
     let manager: DownloadManager
-    var scheduler: Scheduler { manager.scheduler }
+    var backend: any DownloadBackend { manager.backend }
 
     init(_ live: LiveDownload, of manager: DownloadManager) {
         id = live.id
@@ -32,17 +32,17 @@ public final class Download: Sendable, Identifiable, Hashable {
     ///
     /// Works before the first byte too. Returns false, and changes nothing, when it is paused already or has ended.
     @discardableResult
-    public func pause() async -> Bool { await scheduler.pause(live) }
+    public func pause() async -> Bool { await backend.pause(live) }
 
     /// Lets a paused or failed download go on, behind the others of its priority; one that waits tries now.
     ///
     /// Returns false, and changes nothing, when it runs or has ended otherwise.
     @discardableResult
-    public func resume() async -> Bool { await scheduler.resume(live) }
+    public func resume() async -> Bool { await backend.resume(live) }
 
     /// Ends it and deletes its part file and journal. Returns false, and changes nothing, when it has ended.
     @discardableResult
-    public func cancel() async -> Bool { await scheduler.cancel(live) }
+    public func cancel() async -> Bool { await backend.cancel(live) }
 
     /// What ``cancel(keeping:)`` keeps.
     public enum Keeping: Sendable, Hashable {
@@ -55,21 +55,21 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// Throws `notResumable` when nothing is worth keeping (it is cancelled all the same), `wrongState` when it has
     /// ended.
     public func cancel(keeping: Keeping) async throws(DownloadError) -> ResumeData {
-        try await scheduler.takeAway(live)
+        try await backend.takeAway(live)
     }
 
     /// Fetches a completed or cancelled one again, from the beginning.
     ///
     /// Returns false, and changes nothing, in every other state.
     @discardableResult
-    public func restart() async -> Bool { await scheduler.restart(live) }
+    public func restart() async -> Bool { await backend.restart(live) }
 
     /// Takes it off the list, cancelling it first when it has not ended.
     ///
     /// `deletingFile` deletes a finished file too; throws `conflict`, and changes nothing, when it is not the one that was
     /// published any more.
     public func remove(deletingFile: Bool = false) async throws(DownloadError) {
-        try await scheduler.remove(live, deletingFile: deletingFile)
+        try await backend.remove(live, deletingFile: deletingFile)
     }
 
     /// Changes URL, limits, network rule, priority or texts at once, also while it runs.
@@ -77,16 +77,16 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// A new URL must prove that it has the same file; proven different, what is held stays and the download fails with
     /// `conflict`. Throws `wrongState` when it has ended, or is being verified.
     public func change(_ change: @Sendable (inout DownloadChange) -> Void) async throws(DownloadError) {
-        try await scheduler.change(live, change)
+        try await backend.change(live, change)
     }
 
     /// Gives what the server asked for, and lets it go on.
     public func provide(credentials: Credentials) async throws(DownloadError) {
-        try await scheduler.provide(credentials, to: live)
+        try await backend.provide(credentials, to: live)
     }
 
     /// Moves it within the list, among those of its priority.
-    public func move(to place: ListPlacement) async throws(DownloadError) { try await scheduler.move(live, to: place) }
+    public func move(to place: ListPlacement) async throws(DownloadError) { try await backend.move(live, to: place) }
 
     /// Waits for the end. Throws the failure, or a ``DownloadError`` with the code `cancelled` or `shutDown`.
     public func finished() async throws(DownloadError) -> FinishedDownload {

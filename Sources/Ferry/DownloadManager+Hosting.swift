@@ -45,68 +45,81 @@ extension DownloadManager {
             request.session = session
             return request
         }
-        return try await scheduler.addAll(requests).map { (handle($0.live), $0.isNew) }
+        return try await queue.addAll(requests).map { (handle($0.live), $0.isNew) }
     }
 
     /// As ``download(resumingWith:)``, for a session.
     package func add(resumingWith data: ResumeData, for session: String) async throws(DownloadError) -> Download {
-        handle(try await scheduler.add(resumingWith: data, session: session))
+        handle(try await queue.add(resumingWith: data, session: session))
     }
 
     /// A page of the list, and how many pass the filter in all.
     package func page(
         _ filter: RowFilter, order: RowOrder = .queue, offset: Int = 0, limit: Int
     ) async throws(DownloadError) -> (rows: [CatalogueRow], total: Int) {
-        try await scheduler.page(filter, order: order, offset: offset, limit: limit)
+        try await queue.page(filter, order: order, offset: offset, limit: limit)
     }
 
     /// What is written down of these; those that are not listed are left out.
     package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
-        try await scheduler.rows(ids)
+        try await queue.rows(ids)
     }
 
     /// How a row stands now.
-    package func status(of row: CatalogueRow) -> DownloadStatus { scheduler.status(of: row) }
+    package func status(of row: CatalogueRow) -> DownloadStatus { scheduler?.status(of: row) ?? row.status }
+
+    /// A revision to give to rows that are read after this call; see ``DownloadSnapshot/revision``.
+    package static func nextRevision() -> UInt64 { Revision.next() }
+
+    /// As ``adopt(_:)``, for a session.
+    package func adopt(_ path: String, for session: String) async throws(DownloadError) -> Download {
+        handle(try await queue.adopt(Self.absolute(path), session: session))
+    }
+
+    /// As ``storage()``, of one session, whose directory this is.
+    package func storage(session: String, directory: String) async throws(DownloadError) -> StorageReport {
+        try await queue.storageReport(session: session, directory: directory)
+    }
 
     /// Those that run now, with the session that they belong to.
-    package var running: [(status: DownloadStatus, session: String)] { scheduler.running }
+    package var running: [(status: DownloadStatus, session: String)] { scheduler?.running ?? [] }
 
     /// What is there of a file and who fetches what; `nil` where nothing is known.
-    package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler.picture(of: row) }
+    package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 
     /// As ``pauseAll()``, of one session.
     package func pauseAll(session: String) async throws(DownloadError) {
-        try await scheduler.pauseAll(session: session)
+        try await queue.pauseAll(session: session)
     }
 
     /// As ``resumeAll()``, of one session.
     package func resumeAll(session: String) async throws(DownloadError) {
-        try await scheduler.resumeAll(session: session)
+        try await queue.resumeAll(session: session)
     }
 
     /// As ``clear(_:deletingFiles:)``, of one session.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
     ) async throws(DownloadError) {
-        try await scheduler.clear(filter, deletingFiles: deletingFiles, session: session)
+        try await queue.clear(filter, deletingFiles: deletingFiles, session: session)
     }
 
     /// How many there are of a session and what they hold, by state; with `nil` of all.
     package func totals(session: String?) async throws(DownloadError) -> StoreTotals {
-        try await scheduler.opened().totals(session: session)
+        try await queue.opened().totals(session: session)
     }
 
     /// Events that ended a download and were not acknowledged, in order, with numbers above `number`.
     package func pendingEvents(
         after number: Int64 = 0, limit: Int = 1000
     ) async throws(DownloadError) -> [NumberedEvent] {
-        try await scheduler.opened().pendingEvents(after: number, limit: limit)
+        try await queue.opened().pendingEvents(after: number, limit: limit)
     }
 
     /// These were handled: they are not told again. Returns when that is durable.
     package func acknowledge(_ numbers: [Int64]) async throws(DownloadError) {
         guard !numbers.isEmpty else { return }
-        _ = try await scheduler.opened().commit(numbers.map { .acknowledge($0) })
+        _ = try await queue.opened().commit(numbers.map { .acknowledge($0) })
     }
 }
 
@@ -118,6 +131,6 @@ extension Download {
 extension DownloadManager {
     /// Moves it to this place among all of its priority, from 0; to the last one for a larger number.
     package func move(_ download: Download, toIndex index: Int) async throws(DownloadError) {
-        try await scheduler.move(download.live, toIndex: index)
+        try await queue.move(download.live, toIndex: index)
     }
 }

@@ -16,7 +16,20 @@ import Synchronization
 /// Nothing is opened when it is made: the catalogue is with the first use, or with ``activate()``, and what ran or waited
 /// when the process ended goes on then. When the last reference to a manager and its downloads goes, it shuts down.
 public final class DownloadManager: Sendable {
-    let scheduler: Scheduler
+    /// Who does it.
+    let backend: any DownloadBackend
+    /// The queue, of a manager whose downloads run in this process.
+    var scheduler: Scheduler? { backend as? Scheduler }
+
+    /// The same; throws `invalidRequest` in a background manager, whose list is the daemon's.
+    var queue: Scheduler {
+        get throws(DownloadError) {
+            guard let scheduler else {
+                throw DownloadError(.invalidRequest, "the downloads of this manager are the daemon's")
+            }
+            return scheduler
+        }
+    }
     private let dispatcher = Mutex<DelegateDispatcher?>(nil)
     /// Directories that could be written to.
     private let writable = Mutex<Set<String>>([])
@@ -27,31 +40,37 @@ public final class DownloadManager: Sendable {
     }
 
     init(_ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil) {
-        scheduler = Scheduler(
-            configuration: configuration, engine: engine,
-            monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+        if case .daemon(let place) = configuration.storage {
+            backend = RemoteSession(place, configuration, clock: engine.clock)
+        } else {
+            backend = Scheduler(
+                configuration: configuration, engine: engine,
+                monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+        }
     }
 
-    deinit { scheduler.letGo() }
+    deinit { backend.letGo() }
 
     // MARK: Opening and closing
 
     /// Opens the catalogue now and goes on with what ran or waited; idempotent.
     ///
     /// Throws `catalogue` when another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
-    public func activate() async throws(DownloadError) { _ = try await scheduler.opened() }
+    public func activate() async throws(DownloadError) { try await backend.activate() }
 
     /// Changes limits and rules at once. Connection settings count until the first download has begun.
-    public func configure(_ change: @Sendable (inout Configuration) -> Void) async { scheduler.configure(change) }
+    public func configure(_ change: @Sendable (inout Configuration) -> Void) async {
+        await backend.configure(change)
+    }
 
     /// The settings that count now.
-    public var configuration: Configuration { scheduler.configuration }
+    public var configuration: Configuration { backend.configuration }
 
     /// Stops all downloads, makes what they have safe, lets go of everything. Handles end with `shutDown`.
     ///
     /// States are kept: what ran or waited goes on when the same identifier is opened again, in this process or another.
     public func shutdown() async {
-        await scheduler.shutdown()
+        await backend.shutdown()
         dispatcher.withLock { $0 }?.stop()
     }
 
@@ -59,7 +78,7 @@ public final class DownloadManager: Sendable {
     ///
     /// Those that are paused, or wait for a link or credentials, are left as they are.
     public func finishAndShutDown() async {
-        await scheduler.drain()
+        await backend.drain()
         await shutdown()
     }
 
@@ -75,7 +94,7 @@ public final class DownloadManager: Sendable {
 
     /// Adds many at once, all or none; the answers are in the order of the requests.
     public func download(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Download] {
-        try await scheduler.add(try checked(requests)).map(handle)
+        try await backend.add(try checked(requests)).map(handle)
     }
 
     /// The requests with what can be known of them before a byte is fetched looked at.
@@ -95,9 +114,8 @@ public final class DownloadManager: Sendable {
         do throws(DownloadURL.ParseError) {
             source = try DownloadURL(url.absoluteString)
         } catch { throw DownloadError(.invalidRequest, error.message) }
-        var place = FileManager.default.currentDirectoryPath
-        if case .catalogue(_, let own, _) = scheduler.configuration.storage { place = own }
-        if let directory { place = directory.path }
+        let place: String
+        if let directory { place = directory.path } else { place = try await backend.directory() }
         return try await download(DownloadRequest(sources: [source], destination: .directory(place)))
     }
 
@@ -106,14 +124,14 @@ public final class DownloadManager: Sendable {
     /// Throws `notResumable` when it cannot be: used already, damaged, or of another file. When the part file is gone, it
     /// begins anew, and an event says so.
     public func download(resumingWith data: ResumeData) async throws(DownloadError) -> Download {
-        handle(try await scheduler.add(resumingWith: data))
+        handle(try await backend.add(resumingWith: data))
     }
 
     /// Lists what a part file or its journal holds, under the identifier in the journal; it goes on at once.
     ///
     /// The answer is the listed download, when it is listed already.
     public func adopt(_ path: String) async throws(DownloadError) -> Download {
-        handle(try await scheduler.adopt(Self.absolute(path)))
+        handle(try await backend.adopt(Self.absolute(path)))
     }
 
     // MARK: The list
@@ -125,53 +143,53 @@ public final class DownloadManager: Sendable {
     ///   - offset: How many to leave out at the start.
     ///   - limit: The most to give; by default all.
     public func downloads(offset: Int = 0, limit: Int = .max) async throws(DownloadError) -> [Download] {
-        try await scheduler.downloads(offset: max(0, offset), limit: max(0, limit)).map(handle)
+        try await backend.downloads(offset: max(0, offset), limit: max(0, limit)).map(handle)
     }
 
     /// The listed download with this identifier.
     public func download(id: DownloadID) async throws(DownloadError) -> Download? {
-        try await scheduler.download(id).map(handle)
+        try await backend.download(id).map(handle)
     }
 
     /// The listed downloads whose first source is this URL, in the order of the list.
     public func downloads(url: URL) async throws(DownloadError) -> [Download] {
         guard let source = try? DownloadURL(url.absoluteString) else { return [] }
-        return try await scheduler.downloads(of: source).map(handle)
+        return try await backend.downloads(of: source).map(handle)
     }
 
     /// How many are listed.
     public var downloadCount: Int {
-        get async throws(DownloadError) { try await scheduler.count() }
+        get async throws(DownloadError) { try await backend.count() }
     }
 
     /// What changes in the list from now on; ends with ``shutdown()``. Does not keep the manager alive.
-    public var listChanges: ListChanges { scheduler.list.changes() }
+    public var listChanges: ListChanges { backend.listChanges }
 
     /// Pauses everything that has not ended.
-    public func pauseAll() async throws(DownloadError) { try await scheduler.pauseAll() }
+    public func pauseAll() async throws(DownloadError) { try await backend.pauseAll() }
 
     /// Lets every paused download go on, in the order of the list.
-    public func resumeAll() async throws(DownloadError) { try await scheduler.resumeAll() }
+    public func resumeAll() async throws(DownloadError) { try await backend.resumeAll() }
 
     /// Takes downloads that have ended off the list, and deletes their files when asked; files that are not those that
     /// were published any more stay where they are. Never deletes a directory, or a file that the list does not name.
     public func clear(_ filter: ClearFilter, deletingFiles: Bool = false) async throws(DownloadError) {
-        try await scheduler.clear(filter, deletingFiles: deletingFiles)
+        try await backend.clear(filter, deletingFiles: deletingFiles)
     }
 
     /// What the downloads hold on the disk.
-    public func storage() async throws(DownloadError) -> StorageReport { try await scheduler.storageReport() }
+    public func storage() async throws(DownloadError) -> StorageReport { try await backend.storageReport() }
 
     // MARK: Following
 
     /// Everything that happens to every download, in order, none lost; first what ended earlier and was not acknowledged.
     ///
     /// Ends with ``shutdown()``. Does not keep the manager alive.
-    public var events: AsyncStream<DownloadEvent> { scheduler.events }
+    public var events: AsyncStream<DownloadEvent> { backend.events }
 
     /// What happened to a download, with the reasons; the 50 newest events, oldest first.
     public func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
-        try await scheduler.opened().history(of: id)
+        try await backend.history(of: id)
     }
 
     /// Who is told what happens; held weakly. `nil` for nobody.
@@ -180,25 +198,25 @@ public final class DownloadManager: Sendable {
     /// Calls `delegate` from now on, on `actor`, which may be the delegate itself; `nil` for nobody.
     public func setDelegate(_ delegate: (any DownloadManagerDelegate)?, on actor: any Actor = MainActor.shared) {
         let new = delegate.map {
-            let place = scheduler.listen()
-            return DelegateDispatcher($0, of: self, place, moving: scheduler.moving, on: actor)
+            let place = backend.listen()
+            return DelegateDispatcher($0, of: self, place, moving: backend.moving, on: actor)
         }
         let old = dispatcher.withLock { current in
             defer { current = new }
             return current
         }
         old?.stop()
-        scheduler.set(dispatcher: new)
+        backend.set(dispatcher: new)
         new?.start()
     }
 
     // MARK: The network
 
     /// The network as it is seen now.
-    public var network: NetworkStatus { scheduler.state.withLock { $0.network.status } }
+    public var network: NetworkStatus { backend.network }
 
     /// The network now and whenever it changes; ends with ``shutdown()``.
-    public var networkChanges: AsyncStream<NetworkStatus> { scheduler.networkHub.stream(from: network) }
+    public var networkChanges: AsyncStream<NetworkStatus> { backend.networkChanges }
 
     // MARK: Without a download
 
@@ -211,12 +229,7 @@ public final class DownloadManager: Sendable {
     /// Asks the server what the download would be; writes nothing.
     public func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
         var known: Set<String>? = nil
-        let request = try request.checked(alreadyWritable: &known)
-        let configuration = scheduler.configuration
-        return try await DownloadPlanner(
-            request: request, environment: scheduler.engine.environment(for: configuration),
-            headLimit: configuration.stallTimeout
-        ).plan()
+        return try await backend.plan(request.checked(alreadyWritable: &known))
     }
 
     // MARK: Handles
@@ -224,8 +237,8 @@ public final class DownloadManager: Sendable {
     func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
 
     /// The handle of the download that an event is about; `nil` when it is not listed any more.
-    func handle(for event: DownloadEvent) async -> Download? {
-        (try? await scheduler.download(event.id)).flatMap { $0 }.map(handle)
+    func handle(for event: DownloadEvent) async throws(DownloadError) -> Download? {
+        try await backend.download(event.id).map(handle)
     }
 
     static func absolute(_ path: String) -> String {

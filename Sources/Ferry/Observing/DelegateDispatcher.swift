@@ -68,12 +68,12 @@ final class DelegateDispatcher: Sendable {
         switch item {
         case .event(let event):
             note(event)
-            await tell(event, delegate, manager)
-            if !Task.isCancelled { event.acknowledge() }
+            let wasTold = await tell(event, delegate, manager)
+            if wasTold, !Task.isCancelled { event.acknowledge() }
         case .upToDate: await delegate.downloadManagerDidFinishEvents(manager)
         case .progress(let id):
             guard let now = progress.withLock({ $0.removeValue(forKey: id) }),
-                moving.withLock({ $0.contains(id) }), let live = manager.scheduler.known(id)
+                moving.withLock({ $0.contains(id) }), let live = manager.backend.known(id)
             else { return }
             await delegate.downloadManager(manager, download: manager.handle(live), didMakeProgress: now)
         }
@@ -87,10 +87,14 @@ final class DelegateDispatcher: Sendable {
         }
     }
 
+    /// False when the list cannot be asked: the event is told again then, another time.
     private func tell(
         _ event: DownloadEvent, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager
-    ) async {
-        guard let download = await manager.handle(for: event) else { return }
+    ) async -> Bool {
+        let found: Download?
+        do throws(DownloadError) { found = try await manager.handle(for: event) } catch { return false }
+        // It has left the list: nobody wants to know.
+        guard let download = found else { return true }
         switch event.kind {
         case .started(let name, let total):
             await delegate.downloadManager(manager, download: download, didStart: name, totalBytes: total)
@@ -105,9 +109,10 @@ final class DelegateDispatcher: Sendable {
         case .failed(let error): await delegate.downloadManager(manager, download: download, didFail: error)
         case .cancelled: await delegate.downloadManager(manager, didCancel: download)
         case .retrying(_, let delay, _):
-            let date = manager.scheduler.clock.date().addingTimeInterval(delay.seconds)
+            let date = manager.backend.date().addingTimeInterval(delay.seconds)
             await delegate.downloadManager(manager, download: download, isWaitingFor: .retry(at: date))
         case .added, .restarted, .note: break
         }
+        return true
     }
 }

@@ -6,7 +6,7 @@ extension Download {
     /// The status now and whenever it changes, at most about ten times a second; only the latest value is kept for a
     /// slow reader. Ends after a final state. Who reads keeps the download and its manager alive.
     public var updates: AsyncStream<DownloadStatus> {
-        scheduler.startPulse()
+        backend.startPulse()
         return live.updates(owner: self)
     }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// What users do with many downloads at once.
 extension Scheduler {
     /// Pauses everything that has not ended, of this session or, with `nil`, of all.
-    func pauseAll(session: String? = nil) async throws(DownloadError) {
+    func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         let kinds = StateKind.waiting.union([.downloading, .verifying])
         let all = try await entries(of: session, in: store)
@@ -51,7 +51,7 @@ extension Scheduler {
     }
 
     /// Lets every paused one go on, in the order of the list; of this session or, with `nil`, of all.
-    func resumeAll(session: String? = nil) async throws(DownloadError) {
+    func resumeAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         var offset = 0
         var seen: Set<DownloadID> = []
@@ -106,7 +106,7 @@ extension Scheduler {
 
     /// Takes those that have ended so off the list; of this session or, with `nil`, of all.
     func clear(
-        _ filter: ClearFilter, deletingFiles: Bool, session: String? = nil
+        _ filter: ClearFilter, deletingFiles: Bool, session: String?
     ) async throws(DownloadError) {
         let store = try await opened()
         var ids = try await entries(of: session, in: store).filter { filter.kinds.contains($0.kind) }.map(\.id)

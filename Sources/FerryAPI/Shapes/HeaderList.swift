@@ -17,7 +17,7 @@ package struct HeaderList: Codable, Sendable, Hashable {
                     debugDescription: "\(APIText.quote(key.stringValue)) is no name of a header")
             }
             let values =
-                (try? container.decode([String].self, forKey: key)) ?? [try container.decode(String.self, forKey: key)]
+                try (try? container.decode([String].self, forKey: key)) ?? [container.decode(String.self, forKey: key)]
             for value in values {
                 guard HTTPField.isValidValue(value) else {
                     throw DecodingError.dataCorruptedError(

@@ -66,6 +66,16 @@ extension ErrorPhrase.Key {
         case .nothingLeft: "{0} has ended: there is nothing to go on with"
         case .credentialsNotKept: "the credentials of {0} were not kept"
 
+        case .daemonNotFound: "Ferry's daemon does not run, and the program ferry was not found: {0}"
+        case .daemonNotStarted: "{0} could not be started as Ferry's daemon: {1}"
+        case .daemonSilent: "Ferry's daemon does not answer at {0}"
+        case .daemonLost: "the connection to Ferry's daemon was lost: {0}"
+        case .daemonOtherVersion: "Ferry's daemon speaks another version than this program: {0}"
+        case .daemonUnreadable: "Ferry's daemon says what cannot be read: {0}"
+        case .socketUnsafe: "the directory {0} of the daemon's socket is not this user's alone"
+        case .streamStaysHere: "a download into a stream cannot be handed to the daemon"
+        case .waitForDaemonWasCancelled: "waiting for Ferry's daemon was cancelled"
+
         case .leftAsItIs: "What is here was left as it is."
         case .orRestart: "Without --no-restart it begins again; what is here was left as it is."
         case .giveCredentials: "Give --user or --header, and run it again; what is here is kept."
@@ -79,6 +89,7 @@ extension ErrorPhrase.Key {
         case .startAnew: "Start the download anew; a part file that is still there is found by its URL."
         case .updateFerry: "Update Ferry."
         case .useListed: "Use the listed one, or add another one on purpose."
+        case .giveBinary: "Install ferry, or name its path in FERRY_BINARY."
         }
     }
 }

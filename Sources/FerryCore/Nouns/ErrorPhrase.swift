@@ -54,9 +54,12 @@ extension ErrorPhrase {
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
         case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept
+        // The daemon
+        case daemonNotFound, daemonNotStarted, daemonSilent, daemonLost, daemonOtherVersion, daemonUnreadable
+        case socketUnsafe, streamStaysHere, waitForDaemonWasCancelled
 
         // What can be done
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, runAgain, giveChecksum, keptMarked, doNotUse
-        case makeRoom, minFree, startAnew, updateFerry, useListed
+        case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
     }
 }

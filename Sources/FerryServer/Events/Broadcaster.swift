@@ -58,8 +58,9 @@ struct Broadcaster: Sendable {
         guard ids.count + change.removed.count <= Self.mostChanges else { return station.forget() }
         for start in stride(from: 0, to: ids.count, by: 200) {
             let some = Array(ids[start..<min(ids.count, start + 200)])
+            let revision = DownloadManager.nextRevision()
             for row in (try? await manager.rows(some)) ?? [] {
-                station.publish(.state(manager.listed(row)), session: row.session)
+                station.publish(.state(manager.listed(row, revision: revision)), session: row.session)
             }
         }
         if !change.removed.isEmpty {

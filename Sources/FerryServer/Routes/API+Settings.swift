@@ -69,6 +69,15 @@ extension API {
         return try Answer.json(body)
     }
 
+    func storage(_ visit: Visit) async throws -> Response {
+        _ = try visit.items([])
+        let report = try await manager.storage(session: visit.session, directory: directory(of: visit.session))
+        return try Answer.json(
+            StorageBody(
+                partBytes: report.partBytes, finishedBytes: report.finishedBytes, orphanedParts: report.orphanedParts,
+                orphanedBytes: report.orphanedBytes))
+    }
+
     // MARK: Sessions
 
     func listSessions(_ visit: Visit) async throws -> Response {

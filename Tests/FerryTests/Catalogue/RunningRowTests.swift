@@ -20,7 +20,7 @@ struct RunningRowTests {
             let manager = DownloadManager(configuration)
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
             await shop.reach(10_000_000, download)
-            let row = try await manager.scheduler.opened().row(download.id)
+            let row = try await #require(manager.scheduler).opened().row(download.id)
             #expect(row?.state == .downloading)
             #expect(row?.part == shop.directory + "/a.part")
             await manager.shutdown()

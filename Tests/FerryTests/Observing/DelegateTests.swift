@@ -195,7 +195,7 @@ struct DelegateTests {
             var updates = 0
             for await _ in download.updates { updates += 1 }
             await recorder.reach(.completed)
-            let beats = manager.scheduler.state.withLock { $0.beats }
+            let beats = try #require(manager.scheduler).state.withLock { $0.beats }
             #expect(recorder.calls(of: download.id).count { $0 == .progress } <= beats)
             // Beside the beats: the first value, and one for each change of the state.
             #expect(updates <= beats + 5)

@@ -150,7 +150,8 @@ struct LimitTests {
             }
             let downloads = try await manager.download(paths.map { try shop.single($0) })
             await gate.arrived(2)
-            let hosts = manager.scheduler.engine.environment(for: manager.configuration).hosts
+            let scheduler = try #require(manager.scheduler)
+            let hosts = scheduler.engine.environment(for: manager.configuration).hosts
             let origin = try DownloadURL(shop.server.url("/0")).origin
             #expect(hosts.count(origin) == 2)
             #expect(shop.server.traffic.peakRequests == 2)

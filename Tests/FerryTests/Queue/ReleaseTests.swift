@@ -38,7 +38,7 @@ struct ReleaseTests {
             handle = download
             live = download.live
             driver = download.live.driver
-            run = download.scheduler.state.withLock { $0.runs[download.id] }
+            run = download.manager.scheduler?.state.withLock { $0.runs[download.id] }
         }
     }
 
@@ -51,7 +51,7 @@ struct ReleaseTests {
     private func fill(_ rests: inout Rests, _ manager: DownloadManager) {
         rests.manager = manager
         rests.scheduler = manager.scheduler
-        rests.engine = manager.scheduler.engine
+        rests.engine = manager.scheduler?.engine
     }
 
     @Test(

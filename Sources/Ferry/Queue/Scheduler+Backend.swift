@@ -1,0 +1,46 @@
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// The scheduler does what the manager of its process is asked; most of it stands in the other facets.
+extension Scheduler: DownloadBackend {
+    func activate() async throws(DownloadError) { _ = try await opened() }
+
+    func directory() async throws(DownloadError) -> String {
+        if case .catalogue(_, let directory, _) = configuration.storage { return directory }
+        return FileManager.default.currentDirectoryPath
+    }
+
+    func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
+        let configuration = configuration
+        return try await DownloadPlanner(
+            request: request, environment: engine.environment(for: configuration),
+            headLimit: configuration.stallTimeout
+        ).plan()
+    }
+
+    func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
+        try await add(resumingWith: data, session: nil)
+    }
+
+    func pauseAll() async throws(DownloadError) { try await pauseAll(session: nil) }
+
+    func resumeAll() async throws(DownloadError) { try await resumeAll(session: nil) }
+
+    func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
+        try await clear(filter, deletingFiles: deletingFiles, session: nil)
+    }
+
+    var listChanges: ListChanges { list.changes() }
+
+    func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
+        try await opened().history(of: id)
+    }
+
+    func date() -> Date { clock.date() }
+
+    var network: NetworkStatus { state.withLock { $0.network.status } }
+
+    var networkChanges: AsyncStream<NetworkStatus> { networkHub.stream(from: network) }
+}
