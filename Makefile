@@ -5,14 +5,14 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # make test FILTER=Range runs the tests whose names match.
 FILTER ?=
-# Arguments for the benchmarks: make bench ARGS='--rows plain,tls --runs 3'
+# Arguments for the benchmarks and the fuzzer: make bench ARGS='--rows plain,tls --runs 3'
 ARGS ?=
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
-SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources
+SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-tsan lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-tsan fuzz lint format bench docs demo install clean dependencies
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ test: dependencies ## Build and run every test (FILTER=name runs some)
 test-tsan: dependencies ## Run every test under the thread sanitizer (a build of its own)
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
 	$(SWIFT) test --skip-build --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+
+fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
+	@Scripts/dependencies build
+	Scripts/fuzz $(ARGS)
 
 lint: ## Check format, imports and the house rules
 	@Scripts/dependencies lint
@@ -62,4 +66,4 @@ install: ## Install the release binary (PREFIX=/usr/local DESTDIR=)
 	install -m 755 -s .build/release/ferry '$(BINDIR)/ferry'
 
 clean: ## Remove what was built and the benchmarks' data
-	rm -rf .build .build-tsan Bench/.build .build-bench
+	rm -rf .build .build-tsan Bench/.build .build-bench Fuzz/.build

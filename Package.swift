@@ -8,6 +8,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// `make fuzz` builds what is ours, and nothing else, so that a fuzzer sees which ways an input takes.
+let fuzzed: [SwiftSetting] =
+    Context.environment["FERRY_FUZZ_COVERAGE"] == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer"])]
+
 let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -15,6 +19,8 @@ let package = Package(
         .library(name: "Ferry", targets: ["Ferry"]),
         .executable(name: "ferry", targets: ["FerryCLI"]),
         .executable(name: "ferry-origin", targets: ["ferry-origin"]),
+        // For the package in `Fuzz/` alone.
+        .library(name: "FerryFuzzing", targets: ["FerryFuzzing"]),
     ],
     dependencies: [
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -43,7 +49,7 @@ let package = Package(
                 .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + fuzzed),
         // C declarations that Glibc's module hides on Linux. No logic.
         .target(name: "CFerry"),
         // Does: one download.
@@ -61,7 +67,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + fuzzed),
         // What the daemon and its clients say to each other: shapes, routes, events; and the client.
         .target(
             name: "FerryAPI",
@@ -93,6 +99,7 @@ let package = Package(
             dependencies: [
                 "Ferry", "FerryAPI", "FerryCore", "CFerry",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -116,7 +123,8 @@ let package = Package(
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryServer", "FerryAPI",
+                "FerryTerminal", "FerryServer", "FerryAPI", "FerryCore",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -130,6 +138,15 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict),
+        // What every parser promises, checked for any bytes: run by the fuzzer in `Fuzz/`, replayed by the tests.
+        .target(
+            name: "FerryFuzzing",
+            dependencies: [
+                "FerryCore", "FerryEngine",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: strict + fuzzed),
         .executableTarget(
             name: "ferry-origin",
             dependencies: [
@@ -180,6 +197,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
@@ -207,6 +225,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
+        .testTarget(name: "FerryFuzzingTests", dependencies: ["FerryFuzzing"], swiftSettings: strict),
         .testTarget(
             name: "FerryCLITests",
             dependencies: [

@@ -214,7 +214,7 @@ class Running(ScaleRow):
             subprocess.run([programs.path("ferry-origin"), "print", "--size", "60K"], stdout=file, check=True)
         whole = expected.read_bytes()
         found["whole"] = sum(path.read_bytes() == whole for path in files)
-        if found["failure"]:
+        if found.get("failure"):
             print(f"bench: {found['failure']}", file=sys.stderr)
         return found
 

@@ -1,6 +1,7 @@
 package import FerryAPI
 import FerryCore
 import FerryEngine
+import HTTPTypes
 
 extension DownloadManager {
     /// A row as lists and events of the API show it; with what handles of the library show, when it was read after
@@ -33,7 +34,7 @@ extension DownloadManager {
     /// All about a download; `speeds` is left empty.
     package func detail(of row: CatalogueRow) async -> DownloadDetail {
         var detail = DownloadDetail(listed(row))
-        let picture = await picture(of: row)
+        let picture = await self.picture(of: row)
         detail.sources = row.request.sources.map(\.text)
         detail.headers = row.request.headers.map(\.name)
         if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }

@@ -45,24 +45,24 @@ extension DownloadManager {
             request.session = session
             return request
         }
-        return try await queue.addAll(requests).map { (handle($0.live), $0.isNew) }
+        return try await local.addAll(requests).map { (handle($0.live), $0.isNew) }
     }
 
     /// As ``download(resumingWith:)``, for a session.
     package func add(resumingWith data: ResumeData, for session: String) async throws(DownloadError) -> Download {
-        handle(try await queue.add(resumingWith: data, session: session))
+        handle(try await local.add(resumingWith: data, session: session))
     }
 
     /// A page of the list, and how many pass the filter in all.
     package func page(
         _ filter: RowFilter, order: RowOrder = .queue, offset: Int = 0, limit: Int
     ) async throws(DownloadError) -> (rows: [CatalogueRow], total: Int) {
-        try await queue.page(filter, order: order, offset: offset, limit: limit)
+        try await local.page(filter, order: order, offset: offset, limit: limit)
     }
 
     /// What is written down of these; those that are not listed are left out.
     package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
-        try await queue.rows(ids)
+        try await local.rows(ids)
     }
 
     /// How a row stands now.
@@ -73,12 +73,12 @@ extension DownloadManager {
 
     /// As ``adopt(_:)``, for a session.
     package func adopt(_ path: String, for session: String) async throws(DownloadError) -> Download {
-        handle(try await queue.adopt(Self.absolute(path), session: session))
+        handle(try await local.adopt(Self.absolute(path), session: session))
     }
 
     /// As ``storage()``, of one session, whose directory this is.
     package func storage(session: String, directory: String) async throws(DownloadError) -> StorageReport {
-        try await queue.storageReport(session: session, directory: directory)
+        try await local.storageReport(session: session, directory: directory)
     }
 
     /// Those that run now, with the session that they belong to.
@@ -89,37 +89,37 @@ extension DownloadManager {
 
     /// As ``pauseAll()``, of one session.
     package func pauseAll(session: String) async throws(DownloadError) {
-        try await queue.pauseAll(session: session)
+        try await local.pauseAll(session: session)
     }
 
     /// As ``resumeAll()``, of one session.
     package func resumeAll(session: String) async throws(DownloadError) {
-        try await queue.resumeAll(session: session)
+        try await local.resumeAll(session: session)
     }
 
     /// As ``clear(_:deletingFiles:)``, of one session.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
     ) async throws(DownloadError) {
-        try await queue.clear(filter, deletingFiles: deletingFiles, session: session)
+        try await local.clear(filter, deletingFiles: deletingFiles, session: session)
     }
 
     /// How many there are of a session and what they hold, by state; with `nil` of all.
     package func totals(session: String?) async throws(DownloadError) -> StoreTotals {
-        try await queue.opened().totals(session: session)
+        try await local.opened().totals(session: session)
     }
 
     /// Events that ended a download and were not acknowledged, in order, with numbers above `number`.
     package func pendingEvents(
         after number: Int64 = 0, limit: Int = 1000
     ) async throws(DownloadError) -> [NumberedEvent] {
-        try await queue.opened().pendingEvents(after: number, limit: limit)
+        try await local.opened().pendingEvents(after: number, limit: limit)
     }
 
     /// These were handled: they are not told again. Returns when that is durable.
     package func acknowledge(_ numbers: [Int64]) async throws(DownloadError) {
         guard !numbers.isEmpty else { return }
-        _ = try await queue.opened().commit(numbers.map { .acknowledge($0) })
+        _ = try await local.opened().commit(numbers.map { .acknowledge($0) })
     }
 }
 
@@ -129,8 +129,18 @@ extension Download {
 }
 
 extension DownloadManager {
+    /// The queue of this process. Throws `invalidRequest` where the downloads run in another.
+    private var local: Scheduler {
+        get throws(DownloadError) {
+            guard let scheduler else {
+                throw DownloadError(.invalidRequest, "the downloads of this manager run in another process")
+            }
+            return scheduler
+        }
+    }
+
     /// Moves it to this place among all of its priority, from 0; to the last one for a larger number.
     package func move(_ download: Download, toIndex index: Int) async throws(DownloadError) {
-        try await queue.move(download.live, toIndex: index)
+        try await local.move(download.live, toIndex: index)
     }
 }

@@ -20,16 +20,6 @@ public final class DownloadManager: Sendable {
     let backend: any DownloadBackend
     /// The queue, of a manager whose downloads run in this process.
     var scheduler: Scheduler? { backend as? Scheduler }
-
-    /// The same; throws `invalidRequest` in a background manager, whose list is the daemon's.
-    var queue: Scheduler {
-        get throws(DownloadError) {
-            guard let scheduler else {
-                throw DownloadError(.invalidRequest, "the downloads of this manager are the daemon's")
-            }
-            return scheduler
-        }
-    }
     private let dispatcher = Mutex<DelegateDispatcher?>(nil)
     /// Directories that could be written to.
     private let writable = Mutex<Set<String>>([])
@@ -113,7 +103,7 @@ public final class DownloadManager: Sendable {
         let source: DownloadURL
         do throws(DownloadURL.ParseError) {
             source = try DownloadURL(url.absoluteString)
-        } catch { throw DownloadError(.invalidRequest, error.message) }
+        } catch { throw DownloadError(.invalidRequest, ErrorPhrase(.unusableURL, error.message)) }
         let place: String
         if let directory { place = directory.path } else { place = try await backend.directory() }
         return try await download(DownloadRequest(sources: [source], destination: .directory(place)))

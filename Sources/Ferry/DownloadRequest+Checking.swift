@@ -19,7 +19,7 @@ extension DownloadRequest {
         if sources.isEmpty {
             guard case .part = destination else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         }
-        if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, "an identifier cannot be empty") }
+        if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, ErrorPhrase(.emptyIdentifier)) }
         try request.checkTexts()
         _ = try request.destination.resolved()
         guard writable != nil else { return request }

@@ -100,6 +100,8 @@ import HTTPTypes
         if let priority = command.priority { request.priority = DownloadPriority(rawValue: priority) }
         request.startsPaused = command.isPaused ?? false
         request.maxConnections = 1
+        request.rateLimit = command.rateLimit
+        request.network.allowsMetered = command.metered
         if let user = command.user {
             request.credentials = Credentials(user: user, password: command.password ?? "")
         }
@@ -121,6 +123,8 @@ import HTTPTypes
         if let total = status.progress.totalBytes { item["total"] = total }
         if let label = request.label { item["label"] = label }
         if let path = status.path { item["path"] = path }
+        if let limit = request.rateLimit { item["rateLimit"] = limit }
+        if let metered = request.network.allowsMetered { item["metered"] = metered }
         return item
     }
 

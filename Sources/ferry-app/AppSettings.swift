@@ -24,6 +24,8 @@ struct AppCommand: Codable {
     var userInfo: [String: String]?
     var priority: Int?
     var isPaused: Bool?
+    var rateLimit: Int64?
+    var metered: Bool?
     var user: String?
     var password: String?
     /// A secret header, `X-Token`.

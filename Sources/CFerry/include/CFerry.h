@@ -68,13 +68,6 @@ static inline int ferry_close(int descriptor) {
     return close(descriptor);
 }
 
-/// What SO_PEERCRED gives (unix(7)); Glibc declares `struct ucred` only with _GNU_SOURCE.
-struct ferry_ucred {
-    int32_t pid;
-    uint32_t uid;
-    uint32_t gid;
-};
-
 /// A socket to rtnetlink (netlink(7)) that is bound to these groups (0: none); -1 and errno when it cannot be had.
 int ferry_route_socket(uint32_t groups);
 

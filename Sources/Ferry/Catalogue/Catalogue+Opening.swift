@@ -1,3 +1,4 @@
+import FerryCore
 import Dispatch
 package import FerryEngine
 import Foundation
@@ -40,7 +41,7 @@ extension Catalogue {
                 do {
                     continuation.resume(returning: .success(try opener.open()))
                 } catch {
-                    let error = DownloadError(error, catalogue: opener.path.string, doing: "open")
+                    let error = DownloadError(error, catalogue: opener.path.string, doing: .catalogueOpening)
                     continuation.resume(returning: .failure(error))
                 }
             }

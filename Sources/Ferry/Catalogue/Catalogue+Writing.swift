@@ -1,3 +1,4 @@
+import FerryCore
 import Dispatch
 import GRDB
 import Synchronization
@@ -90,7 +91,7 @@ extension Catalogue {
                 return .commit
             }
         } catch {
-            let failure = DownloadError(error, catalogue: path, doing: "write")
+            let failure = DownloadError(error, catalogue: path, doing: .catalogueWriting)
             let isOfTheDisk = (error as? DatabaseError)?.isOfTheDisk ?? false
             guard isLast || !isOfTheDisk else { return false }
             for batch in batches { tell(batch, .failure(failure)) }
@@ -114,7 +115,7 @@ extension Catalogue {
         } catch let error as DatabaseError where error.isOfTheDisk || error.isOfDamage || !db.isInsideTransaction {
             throw error
         } catch {
-            return .failure(DownloadError(error, catalogue: path, doing: "write"))
+            return .failure(DownloadError(error, catalogue: path, doing: .catalogueWriting))
         }
     }
 

@@ -1,3 +1,4 @@
+import FerryCore
 import Dispatch
 import FerryEngine
 import GRDB
@@ -163,7 +164,7 @@ package final class Catalogue: DownloadStore {
             do {
                 values.append(try read(row))
             } catch {
-                report(DownloadError(error, catalogue: path, doing: "read an entry of"))
+                report(DownloadError(error, catalogue: path, doing: .catalogueEntry))
             }
         }
         return values
@@ -181,7 +182,7 @@ package final class Catalogue: DownloadStore {
                 do {
                     continuation.resume(returning: .success(try body(db)))
                 } catch {
-                    let error = DownloadError(error, catalogue: self.path, doing: "read")
+                    let error = DownloadError(error, catalogue: self.path, doing: .catalogueReading)
                     continuation.resume(returning: .failure(error))
                 }
             }
@@ -204,7 +205,7 @@ package final class Catalogue: DownloadStore {
                 DispatchQueue.global().async {
                     if isFirst {
                         do { try self.database.close() } catch {
-                            self.report(DownloadError(error, catalogue: self.path, doing: "close"))
+                            self.report(DownloadError(error, catalogue: self.path, doing: .catalogueClosing))
                         }
                         self.lock.release()
                     }
@@ -219,20 +220,24 @@ extension IndexEntry {
     /// All entries, in no order.
     fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
         let sql = """
-            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL
+            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL, session
             FROM download
             """
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
         var entries: [IndexEntry] = []
         var hosts: [String: String] = [:]
+        func shared(_ text: String) -> String {
+            if let known = hosts[text] { return known }
+            hosts[text] = text
+            return text
+        }
         while let row = try rows.next() {
             guard let kind = StateKind(rawValue: row[3]) else { continue }
-            let host: String = row[4]
-            if hosts[host] == nil { hosts[host] = host }
             entries.append(
                 IndexEntry(
                     id: DownloadID(rawValue: row[0]), key: QueueKey(priority: row[1], position: row[2]), kind: kind,
-                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: hosts[host] ?? host,
+                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: shared(row[4]),
+                    session: shared(row[10]),
                     wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8)),
                     leavesJournal: kind == .completed && row[9]))
         }

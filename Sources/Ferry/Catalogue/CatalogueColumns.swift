@@ -1,3 +1,4 @@
+import FerryCore
 import struct Foundation.Date
 import GRDB
 
@@ -20,7 +21,7 @@ struct CatalogueColumns {
     /// first of two.
     func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard !row.id.rawValue.isEmpty, !row.id.rawValue.utf8.contains(0) else {
-            throw DownloadError(.invalidRequest, "the identifier of a download is empty or has a NUL in it")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier))
         }
         let fields: [RowField] = [
             .name(row.name, path: row.path),

@@ -1,3 +1,4 @@
+import FerryCore
 import FerryEngine
 import Foundation
 import GRDB
@@ -45,7 +46,7 @@ struct CatalogueOpener: Sendable {
             try fileSystem.create(path, mode: 0o600).close()
             return true
         }
-        guard status.kind == .regular else { throw isNoCatalogue("it is not a file") }
+        guard status.kind == .regular else { throw isNoCatalogue(.noFile) }
         if status.mode & 0o077 != 0 {
             let file = try fileSystem.open(path, .readOnly)
             defer { file.close() }
@@ -75,7 +76,7 @@ struct CatalogueOpener: Sendable {
 
     private func check(version: Int32, application: Int32) throws {
         guard application == 0 || application == CatalogueSchema.applicationID else {
-            throw isNoCatalogue("another program made it")
+            throw isNoCatalogue(.foreignFile)
         }
         if version > CatalogueSchema.version { throw isNewer }
     }
@@ -131,7 +132,7 @@ struct CatalogueOpener: Sendable {
         if try CatalogueSchema.migrator.hasBeenSuperseded(db) { throw isNewer }
         let isOurs = try Int32.fetchOne(db, sql: "PRAGMA application_id") == CatalogueSchema.applicationID
         let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
-        guard isOurs || isEmpty else { throw isNoCatalogue("another program made it") }
+        guard isOurs || isEmpty else { throw isNoCatalogue(.foreignFile) }
         guard try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok" else { throw Damage() }
     }
 
@@ -156,11 +157,11 @@ struct CatalogueOpener: Sendable {
 
     private var isNewer: DownloadError {
         DownloadError(
-            .catalogue, "the catalogue \(path) was made by a newer version of Ferry",
-            suggestion: "Use that version, or another identifier.", recovery: .needsUser)
+            .catalogue, ErrorPhrase(.newerCatalogue, "\(path)"),
+            suggestion: ErrorPhrase(.useNewer), recovery: .needsUser)
     }
 
-    private func isNoCatalogue(_ why: String) -> DownloadError {
-        DownloadError(.catalogue, "\(path) is no catalogue of Ferry: \(why)", recovery: .needsUser)
+    private func isNoCatalogue(_ why: ErrorPhrase.Key) -> DownloadError {
+        DownloadError(.catalogue, ErrorPhrase(.noCatalogue, "\(path)", ErrorPhrase(why)), recovery: .needsUser)
     }
 }

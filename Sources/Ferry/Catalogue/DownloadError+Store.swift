@@ -1,37 +1,38 @@
+import FerryCore
 import FerryEngine
 import GRDB
 
 extension DownloadError {
     static var storeIsClosed: DownloadError {
-        DownloadError(.shutDown, "the list of downloads is closed", recovery: .permanent)
+        DownloadError(.shutDown, ErrorPhrase(.listClosed), recovery: .permanent)
     }
 
     static func isListed(_ id: DownloadID) -> DownloadError {
-        DownloadError(.duplicate, "a download with the identifier \(id.rawValue.debugDescription) is listed already")
+        DownloadError(.duplicate, ErrorPhrase(.listedIdentifier, id.rawValue.debugDescription))
     }
 
     static func isBehind(_ path: String) -> DownloadError {
         DownloadError(
-            .catalogue, "cannot write the catalogue \(path)", underlying: "earlier changes could not be written yet",
+            .catalogue, ErrorPhrase(.catalogueWriting, path), underlying: "earlier changes could not be written yet",
             recovery: .transient(retryAfter: nil))
     }
 
     /// What a database said while the catalogue at `path` was used.
-    init(_ error: any Error, catalogue path: String, doing what: String) {
+    init(_ error: any Error, catalogue path: String, doing what: ErrorPhrase.Key) {
         switch error {
         case let error as DownloadError: self = error
         case let error as FileError:
             self.init(
-                error.kind == .noSpace ? .diskFull : .catalogue, "cannot \(what) the catalogue \(path)",
+                error.kind == .noSpace ? .diskFull : .catalogue, ErrorPhrase(what, path),
                 underlying: error.message, recovery: error.kind == .noSpace ? .transient(retryAfter: nil) : .permanent)
         case let error as DatabaseError:
             let isFull = error.resultCode == .SQLITE_FULL
             self.init(
-                isFull ? .diskFull : .catalogue, "cannot \(what) the catalogue \(path)",
+                isFull ? .diskFull : .catalogue, ErrorPhrase(what, path),
                 underlying: "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "no reason given")",
                 recovery: error.isOfTheDisk ? .transient(retryAfter: nil) : .permanent)
         default:
-            self.init(.catalogue, "cannot \(what) the catalogue \(path)", underlying: "\(error)")
+            self.init(.catalogue, ErrorPhrase(what, path), underlying: "\(error)")
         }
     }
 }

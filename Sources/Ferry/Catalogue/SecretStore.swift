@@ -1,3 +1,4 @@
+import FerryCore
 import Dispatch
 package import FerryEngine
 import Foundation
@@ -30,7 +31,7 @@ package final class SecretStore: SecretVault {
                 try sync()
                 return .success(())
             } catch {
-                return .failure(Self.failure(error, "cannot keep the credentials of a download"))
+                return .failure(Self.failure(error, ErrorPhrase(.secretsUnwritten)))
             }
         }
         try result.get()
@@ -41,7 +42,7 @@ package final class SecretStore: SecretVault {
             do {
                 return .success(try read(id))
             } catch {
-                return .failure(Self.failure(error, "cannot read the credentials of the download \(id)"))
+                return .failure(Self.failure(error, ErrorPhrase(.secretsUnread, "\(id)")))
             }
         }
         return try result.get()
@@ -113,10 +114,10 @@ package final class SecretStore: SecretVault {
     private static let maxBytes: ByteCount = 16 * 1024 * 1024
 
     /// Never says what was in a file.
-    private static func failure(_ error: any Error, _ message: String) -> DownloadError {
+    private static func failure(_ error: any Error, _ message: ErrorPhrase) -> DownloadError {
         guard let error = error as? FileError else {
             return DownloadError(
-                .credentials, message, suggestion: "Give them again.",
+                .credentials, message, suggestion: ErrorPhrase(.giveAgain),
                 underlying: "the file is damaged, or a newer version of Ferry wrote it", recovery: .needsUser)
         }
         return DownloadError(error.kind == .noSpace ? .diskFull : .disk, message, underlying: error.message)

@@ -1,3 +1,4 @@
+import FerryCore
 import FerryEngine
 import Foundation
 import SystemPackage
@@ -10,22 +11,13 @@ final class StateLock: Sendable {
 
     private init(_ file: any File) { self.file = file }
 
-    /// Takes the lock; throws at once when somebody has it, this process included. Blocks for at most half a second
-    /// while it is changing hands.
+    /// Takes the lock; throws at once when somebody has it, this process included.
     static func take(_ path: FilePath, _ fileSystem: any FileSystem) throws -> StateLock {
         // Somebody may remove the file between opening and locking it: then the lock is on nothing that others see.
         var attempts = 0
         while true {
             let file = try open(path, fileSystem)
-            guard try file.tryLock() else {
-                let owner = owner(file)
-                guard owner == nil, attempts < 50 else { throw isTaken(by: owner, path) }
-                // Nobody's name is on it: it is being taken, or was given back and a child of this process has not yet
-                // let go of its copy, between fork and exec.
-                attempts += 1
-                Thread.sleep(forTimeInterval: 0.01)
-                continue
-            }
+            guard try file.tryLock() else { throw isTaken(by: owner(file), path) }
             let (mine, named) = (try file.status(), try fileSystem.statusIfPresent(path))
             guard let named, named.isSameFile(as: mine) else {
                 attempts += 1
@@ -39,11 +31,7 @@ final class StateLock: Sendable {
     }
 
     /// Gives it back; it is also given back when it is let go.
-    func release() {
-        // Without a name on it, so that who finds it held for a moment more waits.
-        try? file.truncate(to: 0)
-        file.close()
-    }
+    func release() { file.close() }
 
     deinit { release() }
 
@@ -65,14 +53,15 @@ final class StateLock: Sendable {
 
     private static func isTaken(by owner: Int32?, _ path: FilePath) -> DownloadError {
         let directory = path.removingLastComponent().string
-        let who =
+        let taken =
             if owner == ProcessInfo.processInfo.processIdentifier {
-                "open already in this process"
+                ErrorPhrase(.openHere, directory)
+            } else if let owner {
+                ErrorPhrase(.openInProcess, directory, "\(owner)")
             } else {
-                "open in another process" + (owner.map { " (\($0))" } ?? "")
+                ErrorPhrase(.openElsewhere, directory)
             }
         return DownloadError(
-            .catalogue, "the catalogue in \(directory) is \(who)",
-            suggestion: "Close it there first, or use another identifier.", recovery: .needsUser)
+            .catalogue, taken, suggestion: ErrorPhrase(.closeFirst), recovery: .needsUser)
     }
 }

@@ -1,3 +1,4 @@
+import FerryCore
 import struct Foundation.Date
 
 /// Shape: an object; what has its default is left out. Paths as they are, times in seconds since 1970, checksums as
@@ -78,7 +79,7 @@ struct StoredDestination: Codable {
             if case .exact(let name) = name { try object.encode(name, forKey: .name) }
         case .part(let path): try object.encode(path, forKey: .part)
         case .stream:
-            throw DownloadError(.invalidRequest, "a download into a stream cannot be kept in a catalogue")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.keptStream))
         }
     }
 

@@ -60,6 +60,7 @@ final class Run: Sendable {
             if stop.isStronger(than: state.stop) { state.stop = stop }
             return state.driver
         }
+        if stop == .pause { driver?.tagPaused() }
         driver?.stop(stop.order)
     }
 

@@ -103,7 +103,7 @@ extension Scheduler {
     private func check(_ plan: Plan) throws(DownloadError) {
         var ids: Set<DownloadID> = []
         for row in plan.rows where !ids.insert(row.id).inserted {
-            throw DownloadError(.duplicate, "two requests have the identifier \(row.id)")
+            throw DownloadError(.duplicate, ErrorPhrase(.sameIdentifier, "\(row.id)"))
         }
     }
 
@@ -118,7 +118,7 @@ extension Scheduler {
                     if case .notBefore(let date) = reason { until = moment(of: date) }
                     let spot = QueueSpot(
                         row.key, row.request.network, isNear: plan.isNear[index], until: until,
-                        host: row.request.sources.first?.host)
+                        host: row.request.sources.first?.host, session: row.session)
                     state.enter(row.id, at: spot)
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }

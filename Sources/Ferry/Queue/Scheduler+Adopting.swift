@@ -81,6 +81,8 @@ extension Scheduler {
             throw DownloadError(.notResumable, ErrorPhrase(.journalWithoutURL, found.part))
         }
         row.session = session ?? configuration.storage.identifier ?? ""
+        // Asked for, it goes on.
+        row.state = .waiting(.slot)
         let host = row.request.sources.first?.host
         let isNear = await isNear(host)
         let priority = DownloadPriority(rawValue: row.key.priority)
@@ -90,7 +92,7 @@ extension Scheduler {
         let isKept = configuration.storage.isKept
         state.withLock { state in
             if isKept { state.listed.insert(row.id) }
-            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host))
+            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host, session: row.session))
         }
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }
@@ -112,10 +114,13 @@ extension CatalogueRow {
             sources: sources, destination: isSuggested ? .directory(found.directory) : .file(path))
         request.checksum = record.checksum.flatMap { try? Checksum(parsing: $0) }
         if let trust = record.trust { request.trust = trust }
+        request.rateLimit = record.rateLimit
+        if let most = record.maxConnections { request.maxConnections = max(1, most) }
+        if let network = record.network { request.network = network }
         self.init(
             id: DownloadID(rawValue: record.id), session: record.session ?? "",
             key: QueueKey(priority: record.priority ?? 0, position: Int64(record.position ?? 0)),
-            state: .waiting(.slot), name: record.name, path: path, part: found.part,
+            state: record.isPaused == true ? .paused : .waiting(.slot), name: record.name, path: path, part: found.part,
             completedBytes: found.claimedBytes, totalBytes: record.totalBytes,
             request: StoredRequest.split(request).stored, label: record.label, userInfo: record.userInfo ?? [:],
             createdAt: Date(timeIntervalSince1970: record.createdAt))

@@ -8,26 +8,33 @@ extension Scheduler {
     /// Pauses everything that has not ended, of this session or, with `nil`, of all.
     func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
+        let reader = readers.begin()
+        defer { readers.end(reader) }
         let kinds = StateKind.waiting.union([.downloading, .verifying])
         let all = try await entries(of: session, in: store)
         let entries = all.filter { kinds.contains($0.kind) }
         // Those that failed are not tried again by themselves either.
         let failed = all.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id)
         // Those that nobody looks at leave the queue together; first, so that none starts in the place of one that stops.
-        let (quiet, others) = state.withLock { state in
+        let (quiet, others, moved) = state.withLock { state in
+            let changed = readers.changes(for: reader)
             var quiet: [DownloadID] = []
             var others: [LiveDownload] = []
+            var moved: [DownloadID] = []
             for id in failed where state.runs[id] == nil { state.leave(id) }
             for entry in entries {
                 if let live = state.live[entry.id]?.live {
                     others.append(live)
                     if state.runs[entry.id] == nil { state.leave(entry.id) }
+                } else if changed.contains(entry.id) {
+                    // Something became of it since it was read.
+                    moved.append(entry.id)
                 } else if state.runs[entry.id] == nil {
                     state.leave(entry.id)
                     quiet.append(entry.id)
                 }
             }
-            return (quiet, others)
+            return (quiet, others, moved)
         }
         if !failed.isEmpty { store.submit(failed.map { .update($0, [.attempts(0, retryAt: nil)]) }) }
         if !quiet.isEmpty {
@@ -35,8 +42,12 @@ extension Scheduler {
             if hub.isHeard { for id in quiet { send(.paused, of: id) } }
             list.tell { ListChange(changed: Set(quiet)) }
         }
+        var singly = others
+        // Somebody may have let one go on again while it was being written down.
+        let resumed = readers.changes(for: reader).intersection(quiet)
+        for id in moved + resumed { if let live = try await live(id, in: store) { singly.append(live) } }
         await withTaskGroup(of: Void.self) { group in
-            for live in others { group.addTask { _ = await self.pause(live) } }
+            for live in singly { group.addTask { _ = await self.pause(live) } }
         }
         turnOver()
     }
@@ -55,8 +66,12 @@ extension Scheduler {
         let store = try await opened()
         var offset = 0
         var seen: Set<DownloadID> = []
+        let reader = readers.begin()
+        defer { readers.end(reader) }
         while true {
+            _ = readers.changes(for: reader)
             let rows = try await store.page(RowFilter(kinds: [.paused], session: session), offset: offset, limit: 1000)
+            let changed = readers.changes(for: reader)
             if rows.isEmpty { return }
             var quiet: [CatalogueRow] = []
             for row in rows {
@@ -65,7 +80,12 @@ extension Scheduler {
                     offset += 1
                     continue
                 }
-                if let live = known(row.id) {
+                var live = known(row.id)
+                if live == nil, changed.contains(row.id) {
+                    live = try await self.live(row.id, in: store)
+                    if live == nil { continue }
+                }
+                if let live {
                     try await join(quiet, in: store)
                     quiet = []
                     _ = await resume(live)
@@ -92,7 +112,8 @@ extension Scheduler {
                 (
                     row.id,
                     QueueSpot(
-                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host)
+                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host,
+                        session: row.session)
                 ))
             changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
             let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot

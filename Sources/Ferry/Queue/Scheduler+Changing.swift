@@ -99,7 +99,7 @@ extension Scheduler {
         if request.label != old.label { fields.append(.label(request.label)) }
         if request.userInfo != old.userInfo { fields.append(.userInfo(request.userInfo)) }
         try await store?.commit([.update(live.id, fields)])
-        if fields.count > 1 { try await tag(live) }
+        try await tag(live)
     }
 
     /// A new priority: the last place among those of the same.
@@ -168,7 +168,7 @@ extension Scheduler {
         case .before(let id), .after(let id):
             guard let key = listed.first(where: { $0.id == id })?.key else {
                 throw DownloadError(
-                    .notFound, "\(id) is not listed among those of the same priority", recovery: .needsUser)
+                    .notFound, ErrorPhrase(.notInThatPriority, "\(id)"), recovery: .needsUser)
             }
             placement = if case .before = place { .before(key) } else { .after(key) }
         }
@@ -189,10 +189,10 @@ extension DownloadRequest {
     func checkTexts() throws(DownloadError) {
         let size = userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard size <= 4096 else {
-            throw DownloadError(.invalidRequest, "userInfo has \(size) bytes; 4096 are the most")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.longUserInfo, "\(size)"))
         }
         if let label, label.utf8.count > 4096 {
-            throw DownloadError(.invalidRequest, "the label has \(label.utf8.count) bytes; 4096 are the most")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.longLabel, "\(label.utf8.count)"))
         }
     }
 }

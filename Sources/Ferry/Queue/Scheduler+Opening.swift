@@ -87,7 +87,9 @@ extension Scheduler {
         }
         let isNear = state.network.isLocal(entry.host)
         state.enter(
-            entry.id, at: QueueSpot(entry.key, entry.network, isNear: isNear, until: until, host: entry.host))
+            entry.id,
+            at: QueueSpot(
+                entry.key, entry.network, isNear: isNear, until: until, host: entry.host, session: entry.session))
     }
 
     /// Those that ran when the process ended hold more than the list says: their journals know.

@@ -5,7 +5,4 @@ extension DownloadManager {
     package func relocate(_ download: Download, to directory: String) async throws(DownloadError) {
         throw DownloadError(.wrongState, "files cannot be moved by this version", recovery: .permanent)
     }
-
-    /// What one session allows itself.
-    package func set(_ settings: SessionSettings, of session: String) async {}
 }

@@ -3,6 +3,20 @@ import FerryEngine
 import Foundation
 import Synchronization
 
+/// What a run begins with. An object: a value of this size in the frame of each task that waits costs several times its
+/// size, for as long as the download runs.
+private final class RunInput: Sendable {
+    let row: CatalogueRow
+    let secrets: Secrets?
+
+    init(_ row: CatalogueRow, _ secrets: Secrets?) {
+        self.row = row
+        self.secrets = secrets
+    }
+
+    var lacksSecrets: Bool { row.request.hasSecrets && secrets == nil }
+}
+
 /// One run, from its slot to its end.
 extension Scheduler {
     func perform(
@@ -11,25 +25,14 @@ extension Scheduler {
         let live: LiveDownload
         let outcome: DownloadDriver.Outcome
         do throws(DownloadError) {
-            guard let (row, secrets) = try await inputs(id) else { return await dropped(id) }
-            live = self.live(for: row, secrets: secrets)
-            // A handle that was made for a list has none of the secrets.
-            live.set(request: row.request(with: secrets))
-            if live.current == .waiting(.diskSpace), await isStillFull(row, environment) {
+            guard let input = try await input(id) else { return await dropped(id) }
+            live = self.live(for: input)
+            if live.current == .waiting(.diskSpace), await isStillFull(input, environment) {
                 return release(run, live, comingBack: comeback(live, after: Self.spaceInterval))
             }
-            if case .failed = row.state {
-                // It is tried again by itself, and has not ended any more.
-                await keep([.update(id, [.state(.waiting(.slot)), .attempts(row.attempts, retryAt: nil)])])
-                live.set(state: .waiting(.slot))
-            }
-            if row.request.hasSecrets, secrets == nil {
-                outcome = .failed(
-                    DownloadError(
-                        .credentials, ErrorPhrase(.credentialsNotKept, row.name), recovery: .needsUser))
-            } else {
-                outcome = await drive(run, live, row, environment, on: loop)
-            }
+            await revive(live, input)
+            outcome =
+                input.lacksSecrets ? Self.lacksSecrets(input) : await drive(run, live, input, environment, on: loop)
         } catch {
             guard let known = known(id) else { return await dropped(id) }
             live = known
@@ -38,17 +41,36 @@ extension Scheduler {
         await ended(run, live, outcome)
     }
 
-    private func inputs(_ id: DownloadID) async throws(DownloadError) -> (CatalogueRow, Secrets?)? {
+    private func input(_ id: DownloadID) async throws(DownloadError) -> RunInput? {
         let (store, vault) = state.withLock { ($0.store, $0.vault) }
         guard let row = try await store?.row(id) else { return nil }
-        return (row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil)
+        return RunInput(row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil)
+    }
+
+    @inline(never) private func live(for input: RunInput) -> LiveDownload {
+        let live = live(for: input.row, secrets: input.secrets)
+        // A handle that was made for a list has none of the secrets.
+        live.set(request: input.row.request(with: input.secrets))
+        return live
+    }
+
+    /// A failed one that is tried again by itself has not ended any more.
+    private func revive(_ live: LiveDownload, _ input: RunInput) async {
+        guard case .failed = input.row.state else { return }
+        await keep([.update(live.id, [.state(.waiting(.slot)), .attempts(input.row.attempts, retryAt: nil)])])
+        live.set(state: .waiting(.slot))
+    }
+
+    @inline(never) private static func lacksSecrets(_ input: RunInput) -> DownloadDriver.Outcome {
+        .failed(
+            DownloadError(.credentials, ErrorPhrase(.credentialsNotKept, input.row.name), recovery: .needsUser))
     }
 
     /// How often a full disk is looked at again.
     private static let spaceInterval: Duration = .seconds(5)
 
-    private func isStillFull(_ row: CatalogueRow, _ environment: EngineEnvironment) async -> Bool {
-        let floor = configuration.minFreeBytes
+    private func isStillFull(_ input: RunInput, _ environment: EngineEnvironment) async -> Bool {
+        let (row, floor) = (input.row, configuration.minFreeBytes)
         guard let directory = row.directory else { return false }
         let (path, total, missing) = (row.path, row.totalBytes, row.totalBytes.map { max(0, $0 - row.completedBytes) })
         return await environment.pool.run {
@@ -70,18 +92,23 @@ extension Scheduler {
     }
 
     private func drive(
-        _ run: Run, _ live: LiveDownload, _ row: CatalogueRow, _ environment: EngineEnvironment,
+        _ run: Run, _ live: LiveDownload, _ input: RunInput, _ environment: EngineEnvironment,
         on loop: (any TaskExecutor)?
     ) async -> DownloadDriver.Outcome {
-        let id = live.id
-        let (configuration, isRenewed) = state.withLock {
-            ($0.configuration, $0.renewed.remove(id) != nil)
-        }
-        if let announced = row.announced, let finished = await recover(announced, row, environment) {
-            return .completed(finished)
-        }
+        let isRenewed = state.withLock { $0.renewed.remove(live.id) != nil }
+        if input.row.announced != nil, let outcome = await recover(input, environment) { return outcome }
+        let driver = driver(for: run, live, input.row, environment, on: loop, isRenewed: isRenewed)
+        guard run.begin(driver) else { return .stopped }
+        return await driver.run()
+    }
+
+    @inline(never) private func driver(
+        for run: Run, _ live: LiveDownload, _ row: CatalogueRow, _ environment: EngineEnvironment,
+        on loop: (any TaskExecutor)?, isRenewed: Bool
+    ) -> DownloadDriver {
+        let configuration = configuration
         let driver = DownloadDriver(
-            id: id, request: live.request, environment: environment, settings: configuration.driverSettings,
+            id: live.id, request: live.request, environment: environment, settings: configuration.driverSettings,
             context: context(of: row, at: live.status.path, run, configuration, isRenewed: isRenewed), light: loop
         ) { [weak self, weak live] report in
             guard let self, let live else { return }
@@ -89,8 +116,7 @@ extension Scheduler {
         }
         live.set(driver: driver)
         run.isStream = live.request.isStream
-        guard run.begin(driver) else { return .stopped }
-        return await driver.run()
+        return driver
     }
 
     private func context(
@@ -108,6 +134,7 @@ extension Scheduler {
             context.retries = retries
         }
         guard configuration.storage.isKept else { return context }
+        context.throttle = throttle(of: row.session)
         context.tags = JournalTags(row)
         context.witness = Witness(scheduler: self, run: run, id: row.id)
         context.belongsToAnother = { [weak self] other in
@@ -117,18 +144,18 @@ extension Scheduler {
     }
 
     /// A small file was about to get its name when the process ended: whether it did.
-    private func recover(
-        _ announced: AnnouncedFile, _ row: CatalogueRow, _ environment: EngineEnvironment
-    ) async -> FinishedDownload? {
-        let file = PublishedFile(announced)
+    private func recover(_ input: RunInput, _ environment: EngineEnvironment) async -> DownloadDriver.Outcome? {
+        let row = input.row
+        guard let file = row.announced.map(PublishedFile.init) else { return nil }
         let syncs = row.request.syncsToDisk
         let isThere = await environment.pool.run {
             (try? DownloadDriver.recoverAnnounced(file, syncs: syncs, fileSystem: environment.fileSystem)) ?? false
         }
         guard isThere else { return nil }
-        return FinishedDownload(
-            path: file.path, totalBytes: file.length, proof: .single, wasAlreadyComplete: true,
-            finalURL: row.request.sources.first?.redacted ?? "")
+        return .completed(
+            FinishedDownload(
+                path: file.path, totalBytes: file.length, proof: .single, wasAlreadyComplete: true,
+                finalURL: row.request.sources.first?.redacted ?? ""))
     }
 
     // MARK: What the driver says

@@ -42,6 +42,8 @@ final class Scheduler: Sendable {
         var addresses: [DownloadID: String] = [:]
         /// Queued downloads whose host is this machine or directly attached.
         var near: Set<DownloadID> = []
+        /// Sessions that have downloads here, and what they allow themselves.
+        var groups = SessionGroups()
         var network: NetworkSnapshot
         var watcher: Task<Void, Never>?
         var alarm: (at: Duration, task: Task<Void, Never>)?

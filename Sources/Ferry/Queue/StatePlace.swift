@@ -17,8 +17,8 @@ enum StatePlace {
         }
         guard allowed, !identifier.isEmpty, identifier.utf8.count <= 128, identifier.first != "." else {
             throw DownloadError(
-                .invalidRequest, "“\(identifier)” cannot name a list of downloads",
-                suggestion: "Use letters, digits, '.', '-' and '_', at most 128, not beginning with a dot.",
+                .invalidRequest, ErrorPhrase(.unusableListName, identifier),
+                suggestion: ErrorPhrase(.nameLists),
                 recovery: .needsUser)
         }
         if let given { return given }

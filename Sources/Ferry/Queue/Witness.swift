@@ -64,5 +64,10 @@ extension JournalTags {
         self.init(
             session: row.session, position: row.key.position, priority: row.key.priority, label: row.label,
             userInfo: row.userInfo)
+        rateLimit = row.request.rateLimit
+        maxConnections = row.request.maxConnections == Self.usualConnections ? nil : row.request.maxConnections
+        network = row.request.network
     }
+
+    private static let usualConnections = DownloadRequest(sources: [], destination: .part("")).maxConnections
 }

@@ -20,7 +20,7 @@ struct DaemonFinder: Sendable, Hashable {
         }
         // An empty part of PATH, and a relative one, would mean wherever we happen to be.
         for part in (environment["PATH"] ?? "").split(separator: ":") where part.hasPrefix("/") {
-            let place = part + "/ferry"
+            let place = String(part) + "/ferry"
             if !places.contains(place) { places.append(place) }
         }
     }

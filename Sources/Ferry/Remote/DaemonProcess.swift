@@ -1,10 +1,11 @@
-import Dispatch
+import FerryAPI
 import FerryCore
 import FerryEngine
 import Foundation
 import Synchronization
 
-/// Starts the daemon: in a session of its own, with no descriptor of ours but one, on which it says that it is ready.
+/// Starts the daemon: in a session of its own, with no descriptor of ours but one, on which it says that it listens, or
+/// why it cannot.
 ///
 /// It outlives us. While we live, somebody must take note of its end, or the system keeps its number: a thread waits.
 final class DaemonProcess: Sendable {
@@ -12,17 +13,15 @@ final class DaemonProcess: Sendable {
     enum Outcome: Sendable, Hashable {
         /// Its socket accepts connections.
         case ready
-        /// It ended before, with this status: another daemon may have been quicker.
+        /// It cannot listen; with `conflict`, another daemon was quicker, or is still leaving.
+        case failed(DownloadError)
+        /// It ended without a word, with this status.
         case ended(Int32)
         /// It says nothing.
         case silent
     }
 
-    private struct State {
-        var outcome: Outcome?
-        var hasClosed = false
-    }
-    private let state = Mutex(State())
+    private let settled = Mutex<Outcome?>(nil)
     private let bell = Signal()
 
     /// Starts `binary serve` and waits, at most `limit`, until it is ready.
@@ -46,22 +45,27 @@ final class DaemonProcess: Sendable {
     }
 
     private func follow(_ child: SpawnedDaemon) {
-        // Ends with its first word, or when it closes the pipe: at the latest with its end.
-        let listener = Thread { [self] in
-            let isReady = child.readyReads()
-            if isReady { settle(.ready) }
+        // Hears its line, and waits for its end: as long as both live.
+        let warden = Thread { [self] in
+            if let outcome = Self.outcome(of: child.readyLine()) { settle(outcome) }
+            settle(.ended(child.wait()))
         }
-        listener.stackSize = 128 << 10
-        listener.name = "ferry-daemon-ready"
-        listener.start()
-        let warden = Thread { [self] in settle(.ended(child.wait())) }
         warden.stackSize = 128 << 10
-        warden.name = "ferry-daemon-end"
+        warden.name = "ferry-daemon"
         warden.start()
     }
 
+    /// What a line says; `nil` for one that is none.
+    static func outcome(of line: [UInt8]) -> Outcome? {
+        switch try? APICoding.decode(ReadyLine.self, from: Data(line)) {
+        case .listening: .ready
+        case .failed(let body): .failed(body.error)
+        case nil: nil
+        }
+    }
+
     private func settle(_ outcome: Outcome) {
-        state.withLock { if $0.outcome == nil { $0.outcome = outcome } }
+        settled.withLock { if $0 == nil { $0 = outcome } }
         bell.ring()
     }
 
@@ -74,7 +78,7 @@ final class DaemonProcess: Sendable {
         defer { alarm.cancel() }
         while true {
             let heard = bell.rings
-            if let outcome = state.withLock({ $0.outcome }) { return outcome }
+            if let outcome = settled.withLock({ $0 }) { return outcome }
             if Task.isCancelled { return .silent }
             await bell.wait(after: heard)
         }

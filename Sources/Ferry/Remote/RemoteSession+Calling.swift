@@ -67,8 +67,9 @@ extension RemoteSession {
                 }
             }
             if let failure, failures > before {
-                // A daemon that was there may come back; what it says against us stays.
-                if !wasJoined || failure.code != .daemonUnavailable { throw failure }
+                // A daemon that was there may come back, as one may that comes or goes; what is said against us stays.
+                let mayCome = if case .transient = failure.recovery { true } else { wasJoined }
+                if !mayCome || failure.code != .daemonUnavailable { throw failure }
             }
             let left = deadline - clock.now()
             if left <= .zero {

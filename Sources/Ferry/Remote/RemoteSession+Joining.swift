@@ -111,24 +111,38 @@ extension RemoteSession {
         } catch {
             guard case .unreachable = error, mayStart else { throw self.error(error) }
         }
-        try await start()
+        let reason = try await start()
         try DaemonSocket.check(client.socket)
         do throws(DaemonFailure) {
             return try await client.send(DaemonCall(.greeting), as: Greeting.self)
-        } catch { throw self.error(error) }
+        } catch {
+            // What it said itself says more than that nobody answers.
+            if let reason, case .unreachable = error { throw reason }
+            throw self.error(error)
+        }
     }
 
-    private func start() async throws(DownloadError) {
+    /// Starts the daemon; why it did not, when it said so: another one may be there all the same.
+    private func start() async throws(DownloadError) -> DownloadError? {
         let binary = try DaemonFinder(given: place.binary).find()
         let environment = place.socket.map { ["FERRY_SOCKET": $0] } ?? [:]
         let outcome = try await DaemonProcess.start(
             binary, environment: environment, within: Self.longestStart, clock: clock)
         switch outcome {
-        case .ready: break
-        case .ended(0): break
+        case .ready: return nil
+        case .failed(let error):
+            // The other one that has the lock may be on its way: in, or out.
+            let isTaken = error.code == .conflict
+            return DownloadError(
+                .daemonUnavailable, ErrorPhrase(.daemonNotStarted, binary, error.phrase?.reason ?? .words(error.message)),
+                underlying: error.underlying,
+                recovery: isTaken ? .transient(retryAfter: nil) : .needsUser)
         case .ended(let status):
-            configuration.logger?.info("the daemon that was started ended at once with \(status)")
-        case .silent: configuration.logger?.warning("the daemon that was started is not ready yet")
+            return DownloadError(
+                .daemonUnavailable, ErrorPhrase(.daemonNotStarted, binary, "exit \(status)"), recovery: .needsUser)
+        case .silent:
+            configuration.logger?.warning("the daemon that was started is not ready yet")
+            return nil
         }
     }
 
@@ -197,11 +211,11 @@ extension RemoteSession {
 
     /// Reads the stream to its end. True when it was broken, or went silent.
     private func follow(_ stream: EventReader) async -> Bool {
-        let signs = Mutex(clock.now())
+        let signs = SignsOfLife(clock.now())
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask { [clock] in
                 do throws(DaemonFailure) {
-                    var events = stream.hearing { signs.withLock { $0 = clock.now() } }.makeAsyncIterator()
+                    var events = stream.hearing { signs.last.withLock { $0 = clock.now() } }.makeAsyncIterator()
                     while let event = try await events.next() { await self.take(event) }
                     return false
                 } catch { return true }
@@ -209,7 +223,7 @@ extension RemoteSession {
             group.addTask { [clock] in
                 while !Task.isCancelled {
                     try? await clock.sleep(for: .seconds(15))
-                    if signs.withLock({ clock.now() - $0 }) > Self.longestSilence { return true }
+                    if signs.last.withLock({ clock.now() - $0 }) > Self.longestSilence { return true }
                 }
                 return false
             }
@@ -242,4 +256,11 @@ extension RemoteSession {
     func call(_ route: Route, id: String = "", _ body: some Encodable) throws(DaemonFailure) -> DaemonCall {
         do { return try DaemonCall(route, id: id, json: body) } catch { throw .unreadable("\(error)") }
     }
+}
+
+/// When something was last heard.
+private final class SignsOfLife: Sendable {
+    let last: Mutex<Duration>
+
+    init(_ now: Duration) { last = Mutex(now) }
 }

@@ -63,15 +63,18 @@
             return SpawnedDaemon(process: process, ready: ends[0])
         }
 
-        /// Waits for a first byte on the pipe, and closes it. False when it was closed before.
-        func readyReads() -> Bool {
+        /// Waits for the one line on the pipe, at most 64 KiB, and closes it; empty when it was closed before.
+        func readyLine() -> [UInt8] {
             defer { close(ready) }
-            var byte: UInt8 = 0
-            while true {
-                let count = ferry_read(ready, &byte, 1)
+            var line: [UInt8] = []
+            var piece = [UInt8](repeating: 0, count: 4096)
+            while line.count < 65_536, line.last != UInt8(ascii: "\n") {
+                let count = ferry_read(ready, &piece, piece.count)
                 if count < 0, errno == EINTR { continue }
-                return count == 1
+                guard count > 0 else { break }
+                line += piece[..<count]
             }
+            return line
         }
 
         /// Waits for its end: its exit code, or 128 and the number of the signal.

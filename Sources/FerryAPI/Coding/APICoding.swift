@@ -1,6 +1,4 @@
-package import struct Foundation.Data
-import class Foundation.JSONDecoder
-import class Foundation.JSONEncoder
+package import Foundation
 
 /// JSON as the API writes and reads it.
 package enum APICoding {

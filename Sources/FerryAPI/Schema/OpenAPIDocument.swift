@@ -1,4 +1,5 @@
 package import struct Foundation.Data
+import HTTPTypes
 
 /// The OpenAPI 3.1 document: made of the table of routes and the schemas of the shapes.
 package enum OpenAPIDocument {

@@ -1,5 +1,4 @@
 package import FerryCore
-package import struct Foundation.Date
 
 /// Something that happened to a download, with its reason: `{"id", "session", "date", "number", "texts", "kind", …}`.
 ///

@@ -1,5 +1,3 @@
-package import struct Foundation.Date
-
 /// What `POST /sessions` registers; over the Unix socket.
 package struct SessionRegistration: Sendable, Hashable {
     /// Letters, digits, `.`, `-` and `_`, at most 128, not beginning with a dot; not `all`.

@@ -5,16 +5,16 @@ package enum IdentityComparison: Hashable, Sendable {
     /// A strong validator is equal: byte for byte the same (RFC 9110 §8.8.1).
     case same
     /// Likely the same, not proven: samples decide.
-    case plausible(String)
+    case plausible(Reason)
     /// Nothing to compare.
     case unknown
     /// Proven different, with the words that say why.
-    case different(String)
+    case different(Reason)
 
     /// Compares what is known with what one source offers now. Never across sources.
     package static func compare(known: FileIdentity, offered: FileIdentity, strict: Bool) -> IdentityComparison {
         if let old = known.totalBytes, let new = offered.totalBytes, old != new {
-            return .different("the size was \(old) bytes and is \(new)")
+            return .different(Reason(.sizeChanged, "\(old)", "\(new)"))
         }
         let dates = compareDates(known: known, offered: offered)
         guard let oldField = known.etag, let newField = offered.etag,
@@ -22,9 +22,9 @@ package enum IdentityComparison: Hashable, Sendable {
         else { return dates }
         if old.opaque.utf8.elementsEqual(new.opaque.utf8) {
             if !old.isWeak && !new.isWeak { return .same }
-            return .plausible("the ETag \(newField) is weak")
+            return .plausible(Reason(.weakTag, newField))
         }
-        let change = "ETag \(oldField) became \(newField)"
+        let change = Reason(.tagChanged, oldField, newField)
         guard dates.isEqual, known.totalBytes != nil, known.totalBytes == offered.totalBytes else {
             return .different(change)
         }
@@ -36,10 +36,10 @@ package enum IdentityComparison: Hashable, Sendable {
 
     private static func compareDates(known: FileIdentity, offered: FileIdentity) -> IdentityComparison {
         guard let old = known.lastModified, let new = offered.lastModified else { return .unknown }
-        guard old == new else { return .different("Last-Modified \(old) became \(new)") }
+        guard old == new else { return .different(Reason(.dateChanged, old, new)) }
         // Where there are tags, the date is not what the server stands by.
-        if known.etag != nil || offered.etag != nil { return .plausible("only one of two answers has an ETag") }
-        return known.isDateStrong ? .same : .plausible("Last-Modified is too young to be trusted")
+        if known.etag != nil || offered.etag != nil { return .plausible(Reason(.oneTag)) }
+        return known.isDateStrong ? .same : .plausible(Reason(.youngDate))
     }
 
     private var isEqual: Bool {

@@ -86,14 +86,17 @@ package struct RedirectPolicy: Sendable, Hashable {
 
 extension RedirectPolicy.Refusal: CustomStringConvertible {
     /// One line, without a query.
-    package var description: String {
+    package var description: String { phrase.text(in: .english) }
+
+    /// The same, known in every language.
+    package var phrase: ErrorPhrase {
         switch self {
-        case .noLocation: "the redirect says nowhere to go"
-        case .severalLocations: "the redirect names more than one place"
-        case .unusable(let reason): "the redirect cannot be followed: \(reason)"
-        case .downgrade(let url): "the redirect leads from https to \(url.redacted), which is not encrypted"
-        case .loop(let url): "the redirects go round in circles at \(url.redacted)"
-        case .tooMany(let limit): "there are more than \(limit) redirects"
+        case .noLocation: ErrorPhrase(.redirectNowhere)
+        case .severalLocations: ErrorPhrase(.severalRedirects)
+        case .unusable(let reason): ErrorPhrase(.unusableRedirect, reason)
+        case .downgrade(let url): ErrorPhrase(.unencryptedRedirect, url.redacted)
+        case .loop(let url): ErrorPhrase(.redirectLoop, url.redacted)
+        case .tooMany(let limit): ErrorPhrase(.tooManyRedirects, "\(limit)")
         }
     }
 }

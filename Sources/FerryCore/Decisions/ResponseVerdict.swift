@@ -43,16 +43,16 @@ package enum ResponseVerdict: Hashable, Sendable {
     /// 408, 425, 429, 5xx: later.
     case busy(status: Int, retryAfter: Duration?)
     /// A 206 that cannot be used: it is discarded and its connection closed.
-    case misfit(String)
+    case misfit(Reason)
     /// Nothing that could be a file.
-    case refused(String)
+    case refused(Reason)
 
     /// Judges a head. `now` is needed for a Retry-After that is a date.
     ///
     /// Source: RFC 9110 §14.4, §15.3.7, §15.5.17; a body is read after `whole` and `part` only.
     package static func judge(_ head: ResponseHead, asked: RangeAsk, now: Date) -> ResponseVerdict {
         if !head.values(.contentLength).isEmpty, head.declaredLength == nil {
-            return .refused("the server sent an impossible Content-Length")
+            return .refused(Reason(.impossibleLength))
         }
         switch head.status {
         case 200:
@@ -61,45 +61,45 @@ package enum ResponseVerdict: Hashable, Sendable {
         case 206: return judgePart(head, asked: asked)
         case 304: return .notModified
         case 416:
-            if asked == .whole { return .refused("the server answered 416 although no range was asked") }
+            if asked == .whole { return .refused(Reason(.unasked416)) }
             let entity = Entity(head, total: nil)
             guard case .unsatisfied(let total)? = head.single(.contentRange).flatMap({ ContentRange($0) }) else {
                 return .unsatisfied(entity)
             }
             return .unsatisfied(entity.with(total: total))
         case 401, 403, 404, 410: return .deadLink(status: head.status)
-        case 501, 505: return .refused("the server answered \(head.status)")
+        case 501, 505: return .refused(Reason(.serverAnswered, "\(head.status)"))
         case 408, 425, 429, 500...599:
             let wish = head.single(.retryAfter).flatMap { RetryAfter.delay($0, now: now) }
             return .busy(status: head.status, retryAfter: wish)
-        default: return .refused("the server answered \(head.status), which is not a file")
+        default: return .refused(Reason(.answeredNoFile, "\(head.status)"))
         }
     }
 
     private static func judgePart(_ head: ResponseHead, asked: RangeAsk) -> ResponseVerdict {
         if head.values(.contentType).contains(where: { $0.lowercased().hasPrefix("multipart/") }) {
-            return .misfit("the server sent several ranges in one body")
+            return .misfit(Reason(.severalRanges))
         }
         guard let field = head.single(.contentRange) else {
-            return .misfit("a 206 without one Content-Range")
+            return .misfit(Reason(.noContentRange))
         }
         guard case .part(let range, let total)? = ContentRange(field) else {
-            return .misfit("a 206 with an impossible Content-Range")
+            return .misfit(Reason(.impossibleRange))
         }
         let entity = Entity(head, total: total)
-        if entity.isEncoded { return .misfit("a range of an encoded body") }
+        if entity.isEncoded { return .misfit(Reason(.encodedRange)) }
         if let length = entity.bodyBytes, length != range.upperBound - range.lowerBound {
-            return .misfit("Content-Length and Content-Range disagree")
+            return .misfit(Reason(.lengthsDisagree))
         }
         if asked == .whole {
             // A 206 nobody asked for counts only when it is the whole.
             guard range.lowerBound == 0, range.upperBound == total else {
-                return .misfit("a part although the whole was asked")
+                return .misfit(Reason(.unaskedPart))
             }
             return .whole(entity)
         }
         guard range.lowerBound == asked.start else {
-            return .misfit("asked for byte \(asked.start), got byte \(range.lowerBound)")
+            return .misfit(Reason(.otherStart, "\(asked.start)", "\(range.lowerBound)"))
         }
         return .part(range, entity)
     }

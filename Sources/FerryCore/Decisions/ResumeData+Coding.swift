@@ -16,26 +16,26 @@ extension ResumeData {
     /// Reads what ``data`` gave; throws `notResumable` where that is damaged, foreign, or of a newer version.
     public init(_ data: Data) throws(DownloadError) {
         guard !data.isEmpty else { throw DownloadError(.notResumable, ErrorPhrase(.resumeDataEmpty)) }
-        guard data.count <= Self.mostBytes else { throw Self.foreign("it has \(data.count) bytes") }
+        guard data.count <= Self.mostBytes else { throw Self.foreign(Reason(.hasBytes, "\(data.count)")) }
         let json: PlainJSON
         do {
             json = try JSONDecoder().decode(PlainJSON.self, from: data)
         } catch {
             if String(decoding: data, as: UTF8.self).contains(Self.format) {
-                throw Self.damaged("it is no JSON of whole numbers")
+                throw Self.damaged(Reason(.noWholeNumbers))
             }
             throw Self.foreign(
                 data.starts(with: Array("bplist".utf8)) || data.starts(with: Array("<?xml".utf8))
-                    ? "it is a property list, as URLSession makes" : "it is no JSON")
+                    ? Reason(.propertyList) : Reason(.noJSON))
         }
         try self.init(json)
     }
 
     init(_ json: PlainJSON) throws(DownloadError) {
-        guard case .object(var object) = json else { throw Self.foreign("it is no JSON object") }
-        guard object["format"] == .text(Self.format) else { throw Self.foreign("it has another format") }
+        guard case .object(var object) = json else { throw Self.foreign(Reason(.noObject)) }
+        guard object["format"] == .text(Self.format) else { throw Self.foreign(Reason(.otherFormat)) }
         guard case .number(let version) = object["version"], version >= 1 else {
-            throw Self.damaged("it has no version")
+            throw Self.damaged(Reason(.noVersion))
         }
         guard version <= Self.currentVersion else {
             throw DownloadError(
@@ -43,7 +43,7 @@ extension ResumeData {
                 suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
         }
         let seal = object.removeValue(forKey: "seal")
-        guard seal == .text(Self.seal(of: object)) else { throw Self.damaged("its seal does not fit") }
+        guard seal == .text(Self.seal(of: object)) else { throw Self.damaged(Reason(.otherSeal)) }
         try self.init(fields: Fields(object: object))
     }
 
@@ -51,13 +51,13 @@ extension ResumeData {
         var sources: [DownloadURL] = []
         for url in try fields.texts("urls") {
             let source: DownloadURL
-            do { source = try DownloadURL(url) } catch { throw Self.damaged(error.message) }
-            guard source.credentials == nil else { throw Self.damaged("a URL in it has credentials") }
+            do { source = try DownloadURL(url) } catch { throw Self.damaged(.words(error.message)) }
+            guard source.credentials == nil else { throw Self.damaged(Reason(.hasCredentials)) }
             sources.append(source)
         }
         var checksum: Checksum?
         if let text = try fields.text("checksum") {
-            do { checksum = try Checksum(parsing: text) } catch { throw Self.damaged(error.message) }
+            do { checksum = try Checksum(parsing: text) } catch { throw Self.damaged(.words(error.message)) }
         }
         try self.init(
             id: DownloadID(rawValue: fields.text("id") ?? ""), sources: sources,
@@ -91,12 +91,12 @@ extension ResumeData {
         return HexText.string((0..<4).map { UInt8(truncatingIfNeeded: checksum >> (24 - 8 * UInt32($0))) })
     }
 
-    static func damaged(_ detail: String) -> DownloadError {
+    static func damaged(_ detail: Reason) -> DownloadError {
         DownloadError(
             .notResumable, ErrorPhrase(.resumeDataDamaged, detail), suggestion: ErrorPhrase(.startAnew))
     }
 
-    private static func foreign(_ detail: String) -> DownloadError {
+    private static func foreign(_ detail: Reason) -> DownloadError {
         DownloadError(
             .notResumable, ErrorPhrase(.resumeDataForeign, detail), suggestion: ErrorPhrase(.startAnew))
     }
@@ -110,7 +110,7 @@ private struct Fields {
         switch object[key] {
         case .text(let text): return text
         case nil, .null: return nil
-        default: throw ResumeData.damaged("\(key) is no text")
+        default: throw ResumeData.damaged(Reason(.noText, key))
         }
     }
 
@@ -118,15 +118,15 @@ private struct Fields {
         switch object[key] {
         case .number(let number): return number
         case nil, .null: return nil
-        default: throw ResumeData.damaged("\(key) is no number")
+        default: throw ResumeData.damaged(Reason(.noNumber, key))
         }
     }
 
     func texts(_ key: String) throws(DownloadError) -> [String] {
-        guard case .list(let list) = object[key] else { throw ResumeData.damaged("\(key) is no list") }
+        guard case .list(let list) = object[key] else { throw ResumeData.damaged(Reason(.noList, key)) }
         var texts: [String] = []
         for element in list {
-            guard case .text(let text) = element else { throw ResumeData.damaged("\(key) is no list of texts") }
+            guard case .text(let text) = element else { throw ResumeData.damaged(Reason(.noTexts, key)) }
             texts.append(text)
         }
         return texts
@@ -138,7 +138,7 @@ extension ResumeData: Codable {
     public init(from decoder: any Decoder) throws {
         do throws(DownloadError) {
             let json: PlainJSON
-            do { json = try PlainJSON(from: decoder) } catch { throw Self.damaged("it is no JSON of whole numbers") }
+            do { json = try PlainJSON(from: decoder) } catch { throw Self.damaged(Reason(.noWholeNumbers)) }
             try self.init(json)
         } catch {
             throw DecodingError.dataCorrupted(

@@ -34,21 +34,21 @@ public struct ResumeData: Sendable, Hashable {
         id: DownloadID, sources: [DownloadURL], partPath: String, totalBytes: ByteCount?, completedBytes: ByteCount,
         etag: String? = nil, lastModified: String? = nil, checksum: Checksum? = nil, created: Date
     ) throws(DownloadError) {
-        let problem: String? =
+        let problem: ErrorPhrase.Key? =
             if id.rawValue.isEmpty {
-                "no id"
+                .noID
             } else if sources.isEmpty {
-                "no URL"
+                .noURLInIt
             } else if !partPath.hasPrefix("/") || partPath.utf8.contains(0) {
-                "no absolute path of a part file"
+                .noPartPath
             } else if completedBytes < 0 || totalBytes.map({ $0 < completedBytes }) ?? false {
-                "sizes that cannot be"
+                .impossibleSizes
             } else if abs(created.timeIntervalSince1970) > 1e12 || created.timeIntervalSince1970.isNaN {
-                "a time that cannot be"
+                .impossibleTime
             } else {
                 nil
             }
-        if let problem { throw Self.damaged("it has \(problem)") }
+        if let problem { throw Self.damaged(Reason(problem)) }
         version = Self.currentVersion
         self.id = id
         self.sources = sources.map(\.withoutCredentials)

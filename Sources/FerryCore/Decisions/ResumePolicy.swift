@@ -35,7 +35,7 @@ package enum Opening: Hashable, Sendable {
     /// Go on at the first gap; `ifRange` is sent when a strong validator allows it.
     case goOn(ifRange: String?)
     /// What is held cannot be proven to belong to anything.
-    case restart(String)
+    case restart(Reason)
 }
 
 /// What a response means for what is held.
@@ -51,18 +51,18 @@ package enum Assessment: Hashable, Sendable {
     /// Ask for the whole: the server does not say enough about its ranges.
     case askWhole
     /// Compare samples of what is held first.
-    case sample(String)
+    case sample(Reason)
     /// Proven to be another file. `entity` when this body is that file from byte 0.
-    case changed(String, Entity?)
+    case changed(Reason, Entity?)
     /// Perhaps the same file, but nothing proves it. `entity` when this body is the file from byte 0.
-    case restart(String, Entity?)
+    case restart(Reason, Entity?)
     /// Nothing is missing of a file of this length.
     case complete(total: ByteCount)
     /// The link leads to something else, or nowhere.
-    case deadLink(String, status: Int)
+    case deadLink(Reason, status: Int)
     case busy(status: Int, retryAfter: Duration?)
-    case misfit(String)
-    case refused(String)
+    case misfit(Reason)
+    case refused(Reason)
 }
 
 /// The identity ladder: how to ask for what is missing, and whether an answer may be joined to what is held.
@@ -76,10 +76,10 @@ package enum ResumePolicy {
         if let validator = held.identity.strongValidator { return .goOn(ifRange: validator) }
         if rules.hasDigest || held.sampledAs != nil { return .goOn(ifRange: nil) }
         if rules.trust.strict {
-            return .restart("the server gave no strong validator, and only strict proof is allowed")
+            return .restart(Reason(.noStrongValidator))
         }
         if held.identity.hasValidator || rules.trust.resumesUnproven { return .goOn(ifRange: nil) }
-        return .restart("the server gave no validator, so nothing proves that it is the same file")
+        return .restart(Reason(.nothingProves))
     }
 
     /// What an answer means. `ifRange` tells whether the request carried the validator.
@@ -92,9 +92,9 @@ package enum ResumePolicy {
             return assessWhole(entity, held: held, rules: rules, ifRange: ifRange)
         case .part(let range, let entity):
             return assessPart(range, entity, held: held, rules: rules, ifRange: ifRange)
-        case .notModified: return .refused("the server answered 304 to a request without a condition")
+        case .notModified: return .refused(Reason(.unasked304))
         case .unsatisfied(let entity): return assessUnsatisfied(entity, held: held, rules: rules, ifRange: ifRange)
-        case .deadLink(let status): return .deadLink("the server answered \(status)", status: status)
+        case .deadLink(let status): return .deadLink(Reason(.serverAnswered, "\(status)"), status: status)
         case .busy(let status, let wish): return .busy(status: status, retryAfter: wish)
         case .misfit(let reason): return .misfit(reason)
         case .refused(let reason): return .refused(reason)
@@ -104,19 +104,19 @@ package enum ResumePolicy {
     /// 200 although a range was asked, or because the whole was.
     private static func assessWhole(_ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool) -> Assessment {
         if isPage(entity, insteadOf: held) {
-            return .deadLink("the server sent a web page where the file was", status: 200)
+            return .deadLink(Reason(.pageInstead), status: 200)
         }
         switch compare(entity, held, rules) {
         case .same:
             if ifRange { return .askPlainly }
             // Encoded bytes of unknown length are not the bytes that are held, whatever the tag says.
             if entity.isEncoded, entity.identity.totalBytes == nil {
-                return .restart("the server encodes the file", entity)
+                return .restart(Reason(.encodesFile), entity)
             }
             return .rewind(entity, join: .strong)
         case .plausible(let reason):
-            return ifRange ? .askPlainly : .restart("the server sends no ranges, and \(reason)", entity)
-        case .unknown: return .restart("the server sends no ranges and no validator", entity)
+            return ifRange ? .askPlainly : .restart(Reason(.noRangesAnd, reason), entity)
+        case .unknown: return .restart(Reason(.noRangesNoValidator), entity)
         case .different(let reason): return .changed(reason, entity)
         }
     }
@@ -125,7 +125,7 @@ package enum ResumePolicy {
         _ range: Range<ByteCount>, _ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool
     ) -> Assessment {
         if let known = held.identity.totalBytes, range.upperBound > known {
-            return .changed("the size was \(known) bytes and is at least \(range.upperBound)", nil)
+            return .changed(Reason(.grew, "\(known)", "\(range.upperBound)"), nil)
         }
         // The length alone holds together what the server does not number.
         let strong: Proof = held.identity.totalBytes ?? entity.identity.totalBytes == nil ? .none : .strong
@@ -141,10 +141,10 @@ package enum ResumePolicy {
             return isSampled(entity, held) ? .goOn(range, entity, join: .sampled) : .sample(reason)
         case .unknown:
             if rules.hasDigest { return .goOn(range, entity, join: .none) }
-            if rules.trust.strict { return .restart("the server gives no validator any more", nil) }
+            if rules.trust.strict { return .restart(Reason(.validatorGone), nil) }
             if isSampled(entity, held) { return .goOn(range, entity, join: .sampled) }
-            guard rules.trust.resumesUnproven else { return .restart("the server gives no validator any more", nil) }
-            return .sample("the server gives no validator")
+            guard rules.trust.resumesUnproven else { return .restart(Reason(.validatorGone), nil) }
+            return .sample(Reason(.noValidator))
         case .different(let reason): return .changed(reason, nil)
         }
     }
@@ -159,15 +159,15 @@ package enum ResumePolicy {
             return isProven || rules.hasDigest ? .complete(total: total) : .askWhole
         }
         if held.ranges.ranges.contains(where: { $0.upperBound > total }) {
-            return .changed("the file shrank to \(total) bytes", nil)
+            return .changed(Reason(.shrank, "\(total)"), nil)
         }
-        return .misfit("the server refuses a range that it has")
+        return .misfit(Reason(.refusesRange))
     }
 
     private static func compare(_ entity: Entity, _ held: Held, _ rules: LadderRules) -> IdentityComparison {
         for old in held.digests {
             guard let new = entity.digests.first(where: { $0.algorithm == old.algorithm }), new != old else { continue }
-            return .different("the digest \(old) became \(new)")
+            return .different(Reason(.digestChanged, "\(old)", "\(new)"))
         }
         return .compare(known: held.identity, offered: entity.identity, strict: rules.trust.strict)
     }

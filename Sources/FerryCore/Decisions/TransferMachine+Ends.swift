@@ -78,11 +78,11 @@ extension TransferMachine {
             if planner.total == nil {
                 if connection.isWhole { sawEnd(at: segment.position) }
             } else if segment.remaining > 0, !planner.isComplete {
-                broke("the body ended early", id, connection, at: now, random: random)
+                broke(Reason(.endedEarly), id, connection, at: now, random: random)
             }
         case .stopped:
             if connection.isStalled, others(than: id) == 0, phase == .running {
-                wait("the connection stalled", wish: nil, code: .network, at: now, random: random)
+                wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
             }
         case .failedBeforeHead(let reason, let isTransient):
             if isTransient, !connection.isCut || connection.isStalled {
@@ -100,13 +100,13 @@ extension TransferMachine {
     /// A whole body of unknown length came to its end.
     private mutating func sawEnd(at position: ByteCount) {
         if let last = planner.written.ranges.last, last.upperBound > position {
-            return changed("the file shrank to \(position) bytes")
+            return changed(Reason(.shrank, "\(position)"))
         }
         planner.learn(total: position)
         identity.totalBytes = position
     }
 
-    private mutating func failed(_ reason: String, _ id: ConnectionID, at now: Duration, random: Double) {
+    private mutating func failed(_ reason: Reason, _ id: ConnectionID, at now: Duration, random: Double) {
         guard phase == .running || phase == .opening else { return }
         if phase == .running, others(than: id) > 0 {
             objected(reason, id, wish: nil, at: now, random: random)
@@ -116,7 +116,7 @@ extension TransferMachine {
     }
 
     private mutating func broke(
-        _ reason: String, _ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double
+        _ reason: Reason, _ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double
     ) {
         guard phase == .running || phase == .opening, !planner.isComplete else { return }
         if connection.requestBytes < Self.worthAnAnswer { return failed(reason, id, at: now, random: random) }
@@ -183,8 +183,7 @@ extension TransferMachine {
             join(.sampled)
         case .different, .inconclusive:
             let isChange = outcome == .different
-            let reason =
-                isChange ? "samples of what is held differ from what the server sends" : "too little to compare"
+            let reason = Reason(isChange ? .samplesDiffer : .tooLittle)
             guard source == primary else { return drop(source, reason) }
             guard mayRestart(reason, isChange: isChange) else { return }
             sources[source].trust = .proven
@@ -194,7 +193,7 @@ extension TransferMachine {
 
     /// Samples could not be compared: the link of this source is dead.
     package mutating func samplingDeadLink(_ status: Int, source: Int) {
-        let reason = "the server answered \(status)"
+        let reason = Reason(.serverAnswered, "\(status)")
         let error = DownloadError.deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty)
         guard hasSource(beside: source) else { return end(deadEnd ?? error) }
         if source == primary { deadEnd = error }
@@ -203,7 +202,7 @@ extension TransferMachine {
 
     /// Samples could not be compared: the connection failed.
     package mutating func samplingFailed(
-        _ reason: String, source: Int, on id: ConnectionID, at now: Duration, random: Double
+        _ reason: Reason, source: Int, on id: ConnectionID, at now: Duration, random: Double
     ) {
         if connections[id]?.isCut != false { return }
         if source != primary, hasSource(beside: source) {
@@ -222,7 +221,7 @@ extension TransferMachine {
     }
 
     /// Asking this connection's source again would give the same: it is not asked any more. False when there is no other.
-    package mutating func failedForGood(_ id: ConnectionID, _ reason: String) -> Bool {
+    package mutating func failedForGood(_ id: ConnectionID, _ reason: Reason) -> Bool {
         guard let source = connections[id]?.source, hasSource(beside: source) else { return false }
         drop(source, reason)
         planner.release(id)
@@ -232,11 +231,11 @@ extension TransferMachine {
     // MARK: Waiting
 
     /// Nothing works at the moment: wait, or give up.
-    mutating func wait(_ reason: String, wish: Duration?, code: DownloadError.Code, at now: Duration, random: Double) {
+    mutating func wait(_ reason: Reason, wish: Duration?, code: DownloadError.Code, at now: Duration, random: Double) {
         switch retry.failed(wish: wish, random: random) {
         case .retry(let delay, let attempt):
             phase = .waiting(until: now + delay)
-            events.append(.retrying(attempt: attempt, delay: delay, reason: reason))
+            events.append(.retrying(attempt: attempt, delay: delay, reason: "\(reason)"))
         case .giveUp:
             end(
                 DownloadError(
@@ -248,7 +247,7 @@ extension TransferMachine {
     }
 
     /// The server does not want so many connections: the one that it refuses is over, the others go on.
-    mutating func objected(_ reason: String, _ id: ConnectionID, wish: Duration?, at now: Duration, random: Double) {
+    mutating func objected(_ reason: Reason, _ id: ConnectionID, wish: Duration?, at now: Duration, random: Double) {
         // Those that have not answered yet count: each that is refused too takes one off.
         let working = others(than: id)
         guard working > 0 else {

@@ -82,7 +82,8 @@ extension TransferMachine {
         case .deadLink(let reason, let status): return deadLink(reason, status, fetch)
         case .busy(let status, let wish):
             sources[fetch.source].failures += 1
-            wait("the server answered \(status)", wish: wish, code: .refused, at: now, random: random)
+            wait(
+                Reason(.serverAnswered, "\(status)"), wish: wish, code: .refused, at: now, random: random)
             return .leave
         case .misfit(let reason): return misfit(reason, fetch, id)
         case .refused(let reason): return dropOrEnd(fetch, reason, DownloadError(.refused, reason))
@@ -118,7 +119,7 @@ extension TransferMachine {
             changed(reason)
             return .leave
         case .busy(let status, let wish):
-            objected("the server answered \(status)", id, wish: wish, at: now, random: random)
+            objected(Reason(.serverAnswered, "\(status)"), id, wish: wish, at: now, random: random)
             return .leave
         case .deadLink(let reason, let status):
             return retreat(fetch) ?? (others(than: id) > 0 ? stepBack(fetch, reason) : deadLink(reason, status, fetch))
@@ -212,7 +213,7 @@ extension TransferMachine {
     }
 
     private mutating func restart(
-        _ reason: String, _ entity: Entity?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
+        _ reason: Reason, _ entity: Entity?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
     ) -> HeadAction {
         if fetch.source != primary {
             return dropOrEnd(fetch, reason, DownloadError(.conflict, reason, recovery: .needsUser))
@@ -229,7 +230,7 @@ extension TransferMachine {
     }
 
     /// Whether to begin again; counts changes, and ends the download when they are not wanted, or too many.
-    mutating func mayRestart(_ reason: String, isChange: Bool) -> Bool {
+    mutating func mayRestart(_ reason: Reason, isChange: Bool) -> Bool {
         if settings.isNewSource, !planner.written.isEmpty {
             end(
                 DownloadError(
@@ -255,13 +256,13 @@ extension TransferMachine {
         return true
     }
 
-    mutating func changed(_ reason: String) {
+    mutating func changed(_ reason: Reason) {
         guard mayRestart(reason, isChange: true) else { return }
         phase = .reopening(reason)
         for id in connections.keys { connections[id]?.isCut = true }
     }
 
-    private mutating func deadLink(_ reason: String, _ status: Int, _ fetch: Fetch) -> HeadAction {
+    private mutating func deadLink(_ reason: Reason, _ status: Int, _ fetch: Fetch) -> HeadAction {
         if let action = retreat(fetch) {
             note("\(reason) where the redirects led; going through the original link again")
             return action
@@ -279,7 +280,7 @@ extension TransferMachine {
     }
 
     /// A source that is of no use: the others go on, or it was the last.
-    private mutating func dropOrEnd(_ fetch: Fetch, _ reason: String, _ error: DownloadError) -> HeadAction {
+    private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
         guard hasSource(beside: fetch.source) else {
             end(deadEnd ?? error)
             return .leave
@@ -289,7 +290,7 @@ extension TransferMachine {
         return .drop
     }
 
-    mutating func drop(_ source: Int, _ reason: String) {
+    mutating func drop(_ source: Int, _ reason: Reason) {
         sources[source].trust = .dropped
         note(source == 0 ? "\(reason); going on with a mirror" : "mirror \(source) is dropped: \(reason)")
     }
@@ -299,7 +300,7 @@ extension TransferMachine {
     }
 
     /// An answer to one of several that is of no use: without this mirror, or with one connection.
-    private mutating func stepBack(_ fetch: Fetch, _ reason: String) -> HeadAction {
+    private mutating func stepBack(_ fetch: Fetch, _ reason: Reason) -> HeadAction {
         if fetch.source != primary {
             drop(fetch.source, reason)
             return .drop
@@ -309,7 +310,7 @@ extension TransferMachine {
         return .leave
     }
 
-    private mutating func misfit(_ reason: String, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
+    private mutating func misfit(_ reason: Reason, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
         connections[id]?.misfits += 1
         note("\(reason); asking again")
         switch connections[id]?.misfits ?? 0 {
@@ -341,7 +342,7 @@ extension TransferMachine {
 extension DownloadError {
     /// What a status that says "not for you" or "not here" means: 401 asks for credentials; of the others, a link that
     /// `holdsBytes` was begun with needs a fresh one.
-    package static func deadLink(_ reason: String, status: Int, holdsBytes: Bool) -> DownloadError {
+    package static func deadLink(_ reason: Reason, status: Int, holdsBytes: Bool) -> DownloadError {
         if status == 401 {
             return DownloadError(
                 .credentials, ErrorPhrase(.asksForCredentials, reason), suggestion: ErrorPhrase(.giveCredentials),

@@ -46,7 +46,7 @@ package struct TransferMachine: Sendable {
         /// Compare samples of what is held with this source, then call ``sampled(_:source:offered:)``.
         case prove(source: Int)
         /// What is held is put aside, then call ``restarted()``.
-        case restart(String)
+        case restart(Reason)
         /// There is nothing for this connection to do.
         case leave
     }
@@ -58,7 +58,7 @@ package struct TransferMachine: Sendable {
         /// Read the body.
         case read
         /// Put what is held aside, make a place for this file, then read the body.
-        case restartWith(String, Entity)
+        case restartWith(Reason, Entity)
         /// The file that is there already is the server's.
         case unchanged
         /// Drop the body; ask ``next(for:at:)`` again.
@@ -85,9 +85,9 @@ package struct TransferMachine: Sendable {
         /// We stopped reading: the segment was done, or it was cut.
         case stopped
         /// No usable head: refused, timed out, broken.
-        case failedBeforeHead(String, isTransient: Bool)
+        case failedBeforeHead(Reason, isTransient: Bool)
         /// The body broke.
-        case broken(String)
+        case broken(Reason)
     }
 
     package enum Phase: Hashable, Sendable {
@@ -96,7 +96,7 @@ package struct TransferMachine: Sendable {
         /// The identity is settled.
         case running
         /// The file changed under us: everyone leaves, then it restarts.
-        case reopening(String)
+        case reopening(Reason)
         /// A failure that passes.
         case waiting(until: Duration)
         case ended

@@ -66,21 +66,23 @@ enum DomainMapping {
 
     private static func composition(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
         if let syllable = hangul(first.value, second.value) { return syllable }
-        let pair = String(String.UnicodeScalarView([first, second]))
-        let blocks: [ClosedRange<UInt32>] =
-            switch first.value {
-            case 0x3040...0x30FF: [0x3040...0x30FF]
-            case 0...0x24F, 0x1E00...0x1EFF: [0xC0...0x24F, 0x1E00...0x1EFF]
-            case 0x370...0x52F, 0x1F00...0x1FFF: [0x370...0x52F, 0x1F00...0x1FFF]
-            default: []
-            }
-        for block in blocks {
-            for value in block {
-                if let scalar = Unicode.Scalar(value), String(Character(scalar)) == pair { return scalar }
-            }
+        switch first.value {
+        case 0...0x24F, 0x370...0x52F, 0x1E00...0x1FFF, 0x3040...0x30FF:
+            return compositions[String(String.UnicodeScalarView([first, second]))]
+        default: return nil
         }
-        return nil
     }
+
+    /// What letters and marks of these scripts compose to; found by the pair too, since equal strings have equal hashes.
+    /// Of two that mean the same the first counts. Looking through all of them for each pair would let a long name of
+    /// such pairs hold up its reader.
+    private static let compositions: [String: Unicode.Scalar] = {
+        let blocks: [ClosedRange<UInt32>] = [
+            0xC0...0x24F, 0x1E00...0x1EFF, 0x370...0x52F, 0x1F00...0x1FFF, 0x3040...0x30FF,
+        ]
+        let scalars = blocks.joined().compactMap { Unicode.Scalar($0) }
+        return Dictionary(scalars.map { (String(Character($0)), $0) }) { first, _ in first }
+    }()
 
     /// Unicode §3.12: leading consonant and vowel, then a trailing consonant.
     private static func hangul(_ first: UInt32, _ second: UInt32) -> Unicode.Scalar? {

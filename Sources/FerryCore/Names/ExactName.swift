@@ -5,21 +5,21 @@ package enum ExactName {
 
     /// Throws `invalidRequest` for what cannot be the name of a file in a directory.
     package static func check(_ name: String) throws(DownloadError) {
-        let problem: String
+        let problem: ErrorPhrase
         if name.isEmpty {
-            problem = "it is empty"
+            problem = ErrorPhrase(.emptyName)
         } else if name == "." || name == ".." {
-            problem = "it is a directory"
+            problem = ErrorPhrase(.directoryName)
         } else if name.utf8.contains(UInt8(ascii: "/")) {
-            problem = "it contains “/”"
+            problem = ErrorPhrase(.slashInName)
         } else if name.utf8.contains(0) {
-            problem = "it contains a zero byte"
+            problem = ErrorPhrase(.zeroInName)
         } else if name.utf8.count > maxBytes {
-            problem = "it has \(name.utf8.count) bytes, more than \(maxBytes)"
+            problem = ErrorPhrase(.longName, "\(name.utf8.count)", "\(maxBytes)")
         } else {
             return
         }
-        throw DownloadError(.invalidRequest, "the name “\(name.prefix(40))” cannot be used: \(problem)")
+        throw DownloadError(.invalidRequest, ErrorPhrase(.unusableName, String(name.prefix(40)), problem))
     }
 }
 

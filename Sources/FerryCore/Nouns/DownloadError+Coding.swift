@@ -1,8 +1,7 @@
 /// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English.
 ///
 /// Codes that are not known stay what they are; `recovery` is left out when it is `permanent`. `phrase` and
-/// `suggestionPhrase` are what to translate: the key of the sentence, then its arguments; keys that are not known are
-/// passed over.
+/// `suggestionPhrase` are what to translate, see ``ErrorPhrase``; those of a newer version are passed over.
 extension DownloadError: Codable {
     private enum CodingKeys: String, CodingKey {
         case code, message, suggestion, underlying, recovery, phrase, suggestionPhrase
@@ -16,11 +15,8 @@ extension DownloadError: Codable {
             suggestion: try container.decodeIfPresent(String.self, forKey: .suggestion),
             underlying: try container.decodeIfPresent(String.self, forKey: .underlying),
             recovery: try container.decodeIfPresent(Recovery.self, forKey: .recovery) ?? .permanent)
-        func phrase(_ key: CodingKeys) throws -> ErrorPhrase? {
-            try container.decodeIfPresent([String].self, forKey: key).flatMap(ErrorPhrase.init(coded:))
-        }
-        self.phrase = try phrase(.phrase)
-        suggestionPhrase = try phrase(.suggestionPhrase)
+        self.phrase = try? container.decode(ErrorPhrase.self, forKey: .phrase)
+        suggestionPhrase = try? container.decode(ErrorPhrase.self, forKey: .suggestionPhrase)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -30,18 +26,8 @@ extension DownloadError: Codable {
         try container.encodeIfPresent(suggestion, forKey: .suggestion)
         try container.encodeIfPresent(underlying, forKey: .underlying)
         if recovery != .permanent { try container.encode(recovery, forKey: .recovery) }
-        try container.encodeIfPresent(phrase?.coded, forKey: .phrase)
-        try container.encodeIfPresent(suggestionPhrase?.coded, forKey: .suggestionPhrase)
-    }
-}
-
-extension ErrorPhrase {
-    /// The key, then the arguments.
-    fileprivate var coded: [String] { [key.rawValue] + arguments }
-
-    fileprivate init?(coded: [String]) {
-        guard let key = coded.first.flatMap(Key.init(rawValue:)) else { return nil }
-        self.init(key: key, arguments: Array(coded.dropFirst()))
+        try container.encodeIfPresent(phrase, forKey: .phrase)
+        try container.encodeIfPresent(suggestionPhrase, forKey: .suggestionPhrase)
     }
 }
 

@@ -11,6 +11,14 @@ extension DownloadError {
         suggestionPhrase = suggestion
     }
 
+    /// An error that says why; in every language, where the reason is known in every language.
+    package init(_ code: Code, _ reason: Reason, recovery: Recovery = .permanent) {
+        switch reason {
+        case .words(let words): self.init(code, words, recovery: recovery)
+        case .phrase(let phrase): self.init(code, phrase, recovery: recovery)
+        }
+    }
+
     /// What failed, in that language; ``message`` is the English one.
     ///
     /// Where a message has no translation, the general sentence of its code comes first, then the English one.

@@ -1,18 +1,24 @@
 /// A sentence that errors say, with what it is about: known in every language.
 package struct ErrorPhrase: Sendable, Hashable {
     package let key: Key
-    /// What fills `{0}`, `{1}`, … of the sentence: names, paths, numbers, and reasons in English.
-    package let arguments: [String]
+    /// What fills `{0}`, `{1}`, … of the sentence: names, paths, numbers, and sentences again.
+    package let arguments: [Reason]
 
-    package init(_ key: Key, _ arguments: String...) { self.init(key: key, arguments: arguments) }
+    package init(_ key: Key, _ arguments: any ReasonConvertible...) {
+        self.init(key: key, reasons: arguments.map(\.reason))
+    }
 
-    package init(key: Key, arguments: [String]) {
+    package init(key: Key, arguments: [String]) { self.init(key: key, reasons: arguments.map(\.reason)) }
+
+    init(key: Key, reasons: [Reason]) {
         self.key = key
-        self.arguments = arguments
+        arguments = reasons
     }
 
     /// The sentence; what an argument is missing for stays as `{0}`.
-    package func text(in language: Language) -> String { Self.fill(key.pattern(in: language), with: arguments) }
+    package func text(in language: Language) -> String {
+        Self.fill(key.pattern(in: language), with: arguments.map { $0.text(in: language) })
+    }
 
     /// In one pass, so that braces inside an argument are left alone.
     private static func fill(_ pattern: String, with arguments: [String]) -> String {
@@ -40,26 +46,66 @@ extension ErrorPhrase {
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
         case noURL, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
+        case unusableURL, unusableName, emptyName, directoryName, slashInName, zeroInName, longName
+        case emptyIdentifier, unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
+        case unusableListName, keptStream
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink
         case gaveUpOnce, gaveUp
+        case serverAnswered, unusableList, stalled, endedEarly
+        // Answers
+        case impossibleLength, unasked416, answeredNoFile, severalRanges, noContentRange, impossibleRange, encodedRange
+        case lengthsDisagree, unaskedPart, otherStart, unasked304, pageInstead, encodesFile, refusesRange
+        // Whether it is the same file
+        case noStrongValidator, nothingProves, noRangesAnd, noRangesNoValidator, validatorGone, noValidator
+        case grew, shrank, sizeChanged, digestChanged, weakTag, tagChanged, dateChanged, oneTag, youngDate
+        case samplesDiffer, tooLittle
+        // The network. Where a sentence says when, one of the last three fills it.
+        case stopped, transportShutDown, failedWith, at, proxyNamed
+        case noAddress, nameWithoutAddress, noAddressOfVersion, noSuchHost
+        case noAnswerInTime, noConnectionInTime, noHandshakeInTime
+        case connectionRefused, noRoute, networkUnreachable, networkDown, connectTimedOut, connectionReset, brokenPipe
+        case noDescriptors, connectionClosed, closedInHandshake, bodyTooShort, unaskedAnswer, unusableHTTP
+        case proxyCannotReach, proxyRefuses, proxyAsksForCredentials, proxyClosed
+        case beforeAnswer, inHead, beforeBodyEnd
+        // TLS
+        case tlsCutOff, tlsBrokeOff, handshakeBrokeOff, uncheckable, unreadableTrust, otherName, unaskableName
+        case untrusted, wantsCertificate, unacceptable, expired, oldTLS, noTLS, noCipher, noTLSSettings, unknownName
+        case otherProtocol
+        // Redirects
+        case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Files on servers
         case fileTooLarge, fileLargerThan, noLength, otherFile, changed, changedInStream, keepsChanging, cannotGoOn
         case weakProof, wrongDigest, wrongDigestInStream, notInChecksumList
         // Files here
+        case fileFailed, missing, alreadyThere, emptyFile, damaged, replaced, notRegular, inUse, removedOrReplaced
+        case wrongLength, mustNotReplace, noNameLike, completeBut, notAJournal, newerJournal, largeJournal
+        case unwritable, unwritableJournal, otherThanDownloaded
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
+        // What a file system cannot do
+        case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
+        case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
+        case unsupported, fileEndsEarly, fileIsClosed
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
         case nothingYet, nothingToResume, partGone
+        case hasBytes, noWholeNumbers, propertyList, noJSON, noObject, otherFormat, noVersion, otherSeal, hasCredentials
+        case noText, noNumber, noList, noTexts, noID, noURLInIt, noPartPath, impossibleSizes, impossibleTime
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
-        case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept
+        case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept, notInThatPriority, itWasCancelled
         // The daemon
         case daemonNotFound, daemonNotStarted, daemonSilent, daemonLost, daemonOtherVersion, daemonUnreadable
         case socketUnsafe, streamStaysHere, waitForDaemonWasCancelled
+        // The catalogue
+        case listClosed, catalogueOpening, catalogueReading, catalogueEntry, catalogueWriting, catalogueClosing
+        case newerCatalogue, noCatalogue, foreignFile, noFile, openHere, openElsewhere, openInProcess
+        case secretsUnread, secretsUnwritten
 
         // What can be done
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, runAgain, giveChecksum, keptMarked, doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
+        case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
+        case closeFirst, giveAgain
     }
 }

@@ -39,6 +39,14 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package var session: String?
     package var position: Int?
     package var priority: Int?
+    /// It was paused by its user; absent when it was not.
+    package var isPaused: Bool?
+    /// Bytes per second at most; absent without a limit.
+    package var rateLimit: ByteCount?
+    /// The most connections; absent for the default.
+    package var maxConnections: Int?
+    /// Which networks it may use; absent when it follows the manager's setting.
+    package var network: NetworkRule?
     package var headers: [String: String]?
     package var trust: TrustRules?
 

@@ -11,6 +11,8 @@ package struct ChecksumList: Sendable, Hashable {
     package let entries: [Entry]
 
     /// Reads `HEX  name`, `HEX *name`, `\HEX  escaped\nname`, `SHA256 (name) = HEX`, or `HEX` alone.
+    ///
+    /// A line with an empty name is none: nothing has that name, and nothing says that it is meant for all.
     package init(_ text: String) {
         entries = TextLines(text).lines.compactMap { Self.entry($0.text.utf8) }
     }
@@ -55,7 +57,7 @@ package struct ChecksumList: Sendable, Hashable {
     private static func taggedEntry(_ line: Substring.UTF8View, isEscaped: Bool) -> Entry? {
         guard let open = line.firstIndex(of: UInt8(ascii: "(")),
             let algorithm = DigestAlgorithm(name: Substring(line[..<open])),
-            let close = line.lastIndex(of: UInt8(ascii: ")")), open < close
+            let close = line.lastIndex(of: UInt8(ascii: ")")), line.index(after: open) < close
         else { return nil }
         let tail = Substring(line[line.index(after: close)...]).trimmedText.utf8
         guard tail.first == UInt8(ascii: "="),

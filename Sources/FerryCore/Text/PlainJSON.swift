@@ -9,7 +9,21 @@ enum PlainJSON: Sendable, Hashable, Codable {
     case list([PlainJSON])
     case object([String: PlainJSON])
 
+    /// Values inside each other; what Ferry writes has three.
+    static let mostDepth = 32
+
     init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count <= Self.mostDepth else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "more than \(Self.mostDepth) values inside each other"))
+        }
+        // Lists first: each try that fails costs as much as the value lies deep.
+        if var items = try? decoder.unkeyedContainer() {
+            var list: [PlainJSON] = []
+            while !items.isAtEnd { list.append(try items.decode(PlainJSON.self)) }
+            self = .list(list)
+            return
+        }
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -19,8 +33,6 @@ enum PlainJSON: Sendable, Hashable, Codable {
             self = .number(number)
         } else if let bool = try? container.decode(Bool.self) {
             self = .bool(bool)
-        } else if let list = try? container.decode([PlainJSON].self) {
-            self = .list(list)
         } else {
             self = .object(try container.decode([String: PlainJSON].self))
         }

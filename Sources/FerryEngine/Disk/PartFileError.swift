@@ -1,3 +1,4 @@
+package import FerryCore
 package import SystemPackage
 
 /// Why a part file cannot be had.
@@ -15,14 +16,17 @@ package enum PartFileError: Error, Sendable, Hashable {
     case file(FileError)
 
     /// One line: what failed, on which path.
-    package var message: String {
+    package var message: String { phrase.text(in: .english) }
+
+    /// The same, known in every language.
+    package var phrase: ErrorPhrase {
         switch self {
-        case .missing(let path): "\(path.string) is not there"
-        case .exists(let path): "\(path.string) is already there"
-        case .locked(let path): "\(path.string) is in use by another download"
-        case .replaced(let path): "\(path.string) was replaced by another program"
-        case .notAFile(let path): "\(path.string) is not a regular file"
-        case .file(let error): error.message
+        case .missing(let path): ErrorPhrase(.missing, path.string)
+        case .exists(let path): ErrorPhrase(.alreadyThere, path.string)
+        case .locked(let path): ErrorPhrase(.inUse, path.string)
+        case .replaced(let path): ErrorPhrase(.replaced, path.string)
+        case .notAFile(let path): ErrorPhrase(.notRegular, path.string)
+        case .file(let error): error.phrase
         }
     }
 }

@@ -19,17 +19,20 @@ package enum PublishError: Error, Sendable {
     /// It has its final name, but the name may not survive a power cut: the journal must stay.
     case unsyncedName(Published, FileError)
 
-    package var message: String {
+    package var message: String { phrase.text(in: .english) }
+
+    /// The same, known in every language.
+    package var phrase: ErrorPhrase {
         switch self {
-        case .notIntact(let path): "\(path.string) was removed or replaced by another program"
+        case .notIntact(let path): ErrorPhrase(.removedOrReplaced, path.string)
         case .wrongLength(let path, let expected, let actual):
-            "\(path.string) has \(actual) bytes where \(expected) were expected"
-        case .exists(let path): "\(path.string) is already there"
-        case .blocked(let path): "\(path.string) is in the way and must not be replaced"
-        case .noFreeName(let path): "no free name like \(path.string)"
-        case .file(let error): error.message
-        case .announcing(let error): "cannot write the journal: \(error)"
-        case .unsyncedName(let published, let error): "\(published.path.string) is complete, but \(error.message)"
+            ErrorPhrase(.wrongLength, path.string, "\(actual)", "\(expected)")
+        case .exists(let path): ErrorPhrase(.alreadyThere, path.string)
+        case .blocked(let path): ErrorPhrase(.mustNotReplace, path.string)
+        case .noFreeName(let path): ErrorPhrase(.noNameLike, path.string)
+        case .file(let error): error.phrase
+        case .announcing(let error): ErrorPhrase(.unwritableJournal, "\(error)")
+        case .unsyncedName(let published, let error): ErrorPhrase(.completeBut, published.path.string, error.phrase)
         }
     }
 }

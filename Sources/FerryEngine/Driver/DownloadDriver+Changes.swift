@@ -42,6 +42,9 @@ extension DownloadDriver {
     /// Changes what the journal says of its place in the list, from the next checkpoint on.
     package func set(tags: JournalTags) { state.withLock { $0.tags = tags } }
 
+    /// Its user pauses it: the journal says so from the next checkpoint on.
+    package func tagPaused() { state.withLock { $0.tags?.isPaused = true } }
+
     /// What the next run of this download counts on from; for ``RunContext/retries``.
     package var retries: RetryMemory {
         state.withLock { state in

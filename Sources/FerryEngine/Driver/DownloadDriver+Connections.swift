@@ -130,7 +130,7 @@ extension DownloadDriver {
                 case .malformed where state.withLock({ $0.machine.openConnections == 1 }):
                     // Asked again it would say the same.
                     throw DownloadError(error)
-                default: ended(id, .broken(error.message))
+                default: ended(id, .broken(.phrase(error.phrase)))
                 }
                 return true
             }
@@ -210,6 +210,7 @@ extension DownloadDriver {
         }
         if mustWait { await waitForCheckpoint() }
         await throttle.passed(count)
+        await context.throttle?.passed(count)
         await environment.throttle.passed(count)
         return state.withLock { state in
             state.machine.asks(id, at: environment.clock.now())
@@ -245,10 +246,10 @@ extension DownloadDriver {
                 || (failure.kind == .dns(permanent: true) && state.missingNames < 3)
             if passes {
                 state.machine.ended(
-                    id, .failedBeforeHead(failure.message, isTransient: true), at: environment.clock.now(),
+                    id, .failedBeforeHead(.phrase(failure.phrase), isTransient: true), at: environment.clock.now(),
                     random: environment.random())
             }
-            return !passes && !state.machine.failedForGood(id, failure.message)
+            return !passes && !state.machine.failedForGood(id, .phrase(failure.phrase))
         }
         if isLast { fail(DownloadError(failure)) }
         bell.ring()

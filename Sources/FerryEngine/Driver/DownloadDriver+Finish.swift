@@ -210,7 +210,12 @@ extension DownloadDriver {
     /// A list of digests was given: find the one for the first of these names that it knows.
     func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
         guard let list = request.checksumList, state.withLock({ $0.checksum }) == nil else { return }
-        let names = names()
+        try await fetchChecksum(from: list, for: names())
+    }
+
+    /// Apart from the question whether to: its frame is large, and most downloads need none.
+    @inline(never)
+    private func fetchChecksum(from list: DownloadURL, for names: [String]) async throws(DownloadError) {
         var request = TransferRequest(url: list)
         request.headLimit = settings.stallTimeout
         request.allowsDowngrade = self.request.trust.allowsDowngrade
@@ -226,7 +231,7 @@ extension DownloadDriver {
             bytes = status == 200 ? try await collect(response.body, most: 4 << 20) : []
         } catch { throw DownloadError(error) }
         guard status == 200 else {
-            throw DownloadError(.refused, "the list of digests \(list) cannot be had: the server answered \(status)")
+            throw DownloadError(.refused, ErrorPhrase(.unusableList, "\(list)", "\(status)"))
         }
         let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
         guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {

@@ -21,7 +21,7 @@ extension DownloadDriver {
     /// Puts what is held aside, when there is a reason to, and makes a place for this file.
     ///
     /// False when there is nothing to read: the file that is there already is the server's.
-    func replace(_ reason: String?, _ entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
+    func replace(_ reason: Reason?, _ entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
         await turn.take()
         defer { turn.give() }
         if let reason {
@@ -162,7 +162,7 @@ extension DownloadDriver {
             throw error
         } catch let error as FileError {
             throw DownloadError(error)
-        } catch { throw DownloadError(.disk, "\(error)") }
+        } catch { throw DownloadError(.disk, ErrorPhrase(.failedWith, "\(directory)", "\(error)")) }
     }
 
     /// Takes the name with a part file, writes the first journal, reserves the space.
@@ -270,9 +270,9 @@ extension DownloadDriver {
     // MARK: Letting go
 
     /// What is held cannot be used: it stays beside, until the new one is published. Called in turn.
-    func setAside(_ reason: String) throws(DownloadError) {
-        report(.event(.restarted(reason: reason)))
-        state.withLock { $0.record?.append(.restarted(reason: reason), at: environment.clock.date()) }
+    func setAside(_ reason: Reason) throws(DownloadError) {
+        report(.event(.restarted(reason: "\(reason)")))
+        state.withLock { $0.record?.append(.restarted(reason: "\(reason)"), at: environment.clock.date()) }
         switch storage.current {
         case .none: return
         case .small: storage.set(.none)
@@ -300,7 +300,7 @@ extension DownloadDriver {
     }
 
     /// The machine asked for a restart before any answer.
-    func restart(_ reason: String) async -> Bool {
+    func restart(_ reason: Reason) async -> Bool {
         await turn.take()
         defer { turn.give() }
         do throws(DownloadError) {

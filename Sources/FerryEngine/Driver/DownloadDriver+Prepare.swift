@@ -127,6 +127,11 @@ extension DownloadDriver {
             }
             throw DownloadError(error)
         }
+        if record.isPaused == true {
+            // Else it would be paused again, should the list be made anew from journals before the next checkpoint.
+            record.isPaused = nil
+            do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
+        }
         storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))
         try await adopt(record, part: part, paths: paths)
         return nil

@@ -47,7 +47,7 @@ extension DownloadDriver {
                 if request.sources.isEmpty {
                     let known = record.urls.compactMap { try? DownloadURL($0) }
                     guard !known.isEmpty else {
-                        throw DownloadError(.invalidRequest, "the journal \(paths.journal) names no URL")
+                        throw DownloadError(.invalidRequest, ErrorPhrase(.journalWithoutURL, "\(paths.journal)"))
                     }
                     state.withLock { $0.sources = known }
                 }

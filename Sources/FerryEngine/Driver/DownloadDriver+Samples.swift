@@ -8,7 +8,7 @@ extension DownloadDriver {
     private enum Comparison {
         case outcome(SamplePlan.Outcome, FileIdentity?)
         case deadLink(Int)
-        case failure(String)
+        case failure(ErrorPhrase)
     }
 
     /// Lets a source prove that it has the file of which we hold a part.
@@ -23,7 +23,7 @@ extension DownloadDriver {
             case .failure where Task.isCancelled: break
             case .failure(let reason):
                 state.machine.samplingFailed(
-                    reason, source: source, on: id, at: environment.clock.now(), random: environment.random())
+                    .phrase(reason), source: source, on: id, at: environment.clock.now(), random: environment.random())
             }
         }
         bell.ring()
@@ -55,12 +55,12 @@ extension DownloadDriver {
                     guard theirs.count == mine.count else { return .outcome(.inconclusive, nil) }
                     compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
                     if mine != theirs { return .outcome(.different, entity.identity) }
-                case .busy(let status, _): return .failure("the server answered \(status)")
+                case .busy(let status, _): return .failure(ErrorPhrase(.serverAnswered, "\(status)"))
                 case .deadLink(let status): return .deadLink(status)
                 default: return .outcome(.inconclusive, nil)
                 }
             } catch {
-                return .failure(error.message)
+                return .failure(error.phrase)
             }
         }
         let comparedAll = held.byteCount < SamplePlan.allBelow

@@ -21,7 +21,9 @@ package struct DownloadPlanner {
         let entity: Entity
         switch verdict {
         case .whole(let found): entity = found
-        case .deadLink(let status): throw .deadLink("\(source) answered \(status)", status: status, holdsBytes: false)
+        case .deadLink(let status):
+            throw .deadLink(
+                .phrase(ErrorPhrase(.answered, "\(source)", "\(status)")), status: status, holdsBytes: false)
         case .busy(let status, let wish):
             throw DownloadError(
                 .refused, ErrorPhrase(.answered, "\(source)", "\(status)"), recovery: .transient(retryAfter: wish))

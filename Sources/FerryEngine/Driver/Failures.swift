@@ -6,12 +6,12 @@ extension DownloadError {
         switch error.kind {
         case .noSpace:
             self.init(
-                .diskFull, error.message, suggestion: "Make room and run it again; what is here is kept.",
+                .diskFull, error.phrase, suggestion: ErrorPhrase(.makeRoom),
                 recovery: .needsUser)
         case .outOfDescriptors:
-            self.init(.disk, error.message, recovery: .transient(retryAfter: nil))
+            self.init(.disk, error.phrase, recovery: .transient(retryAfter: nil))
         default:
-            self.init(.disk, error.message)
+            self.init(.disk, error.phrase)
         }
     }
 
@@ -20,9 +20,9 @@ extension DownloadError {
         case .file(let inner): self.init(inner)
         case .locked, .exists:
             self.init(
-                .conflict, error.message, suggestion: "Wait for the other one, or choose another name with -o.",
+                .conflict, error.phrase, suggestion: ErrorPhrase(.waitForOther),
                 recovery: .needsUser)
-        default: self.init(.disk, error.message)
+        default: self.init(.disk, error.phrase)
         }
     }
 
@@ -31,12 +31,12 @@ extension DownloadError {
         case .file(let inner): self.init(inner)
         case .locked:
             self.init(
-                .conflict, error.message, suggestion: "Wait for the other one, or choose another name with -o.",
+                .conflict, error.phrase, suggestion: ErrorPhrase(.waitForOther),
                 recovery: .needsUser)
         default:
             self.init(
-                .disk, error.message,
-                suggestion: "Move the part file and its journal away to begin again; nothing was deleted.",
+                .disk, error.phrase,
+                suggestion: ErrorPhrase(.moveAway),
                 recovery: .needsUser)
         }
     }
@@ -44,9 +44,9 @@ extension DownloadError {
     init(_ error: PublishError) {
         switch error {
         case .file(let inner): self.init(inner)
-        case .exists, .blocked, .noFreeName: self.init(.conflict, error.message, recovery: .needsUser)
+        case .exists, .blocked, .noFreeName: self.init(.conflict, error.phrase, recovery: .needsUser)
         case .announcing(let inner as JournalError): self.init(inner)
-        default: self.init(.disk, error.message)
+        default: self.init(.disk, error.phrase)
         }
     }
 
@@ -59,15 +59,15 @@ extension DownloadError {
             case .other: .network
             default: .network
             }
-        let suggestion: String? =
+        let suggestion: ErrorPhrase? =
             switch failure.kind {
-            case .certificate: "Give the authority with --ca-file; --insecure would trust anyone."
-            case .downgrade: "--allow-downgrade follows it."
-            case .proxy where !failure.isTransient: "Write them as --proxy http://USER:PASSWORD@host:port."
+            case .certificate: ErrorPhrase(.giveAuthority)
+            case .downgrade: ErrorPhrase(.allowDowngrade)
+            case .proxy where !failure.isTransient: ErrorPhrase(.writeProxyCredentials)
             default: nil
             }
         self.init(
-            code, failure.message, suggestion: suggestion,
+            code, failure.phrase, suggestion: suggestion,
             recovery: failure.isTransient ? .transient(retryAfter: nil) : .permanent)
     }
 }

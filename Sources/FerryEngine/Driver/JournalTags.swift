@@ -8,6 +8,14 @@ package struct JournalTags: Sendable, Hashable {
     package var label: String?
     /// Empty for none.
     package var userInfo: [String: String]
+    /// By its user. Default false.
+    package var isPaused = false
+    /// Bytes per second at most. Default `nil`: no limit.
+    package var rateLimit: ByteCount?
+    /// Default `nil`: as many as a request that says nothing.
+    package var maxConnections: Int?
+    /// Default: follows the manager's setting.
+    package var network = NetworkRule()
 
     package init(
         session: String? = nil, position: Int64? = nil, priority: Int? = nil, label: String? = nil,
@@ -30,5 +38,9 @@ extension JournalRecord {
         priority = tags.priority
         label = tags.label
         userInfo = tags.userInfo.isEmpty ? nil : tags.userInfo
+        isPaused = tags.isPaused ? true : nil
+        rateLimit = tags.rateLimit
+        maxConnections = tags.maxConnections
+        network = tags.network == NetworkRule() ? nil : tags.network
     }
 }

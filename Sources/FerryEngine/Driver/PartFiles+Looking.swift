@@ -27,7 +27,7 @@ extension PartFiles {
         }
         let record: JournalRecord
         do throws(JournalError) { record = try Journal.read(at: paths.journal, fileSystem: fileSystem) } catch {
-            if case .missing = error { throw DownloadError(.notResumable, "\(paths.journal) is not there") }
+            if case .missing = error { throw DownloadError(.notResumable, ErrorPhrase(.missing, "\(paths.journal)")) }
             throw DownloadError(error)
         }
         guard let status = try? fileSystem.statusIfPresent(paths.part), status.kind == .regular else {
@@ -101,7 +101,7 @@ extension PublishedFile {
         guard let now = try read(path, fileSystem: fileSystem) else { return }
         guard let file, now == file else {
             throw DownloadError(
-                .conflict, "\(path) is not the file that was downloaded any more, and was not deleted",
+                .conflict, ErrorPhrase(.otherThanDownloaded, path),
                 recovery: .needsUser)
         }
         do throws(FileError) { try fileSystem.unlink(FilePath(path)) } catch { throw DownloadError(error) }

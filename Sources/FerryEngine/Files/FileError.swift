@@ -1,3 +1,4 @@
+package import FerryCore
 package import SystemPackage
 
 #if canImport(Glibc)
@@ -69,7 +70,19 @@ package struct FileError: Error, Sendable, Hashable {
     }
 
     /// One line: `cannot write /x/y: No space left on device`.
-    package var message: String { "cannot \(operation.rawValue) \(path.string): \(reason)" }
+    package var message: String { phrase.text(in: .english) }
+
+    /// The same, known in every language; the words of the system stay what they are.
+    package var phrase: ErrorPhrase {
+        let why: Reason =
+            switch kind {
+            case .unsupported where errno == nil: .phrase(ErrorPhrase(.unsupported))
+            case .endedEarly: .phrase(ErrorPhrase(.fileEndsEarly))
+            case .closed: .phrase(ErrorPhrase(.fileIsClosed))
+            default: .words(reason)
+            }
+        return ErrorPhrase(.fileFailed, ErrorPhrase(operation.phraseKey), path.string, why)
+    }
 
     /// The reason alone, in the words of the system.
     package var reason: String {
@@ -85,10 +98,10 @@ package struct FileError: Error, Sendable, Hashable {
         case .notDirectory: Errno.notDirectory.description
         case .io: Errno.ioError.description
         case .outOfDescriptors: Errno.tooManyOpenFiles.description
-        case .unsupported: "not supported by this file system"
+        case .unsupported: ErrorPhrase(.unsupported).text(in: .english)
         case .crossDevice: Errno.improperLink.description
-        case .endedEarly: "the file ends early"
-        case .closed: "the file is closed"
+        case .endedEarly: ErrorPhrase(.fileEndsEarly).text(in: .english)
+        case .closed: ErrorPhrase(.fileIsClosed).text(in: .english)
         case .other(let number): Errno(rawValue: number).description
         }
     }

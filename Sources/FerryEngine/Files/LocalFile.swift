@@ -1,3 +1,5 @@
+// Its header declares `stat` too: in which of the two modules the compiler finds it depends on what it loads first.
+import CFerry
 import FerryCore
 import Synchronization
 import SystemPackage
@@ -17,6 +19,7 @@ final class LocalFile: File {
     /// Twice the calls under way, and 1 when closed. The descriptor is given back when this comes to exactly 1:
     /// a number that is used anew while a write is under way would be somebody else's file.
     private let uses = Atomic<Int>(0)
+    private let isLocked = Atomic(false)
 
     init(descriptor: Int32, path: FilePath) {
         self.descriptor = descriptor
@@ -95,6 +98,7 @@ final class LocalFile: File {
     func tryLock() throws(FileError) -> Bool {
         do throws(FileError) {
             try call(.lock) { descriptor in retrying { flock(descriptor, LOCK_EX | LOCK_NB) } }
+            isLocked.store(true, ordering: .relaxed)
             return true
         } catch  where error.kind == .other(EWOULDBLOCK) {
             return false
@@ -163,6 +167,9 @@ final class LocalFile: File {
     }
 
     private func giveBack() {
+        // The lock belongs to the open file: a child of this process that is just being started has it for a moment more,
+        // and whoever opens the file anew would find it locked.
+        if isLocked.load(ordering: .relaxed) { _ = flock(descriptor, LOCK_UN) }
         // On Linux the number is free again whatever close says, so it is never repeated.
         _ = LocalFileSystem.closeDescriptor(descriptor)
     }

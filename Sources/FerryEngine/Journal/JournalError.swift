@@ -1,3 +1,4 @@
+package import FerryCore
 package import SystemPackage
 
 /// Why a journal cannot be read or written (TRUST B7).
@@ -22,19 +23,21 @@ package enum JournalError: Error, Sendable, Hashable {
     case file(FileError)
 
     /// One line: what failed, on which path.
-    package var message: String {
+    package var message: String { phrase.text(in: .english) }
+
+    /// The same, known in every language.
+    package var phrase: ErrorPhrase {
         switch self {
-        case .missing(let path): "\(path.string) is not there"
-        case .exists(let path): "\(path.string) is already there"
-        case .empty(let path): "\(path.string) is empty"
-        case .torn(let path): "\(path.string) is damaged"
-        case .foreign(let path): "\(path.string) is not a journal of ferry"
-        case .newerVersion(let path, let version):
-            "\(path.string) was written by a newer version of ferry (journal format \(version))"
-        case .locked(let path): "\(path.string) is in use by another download"
-        case .tooLarge(let path): "\(path.string) is too large for a journal"
-        case .invalid(let path, let reason): "cannot write \(path.string): \(reason)"
-        case .file(let error): error.message
+        case .missing(let path): ErrorPhrase(.missing, path.string)
+        case .exists(let path): ErrorPhrase(.alreadyThere, path.string)
+        case .empty(let path): ErrorPhrase(.emptyFile, path.string)
+        case .torn(let path): ErrorPhrase(.damaged, path.string)
+        case .foreign(let path): ErrorPhrase(.notAJournal, path.string)
+        case .newerVersion(let path, let version): ErrorPhrase(.newerJournal, path.string, "\(version)")
+        case .locked(let path): ErrorPhrase(.inUse, path.string)
+        case .tooLarge(let path): ErrorPhrase(.largeJournal, path.string)
+        case .invalid(let path, let reason): ErrorPhrase(.unwritable, path.string, reason)
+        case .file(let error): error.phrase
         }
     }
 }

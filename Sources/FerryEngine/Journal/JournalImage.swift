@@ -1,16 +1,16 @@
-import FerryCore
-import SystemPackage
+package import FerryCore
+package import SystemPackage
 
 /// The bytes of a whole journal file, read: the newest record that is whole.
-struct JournalImage {
+package struct JournalImage {
     /// The most bytes that are read; no journal is larger.
     static let maxBytes = 16 << 20
 
-    var record: JournalRecord
+    package var record: JournalRecord
     var slot: JournalSlot
 
     /// Finds the newest whole record.
-    init(_ bytes: [UInt8], path: FilePath) throws(JournalError) {
+    package init(_ bytes: [UInt8], path: FilePath) throws(JournalError) {
         guard !bytes.isEmpty else { throw .empty(path) }
         // A torn first slot tells no size; but the file is always two slots long.
         var offsets: Set<Int> = [0, bytes.count / 2]

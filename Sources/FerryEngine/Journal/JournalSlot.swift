@@ -10,12 +10,12 @@ import Crypto
 /// which slot it is, even ones are in the first; so a copy of one slot over the other counts for nothing.
 ///
 /// The header's form belongs to every version of the format: a newer one can so be told from a damaged one.
-struct JournalSlot: Hashable {
+package struct JournalSlot: Hashable {
     static let magic = "ferry-journal "
     /// The slots begin at multiples of this, so that one page, and one sector, never holds bytes of both.
-    static let alignment = 4096
+    package static let alignment = 4096
     /// No header is longer.
-    static let maxHeaderBytes = 160
+    package static let maxHeaderBytes = 160
 
     var version: Int
     var sequence: UInt64
@@ -24,10 +24,10 @@ struct JournalSlot: Hashable {
     var payload: [UInt8]
 
     /// Which slot a sequence number goes to: 0 or 1.
-    static func index(of sequence: UInt64) -> Int { Int(sequence & 1) }
+    package static func index(of sequence: UInt64) -> Int { Int(sequence & 1) }
 
     /// Header, record and the line feed at its end.
-    func encode() -> [UInt8] {
+    package func encode() -> [UInt8] {
         let header = "\(Self.magic)\(version) seq=\(sequence) slot=\(slotBytes) length=\(payload.count)"
         var bytes = Array("\(header) sha256=\(Self.checksum(header, payload[...]))\n".utf8)
         bytes.reserveCapacity(bytes.count + payload.count + 1)
@@ -62,7 +62,7 @@ struct JournalSlot: Hashable {
         self.payload = Array(payload)
     }
 
-    init(version: Int, sequence: UInt64, slotBytes: Int, payload: [UInt8]) {
+    package init(version: Int, sequence: UInt64, slotBytes: Int, payload: [UInt8]) {
         self.version = version
         self.sequence = sequence
         self.slotBytes = slotBytes

@@ -1,10 +1,10 @@
-import FerryCore
+package import FerryCore
 import Foundation
-import SystemPackage
+package import SystemPackage
 
 /// A record as text: JSON with sorted keys, one key of the record on a line.
-enum JournalText {
-    static func bytes(_ record: JournalRecord, path: FilePath) throws(JournalError) -> [UInt8] {
+package enum JournalText {
+    package static func bytes(_ record: JournalRecord, path: FilePath) throws(JournalError) -> [UInt8] {
         if let problem = record.problem { throw .invalid(path, problem) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -16,7 +16,7 @@ enum JournalText {
     }
 
     /// Reads a record whose checksum was right; what it says may still be impossible.
-    static func record(_ bytes: [UInt8], path: FilePath) throws(JournalError) -> JournalRecord {
+    package static func record(_ bytes: [UInt8], path: FilePath) throws(JournalError) -> JournalRecord {
         let record: JournalRecord
         do {
             record = try JSONDecoder().decode(JournalRecord.self, from: Data(bytes))

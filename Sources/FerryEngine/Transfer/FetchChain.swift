@@ -72,7 +72,7 @@ struct FetchChain {
         case .refuse(let refusal):
             var kind = TransferFailure.Kind.redirect
             if case .downgrade = refusal { kind = .downgrade }
-            throw TransferFailure(kind, "\(url.redacted): \(refusal)")
+            throw TransferFailure(kind, ErrorPhrase(.failedWith, url.redacted, refusal.phrase))
         }
     }
 

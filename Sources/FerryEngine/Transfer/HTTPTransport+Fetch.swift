@@ -66,7 +66,7 @@ extension HTTPTransport {
         request.localAddress = settings.addressFamily.wildcard
         let response = try await client.execute(request, deadline: deadline)
         if response.status == .proxyAuthenticationRequired, let proxy = route.name {
-            throw TransferFailure(.proxy, "proxy \(proxy): it asks for credentials", isTransient: false)
+            throw TransferFailure(.proxy, ErrorPhrase(.proxyAsksForCredentials, proxy), isTransient: false)
         }
         return WireAnswer(response)
     }
@@ -77,8 +77,10 @@ extension HTTPTransport {
             let address = try? SocketAddress(ipAddress: url.host, port: url.port)
         else { return }
         switch (settings.addressFamily, address) {
-        case (.v4, .v6): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv4 address")
-        case (.v6, .v4): throw TransferFailure(.dns(permanent: true), "\(url.authority): no IPv6 address")
+        case (.v4, .v6):
+            throw TransferFailure(.dns(permanent: true), ErrorPhrase(.noAddressOfVersion, url.authority, "IPv4"))
+        case (.v6, .v4):
+            throw TransferFailure(.dns(permanent: true), ErrorPhrase(.noAddressOfVersion, url.authority, "IPv6"))
         default: return
         }
     }
@@ -91,12 +93,12 @@ extension HTTPTransport {
         case .dns(permanent: false):
             // NIO does not say why a name has no address: ask once more, for the reason.
             guard await HostLookup.isMissing(route.lookedUpHost(for: url)) else { return failure }
-            let host = route.name.map { "proxy \($0)" } ?? url.host
-            return TransferFailure(.dns(permanent: true), "\(host): there is no such host")
+            let host = route.name.map { Reason.phrase(ErrorPhrase(.proxyNamed, $0)) } ?? .words(url.host)
+            return TransferFailure(.dns(permanent: true), ErrorPhrase(.noSuchHost, host))
         case .closed where isUnsent && route.name != nil:
-            return TransferFailure(.proxy, "proxy \(route.name ?? ""): it closed the connection")
+            return TransferFailure(.proxy, ErrorPhrase(.proxyClosed, route.name ?? ""))
         case .closed where isUnsent && url.scheme == .https:
-            return TransferFailure(.tls, "\(url.authority): the connection was closed in the TLS handshake")
+            return TransferFailure(.tls, ErrorPhrase(.closedInHandshake, url.authority))
         default:
             return failure
         }

@@ -96,7 +96,7 @@ package final class HTTPTransport: Transport {
             state.clients[route] = client
             return client
         }
-        guard let client else { throw TransferFailure(.cancelled, "the transport is shut down") }
+        guard let client else { throw TransferFailure(.cancelled, ErrorPhrase(.transportShutDown)) }
         return client
     }
 

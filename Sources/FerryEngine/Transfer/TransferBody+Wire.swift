@@ -43,16 +43,16 @@ private final class BodyReader {
         if let missing, missing > 0 {
             throw end(
                 Task.isCancelled
-                    ? TransferFailure(.cancelled, "cancelled")
-                    : TransferFailure(.broken, "\(peer.authority): the body ended \(missing) bytes too early"))
+                    ? TransferFailure(.cancelled, ErrorPhrase(.stopped))
+                    : TransferFailure(.broken, ErrorPhrase(.bodyTooShort, peer.name, "\(missing)")))
         }
-        if missing == nil, Task.isCancelled { throw end(TransferFailure(.cancelled, "cancelled")) }
+        if missing == nil, Task.isCancelled { throw end(TransferFailure(.cancelled, ErrorPhrase(.stopped))) }
         return nil
     }
 
     private func end(_ failure: TransferFailure) -> TransferFailure {
         iterator = nil
-        let failure = Task.isCancelled ? TransferFailure(.cancelled, "cancelled") : failure
+        let failure = Task.isCancelled ? TransferFailure(.cancelled, ErrorPhrase(.stopped)) : failure
         self.failure = failure
         return failure
     }

@@ -21,23 +21,28 @@ extension TransferFailure {
         /// What a connection that ends here is called.
         var ending: Kind { self == .head(isAnswered: false) ? .closed : .broken }
 
-        var words: String {
+        /// When that is.
+        var phrase: ErrorPhrase {
             switch self {
-            case .head(isAnswered: false): "before an answer"
-            case .head(isAnswered: true): "in the middle of the head"
-            case .body: "before the end of the body"
+            case .head(isAnswered: false): ErrorPhrase(.beforeAnswer)
+            case .head(isAnswered: true): ErrorPhrase(.inHead)
+            case .body: ErrorPhrase(.beforeBodyEnd)
             }
         }
     }
 
     /// Whom a hop talks to.
     struct Peer: Sendable, Hashable {
-        /// `host` or `host:port`, as in messages.
+        /// `host` or `host:port`; of a proxy as it is named.
         var authority: String
+        var isProxy = false
         /// The proxy in between, as in messages; `nil` without one.
         var proxy: String?
         /// Which addresses of it count.
         var addressFamily: TransferSettings.AddressFamily = .any
+
+        /// As in messages.
+        var name: Reason { isProxy ? .phrase(ErrorPhrase(.proxyNamed, authority)) : .words(authority) }
     }
 
     /// Says what an error of AsyncHTTPClient, NIO or NIOSSL means. Total: everything unknown is `.other`.
@@ -45,15 +50,15 @@ extension TransferFailure {
         let failure = unproxied(error, stage: stage, peer: peer)
         guard let proxy = peer.proxy, stage == .head(isAnswered: false) else { return failure }
         // Everything that happens before the tunnel stands is between us and the proxy.
-        let own = Peer(authority: "proxy \(proxy)", addressFamily: peer.addressFamily)
+        let own = Peer(authority: proxy, isProxy: true, addressFamily: peer.addressFamily)
         switch failure.kind {
         case .refused, .connectTimeout, .unreachable:
-            return TransferFailure(.proxy, unproxied(error, stage: stage, peer: own).message)
+            return TransferFailure(.proxy, unproxied(error, stage: stage, peer: own).phrase)
         case .dns:
             return unproxied(error, stage: stage, peer: own)
         case .other where !(error is HTTPClientError):
             // SOCKS errors: the types of the handler that AsyncHTTPClient uses are not ours to import.
-            return TransferFailure(.proxy, "proxy \(proxy): it cannot reach \(peer.authority) (\(failure.message))")
+            return TransferFailure(.proxy, ErrorPhrase(.proxyCannotReach, proxy, peer.authority, failure.phrase))
         default:
             return failure
         }
@@ -62,37 +67,40 @@ extension TransferFailure {
     private static func unproxied(_ error: any Error, stage: Stage, peer: Peer) -> TransferFailure {
         switch error {
         case let error as TransferFailure: error
-        case is CancellationError: TransferFailure(.cancelled, "cancelled")
+        case is CancellationError: TransferFailure(.cancelled, ErrorPhrase(.stopped))
         case let error as HTTPClientError: client(error, stage: stage, peer: peer)
         case let error as HTTPParserError: parser(error, stage: stage, peer: peer)
-        case is NIOHTTPDecoderError: TransferFailure(.malformed, "\(peer.authority): an answer that was not asked for")
+        case is NIOHTTPDecoderError: TransferFailure(.malformed, ErrorPhrase(.unaskedAnswer, peer.name))
         case let error as NIOConnectionError: connection(error, peer: peer)
-        case is SocketAddressError.UnknownHost: TransferFailure(.dns(permanent: false), "\(peer.authority): no address")
+        case is SocketAddressError.UnknownHost:
+            TransferFailure(.dns(permanent: false), ErrorPhrase(.noAddress, peer.name))
         case let error as ChannelError: channel(error, stage: stage, peer: peer)
         case let error as IOError: system(error.errnoCode, stage: stage, peer: peer)
         default:
-            tls(error, stage: stage, peer: peer) ?? TransferFailure(.other, "\(peer.authority): \(type(of: error))")
+            tls(error, stage: stage, peer: peer)
+                ?? TransferFailure(.other, ErrorPhrase(.failedWith, peer.name, "\(type(of: error))"))
         }
     }
 
     private static func client(_ error: HTTPClientError, stage: Stage, peer: Peer) -> TransferFailure {
-        let host = peer.authority
-        let proxy = "proxy \(peer.proxy ?? host)"
+        let host = peer.name
+        let proxy = ErrorPhrase(.proxyNamed, peer.proxy ?? peer.authority)
         return switch error {
-        case .cancelled: TransferFailure(.cancelled, "cancelled")
-        case .alreadyShutdown: TransferFailure(.cancelled, "the transport is shut down")
+        case .cancelled: TransferFailure(.cancelled, ErrorPhrase(.stopped))
+        case .alreadyShutdown: TransferFailure(.cancelled, ErrorPhrase(.transportShutDown))
         case .deadlineExceeded, .getConnectionFromPoolTimeout, .readTimeout:
-            TransferFailure(.headTimeout, "\(host): no answer in time")
-        case .connectTimeout: TransferFailure(.connectTimeout, "\(host): no connection in time")
-        case .tlsHandshakeTimeout: TransferFailure(.connectTimeout, "\(host): no TLS handshake in time")
+            TransferFailure(.headTimeout, ErrorPhrase(.noAnswerInTime, host))
+        case .connectTimeout: TransferFailure(.connectTimeout, ErrorPhrase(.noConnectionInTime, host))
+        case .tlsHandshakeTimeout: TransferFailure(.connectTimeout, ErrorPhrase(.noHandshakeInTime, host))
         case .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
-            TransferFailure(.proxy, "\(proxy): no answer in time")
-        case .invalidProxyResponse: TransferFailure(.proxy, "\(proxy): it refuses to connect to \(host)")
+            TransferFailure(.proxy, ErrorPhrase(.noAnswerInTime, proxy))
+        case .invalidProxyResponse: TransferFailure(.proxy, ErrorPhrase(.proxyRefuses, proxy, host))
         case .proxyAuthenticationRequired:
-            TransferFailure(.proxy, "\(proxy): it asks for credentials", isTransient: false)
+            TransferFailure(
+                .proxy, ErrorPhrase(.proxyAsksForCredentials, peer.proxy ?? peer.authority), isTransient: false)
         case .remoteConnectionClosed, .uncleanShutdown:
-            TransferFailure(stage.ending, "\(host): the connection was closed \(stage.words)")
-        default: TransferFailure(.other, "\(host): \(error.shortDescription)")
+            TransferFailure(stage.ending, ended(stage, peer))
+        default: TransferFailure(.other, ErrorPhrase(.failedWith, host, error.shortDescription))
         }
     }
 
@@ -102,24 +110,24 @@ extension TransferFailure {
             // The parser was in the middle of something when the connection ended: a short body, a cut chunk.
             TransferFailure(stage == .body ? .broken : stage.ending, ended(stage, peer))
         default:
-            TransferFailure(.malformed, "\(peer.authority): unusable answer: \(error.debugDescription)")
+            TransferFailure(.malformed, ErrorPhrase(.unusableHTTP, peer.name, error.debugDescription))
         }
     }
 
     private static func channel(_ error: ChannelError, stage: Stage, peer: Peer) -> TransferFailure {
         if case .connectTimeout = error {
-            return TransferFailure(.connectTimeout, "\(peer.authority): no connection in time")
+            return TransferFailure(.connectTimeout, ErrorPhrase(.noConnectionInTime, peer.name))
         }
         return TransferFailure(stage.ending, ended(stage, peer))
     }
 
-    private static func ended(_ stage: Stage, _ peer: Peer) -> String {
-        "\(peer.authority): the connection was closed \(stage.words)"
+    private static func ended(_ stage: Stage, _ peer: Peer) -> ErrorPhrase {
+        ErrorPhrase(.connectionClosed, peer.name, stage.phrase)
     }
 
     /// A failed system call, by its `errno`.
     static func system(_ code: CInt, stage: Stage, peer: Peer) -> TransferFailure {
-        let words = "\(peer.authority): \(String(cString: strerror(code)).lowercased())"
+        let words = words(for: code, peer)
         return switch code {
         case EMFILE, ENFILE: TransferFailure(.outOfDescriptors, words)
         case ECONNREFUSED: TransferFailure(.refused, words)
@@ -127,8 +135,23 @@ extension TransferFailure {
             stage == .body ? TransferFailure(.broken, words) : TransferFailure(.unreachable, words)
         case ETIMEDOUT: stage == .body ? TransferFailure(.broken, words) : TransferFailure(.connectTimeout, words)
         case ECONNRESET, EPIPE, ECONNABORTED, ENOTCONN, ENETRESET, EIO:
-            TransferFailure(stage.ending, "\(words), \(stage.words)")
+            TransferFailure(stage.ending, ErrorPhrase(.at, words, stage.phrase))
         default: stage == .body ? TransferFailure(.broken, words) : TransferFailure(.other, words)
+        }
+    }
+
+    /// What the system says of a number, in every language where it is usual.
+    private static func words(for code: CInt, _ peer: Peer) -> ErrorPhrase {
+        switch code {
+        case ECONNREFUSED: ErrorPhrase(.connectionRefused, peer.name)
+        case EHOSTUNREACH: ErrorPhrase(.noRoute, peer.name)
+        case ENETUNREACH: ErrorPhrase(.networkUnreachable, peer.name)
+        case ENETDOWN: ErrorPhrase(.networkDown, peer.name)
+        case ETIMEDOUT: ErrorPhrase(.connectTimedOut, peer.name)
+        case ECONNRESET: ErrorPhrase(.connectionReset, peer.name)
+        case EPIPE: ErrorPhrase(.brokenPipe, peer.name)
+        case EMFILE: ErrorPhrase(.noDescriptors, peer.name)
+        default: ErrorPhrase(.failedWith, peer.name, String(cString: strerror(code)).lowercased())
         }
     }
 
@@ -142,12 +165,12 @@ extension TransferFailure {
         }
         if attempts.isEmpty, !error.connectionErrors.isEmpty {
             let version = peer.addressFamily == .v4 ? "IPv4" : "IPv6"
-            return TransferFailure(.dns(permanent: true), "\(peer.authority): no \(version) address")
+            return TransferFailure(.dns(permanent: true), ErrorPhrase(.noAddressOfVersion, peer.name, version))
         }
         guard !attempts.isEmpty else {
-            return TransferFailure(.dns(permanent: false), "\(peer.authority): the name has no address")
+            return TransferFailure(.dns(permanent: false), ErrorPhrase(.nameWithoutAddress, peer.name))
         }
-        let direct = Peer(authority: peer.authority)
+        let direct = Peer(authority: peer.authority, isProxy: peer.isProxy)
         let failures = attempts.map { mapping($0.error, stage: .head(isAnswered: false), peer: direct) }
         let telling: [Kind] = [.outOfDescriptors, .refused, .connectTimeout, .unreachable]
         for kind in telling {

@@ -1,3 +1,4 @@
+import FerryCore
 import NIOSSL
 
 extension TransferFailure {
@@ -6,76 +7,76 @@ extension TransferFailure {
     /// A peer that cannot prove who it is, or with whom no safe protocol can be agreed on, stays so: `.certificate`
     /// (A43). A handshake that breaks off is what networks do: `.tls` (A44).
     static func tls(_ error: any Error, stage: Stage, peer: Peer) -> TransferFailure? {
-        let host = peer.authority
+        let host = peer.name
         switch error {
         case let error as NIOSSLError:
             switch error {
             case .handshakeFailed(let cause): return handshake(cause, host: host)
             case .uncleanShutdown:
-                return TransferFailure(stage.ending, "\(host): TLS was cut off \(stage.words)")
+                return TransferFailure(stage.ending, ErrorPhrase(.tlsCutOff, host, stage.phrase))
             case .unableToValidateCertificate, .noCertificateToValidate, .cannotMatchULabel, .cannotFindPeerIP:
-                return TransferFailure(.certificate, "\(host): the certificate cannot be checked")
+                return TransferFailure(.certificate, ErrorPhrase(.uncheckable, host))
             case .noSuchFilesystemObject, .failedToLoadCertificate, .failedToLoadPrivateKey:
-                return TransferFailure(.certificate, "\(host): the file of trusted certificates cannot be read")
+                return TransferFailure(.certificate, ErrorPhrase(.unreadableTrust, host))
             default:
-                return TransferFailure(stage == .body ? .broken : .tls, "\(host): TLS broke off \(stage.words)")
+                return TransferFailure(stage == .body ? .broken : .tls, ErrorPhrase(.tlsBrokeOff, host, stage.phrase))
             }
         case let error as NIOSSLExtraError:
             switch error {
             case .failedToValidateHostname, .serverHostnameImpossibleToMatch:
-                return TransferFailure(.certificate, "\(host): the certificate is for another name")
+                return TransferFailure(.certificate, ErrorPhrase(.otherName, host))
             case .invalidSNIHostname, .cannotUseIPAddressInSNI:
-                return TransferFailure(.certificate, "\(host): the name cannot be asked for in TLS")
+                return TransferFailure(.certificate, ErrorPhrase(.unaskableName, host))
             default:
-                return TransferFailure(stage == .body ? .broken : .tls, "\(host): TLS broke off \(stage.words)")
+                return TransferFailure(stage == .body ? .broken : .tls, ErrorPhrase(.tlsBrokeOff, host, stage.phrase))
             }
         case let error as BoringSSLError:
             if stage == .head(isAnswered: false) { return handshake(error, host: host) }
-            return TransferFailure(.broken, "\(host): TLS broke off \(stage.words)")
+            return TransferFailure(.broken, ErrorPhrase(.tlsBrokeOff, host, stage.phrase))
         case is NIOSSLCloseTimedOutError:
-            return TransferFailure(stage.ending, "\(host): TLS was cut off \(stage.words)")
+            return TransferFailure(stage.ending, ErrorPhrase(.tlsCutOff, host, stage.phrase))
         default:
             return nil
         }
     }
 
-    private static func handshake(_ cause: BoringSSLError, host: String) -> TransferFailure {
+    private static func handshake(_ cause: BoringSSLError, host: Reason) -> TransferFailure {
         switch cause {
         case .sslError(let stack), .unknownError(let stack):
             let words = stack.map(\.description).joined(separator: " ")
             return handshake(words: words, host: host)
         case .invalidSNIName:
-            return TransferFailure(.certificate, "\(host): the name cannot be asked for in TLS")
+            return TransferFailure(.certificate, ErrorPhrase(.unaskableName, host))
         default:
-            return TransferFailure(.tls, "\(host): the TLS handshake broke off")
+            return TransferFailure(.tls, ErrorPhrase(.handshakeBrokeOff, host))
         }
     }
 
     /// What the words of BoringSSL mean; it has no types for them.
-    static func handshake(words: String, host: String) -> TransferFailure {
+    static func handshake(words: String, host: Reason) -> TransferFailure {
         let upper = words.uppercased()
-        for (word, reason) in lasting where upper.contains(word) {
-            return TransferFailure(.certificate, "\(host): \(reason)")
+        for (word, key) in lasting where upper.contains(word) {
+            return TransferFailure(.certificate, ErrorPhrase(key, host))
         }
-        return TransferFailure(.tls, "\(host): the TLS handshake broke off")
+        return TransferFailure(.tls, ErrorPhrase(.handshakeBrokeOff, host))
     }
 
-    private static let lasting: [(String, String)] = [
-        ("CERTIFICATE_VERIFY_FAILED", "the certificate is not trusted"),
-        ("HOSTNAME_MISMATCH", "the certificate is for another name"),
-        ("CERTIFICATE_REQUIRED", "the server wants a certificate from us"),
-        ("BAD_CERTIFICATE", "the certificate is not acceptable"),
-        ("CERTIFICATE_EXPIRED", "the certificate has expired"),
-        ("UNKNOWN_CA", "the certificate is not trusted"),
-        ("UNSUPPORTED_PROTOCOL", "the server speaks only TLS that is too old"),
-        ("PROTOCOL_VERSION", "the server speaks only TLS that is too old"),
-        ("WRONG_VERSION_NUMBER", "the server does not speak TLS there"),
-        ("HTTP_REQUEST", "the server does not speak TLS there"),
-        ("NO_SHARED_CIPHER", "no common TLS cipher"),
-        ("HANDSHAKE_FAILURE", "no common TLS settings"),
-        ("INSUFFICIENT_SECURITY", "no common TLS settings"),
-        ("UNRECOGNIZED_NAME", "the server does not know this name"),
-        ("WRONG_CIPHER", "no common TLS cipher"),
-        ("NO_APPLICATION_PROTOCOL", "the server does not speak HTTP/1.1 there"),
+    private static let lasting: [(String, ErrorPhrase.Key)] = [
+        ("CERTIFICATE_VERIFY_FAILED", .untrusted),
+        ("HOSTNAME_MISMATCH", .otherName),
+        ("CERTIFICATE_REQUIRED", .wantsCertificate),
+        ("BAD_CERTIFICATE", .unacceptable),
+        ("CERTIFICATE_EXPIRED", .expired),
+        ("UNKNOWN_CA", .untrusted),
+        ("UNSUPPORTED_PROTOCOL", .oldTLS),
+        ("PROTOCOL_VERSION", .oldTLS),
+        ("WRONG_VERSION_NUMBER", .noTLS),
+        ("HTTP_REQUEST", .noTLS),
+        ("NO_SHARED_CIPHER", .noCipher),
+        ("HANDSHAKE_FAILURE", .noTLSSettings),
+        ("INSUFFICIENT_SECURITY", .noTLSSettings),
+        ("UNRECOGNIZED_NAME", .unknownName),
+        ("WRONG_CIPHER", .noCipher),
+        ("NO_APPLICATION_PROTOCOL", .otherProtocol),
     ]
 }

@@ -1,3 +1,5 @@
+package import FerryCore
+
 /// Why nothing, or not all, came back. It holds no secrets.
 package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
@@ -49,15 +51,17 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
     }
 
     package var kind: Kind
-    /// One line: what failed, on which host, in which words.
-    package var message: String
+    /// What failed, on which host, in which words; known in every language.
+    package var phrase: ErrorPhrase
+    /// One line: the same in English.
+    package var message: String { phrase.text(in: .english) }
 
     /// Whether trying the same again later may work; the kind says so, except for a proxy that asks for credentials.
     package var isTransient: Bool
 
-    package init(_ kind: Kind, _ message: String, isTransient: Bool? = nil) {
+    package init(_ kind: Kind, _ phrase: ErrorPhrase, isTransient: Bool? = nil) {
         self.kind = kind
-        self.message = message
+        self.phrase = phrase
         self.isTransient = isTransient ?? kind.isTransient
     }
 

@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 import Foundation
 
 /// The token that opens the API over TCP: 256 random bits, in a file of mode 0600 that outlives the daemon.

@@ -8,8 +8,11 @@
             guard let options = channel as? any SocketOptionProvider else {
                 return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
             }
-            return options.unsafeGetSocketOption(level: .init(SOL_LOCAL), name: .init(LOCAL_PEERCRED))
-                .map { (peer: xucred) in peer.cr_uid }
+            return options.unsafeGetSocketOption(
+                level: NIOBSDSocket.OptionLevel(rawValue: SOL_LOCAL),
+                name: NIOBSDSocket.Option(rawValue: LOCAL_PEERCRED)
+            )
+            .map { (peer: xucred) in peer.cr_uid }
         }
     }
 #endif

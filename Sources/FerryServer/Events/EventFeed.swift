@@ -19,7 +19,9 @@ struct EventFeed: Sendable {
     static let mostSilence: Duration = .seconds(15)
 
     /// Writes until the client or the daemon leaves.
-    func write(to writer: inout any ResponseBodyWriter) async throws {
+    ///
+    /// Concurrent, as the writer is.
+    @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
         let client = station.enter(session: session)
         defer { station.leave(client) }
         var progress: Int64 = 0
@@ -63,7 +65,9 @@ struct EventFeed: Sendable {
     }
 
     /// Sends how everything stands, and what ended and was not acknowledged; the place to go on from.
-    private func begin(_ writer: inout any ResponseBodyWriter, _ told: inout Set<Int64>) async throws -> Int64 {
+    @concurrent private func begin(_ writer: inout any ResponseBodyWriter, _ told: inout Set<Int64>) async throws
+        -> Int64
+    {
         // Before anything is read: what changes meanwhile is told after it, and states are whole.
         let place = station.lastID
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
@@ -85,7 +89,9 @@ struct EventFeed: Sendable {
         return place.number
     }
 
-    private func send(_ event: StreamEvent, _ id: EventID?, to writer: inout any ResponseBodyWriter) async throws {
+    @concurrent private func send(_ event: StreamEvent, _ id: EventID?, to writer: inout any ResponseBodyWriter)
+        async throws
+    {
         try await writer.write(ByteBuffer(string: try event.sent(id: id).text))
     }
 }

@@ -1,4 +1,4 @@
-import FerryAPI
+package import FerryAPI
 import FerryCore
 import Foundation
 import Synchronization
@@ -152,6 +152,9 @@ package final class EventStation: Sendable {
 
     /// How many follow this session.
     func clients(of session: String) -> Int { state.withLock { $0.attached[session] ?? 0 } }
+
+    /// How many events are held.
+    var heldEvents: Int { state.withLock { $0.ring.count } }
 
     /// How many follow anything.
     package var clientCount: Int { state.withLock { $0.clients.count } }

@@ -43,12 +43,7 @@ final class DaemonResponder: HTTPResponder {
     private func answer(
         _ request: Request, _ target: String, _ path: Substring, isLocal: Bool
     ) async throws -> Response {
-        let isAPI =
-            path.hasPrefix(FerryAPI.root)
-            && (path.count == FerryAPI.root.count || path.dropFirst(FerryAPI.root.count).first == "/")
-        let room: DoorPolicy.Room =
-            isAPI || path.hasPrefix("/api")
-            ? .api(isAPI ? Route.match(request.method, path.dropFirst(FerryAPI.root.count)) : .none) : .page
+        let room = Self.room(request.method, path)
         if let refusal = door.withLock({ $0 }).refusal(knock(request, target, isLocal: isLocal), to: room) {
             throw refusal
         }
@@ -67,6 +62,13 @@ final class DaemonResponder: HTTPResponder {
                 session: try session(of: request))
             return try await api.answer(visit)
         }
+    }
+
+    /// What a path leads to: everything below /api is the API's, also what it does not have.
+    static func room(_ method: HTTPRequest.Method, _ path: Substring) -> DoorPolicy.Room {
+        guard path == "/api" || path.hasPrefix("/api/") else { return .page }
+        guard path == FerryAPI.root || path.hasPrefix(FerryAPI.root + "/") else { return .api(.none) }
+        return .api(Route.match(method, path.dropFirst(FerryAPI.root.count)))
     }
 
     private func knock(_ request: Request, _ target: String, isLocal: Bool) -> DoorPolicy.Knock {

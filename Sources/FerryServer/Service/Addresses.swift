@@ -5,6 +5,8 @@ package struct Addresses: Sendable, Hashable {
     package var socket: String
     /// The port on loopback; `nil` where that is off.
     package var port: Int?
+    /// What is listened on over TCP, with the port: `127.0.0.1:3377`, `[::1]:3377`.
+    package var hosts: [String] = []
 }
 
 /// Becomes known once all listeners are bound.
@@ -13,6 +15,7 @@ package final class AddressBook: Sendable {
         var missing = 0
         var socket: String?
         var port: Int?
+        var hosts: [String] = []
         var isClosed = false
         var waiting: [CheckedContinuation<Addresses?, Never>] = []
         var asking: [CheckedContinuation<Int?, Never>] = []
@@ -22,10 +25,11 @@ package final class AddressBook: Sendable {
     /// How many listeners must be bound.
     func expect(_ count: Int) { state.withLock { $0.missing = count } }
 
-    func bound(socket: String? = nil, port: Int? = nil) {
+    func bound(socket: String? = nil, port: Int? = nil, host: String? = nil) {
         let (answer, waiting, asking) = state.withLock { state in
             if let socket { state.socket = socket }
             if let port { state.port = port }
+            if let host { state.hosts.append(host) }
             state.missing -= 1
             let asking = state.port == nil ? [] : state.asking
             if state.port != nil { state.asking = [] }
@@ -80,5 +84,5 @@ package final class AddressBook: Sendable {
 }
 
 extension AddressBook.State {
-    fileprivate var addresses: Addresses? { socket.map { Addresses(socket: $0, port: port) } }
+    fileprivate var addresses: Addresses? { socket.map { Addresses(socket: $0, port: port, hosts: hosts.sorted()) } }
 }

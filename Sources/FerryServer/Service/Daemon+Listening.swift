@@ -1,6 +1,7 @@
 import FerryCore
 import Foundation
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import ServiceLifecycle
@@ -64,14 +65,14 @@ extension Daemon {
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
             logger.info("listening", metadata: ["address": "127.0.0.1:\(port)"])
-            addresses.bound(port: port)
+            addresses.bound(port: port, host: "127.0.0.1:\(port)")
         }
     }
 
     fileprivate func secondLoopback(_ port: Int) -> some Service {
         application(.hostname("::1", port: port), handlers: { [] }) { [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
-            addresses.bound()
+            addresses.bound(host: "[::1]:\(port)")
         }
     }
 

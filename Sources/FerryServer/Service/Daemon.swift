@@ -1,5 +1,5 @@
 package import Ferry
-package import FerryAPI
+import FerryAPI
 package import FerryCore
 import Foundation
 package import Logging
@@ -88,7 +88,7 @@ package final class Daemon: Sendable {
             lock.withLock { $0 = nil }
         }
         do {
-            await settings.applySessions()
+            settings.applySessions()
             try await manager.activate()
             let feeds = try await broadcaster.feeds()
             let services = try listeners()

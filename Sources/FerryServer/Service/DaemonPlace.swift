@@ -1,5 +1,5 @@
 import FerryAPI
-package import FerryCore
+import FerryCore
 import Foundation
 
 /// Where a daemon keeps its state, its socket and its settings. All absolute.

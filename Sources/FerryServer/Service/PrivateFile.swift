@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 import Foundation
 
 #if canImport(Darwin)

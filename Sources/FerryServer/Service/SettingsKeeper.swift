@@ -79,13 +79,13 @@ final class SettingsKeeper: Sendable {
         if case .set(let flag) = change.allowsMetered { own.allowsMetered = flag }
         if case .set(let flag) = change.allowsConstrained { own.allowsConstrained = flag }
         try sessions.set(own, of: session)
-        await manager.set(own, of: session)
+        manager.set(own, of: session)
     }
 
     /// Hands what every session has set for itself to the manager, before it opens.
-    func applySessions() async {
+    func applySessions() {
         for session in sessions.identifiers {
-            if let own = sessions.entry(session)?.settings { await manager.set(own, of: session) }
+            if let own = sessions.entry(session)?.settings { manager.set(own, of: session) }
         }
     }
 }

@@ -1,9 +1,9 @@
 import Configuration
 import FerryAPI
-import FerryCore
+package import FerryCore
 import Foundation
-import Logging
-package import ServiceLifecycle
+package import Logging
+import ServiceLifecycle
 import SystemPackage
 
 /// Where settings come from: flags before environment before the file, which is read anew when it changes.

@@ -22,7 +22,7 @@ extension GetRun {
         case .failed(let error):
             ended(entry, event, error)
         case .cancelled:
-            ended(entry, event, DownloadError(.cancelled, "it was cancelled"))
+            ended(entry, event, DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)))
         case .waiting(.freshLink, let message):
             // The manager waits for a link; a command that ends cannot: what is held stays for the next one.
             await entry.download.pause()

@@ -109,6 +109,18 @@ struct ResumeDataTests {
         #expect(reason(Array((deep + String(repeating: "]", count: 100_000)).utf8)) != nil)
     }
 
+    /// Each level once cost more than the one above: 800 bytes took half a second, a MiB of such would have taken minutes.
+    @Test("Values that lie deeper than any of ours are not looked at", .timeLimit(.minutes(10)))
+    func depth() {
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        #expect(reason(Array(nested(33).utf8))?.hasSuffix("it is no JSON object") == true)
+        #expect(reason(Array(nested(34).utf8))?.hasSuffix("it is no JSON") == true)
+        let many = "[" + Array(repeating: nested(400), count: 1000).joined(separator: ",") + "]"
+        #expect(reason(Array(many.utf8))?.hasSuffix("it is no JSON") == true)
+    }
+
     /// Each with a right seal, made as the documentation says.
     @Test(
         "Fields that say what cannot be are refused although the seal is right",

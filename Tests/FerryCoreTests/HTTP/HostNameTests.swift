@@ -23,6 +23,15 @@ struct HostNameTests {
         #expect(try DownloadURL("http://\(given)/").host == expected)
     }
 
+    /// Each pair was once looked for among a thousand letters: such a name, which a redirect can hold, took seconds.
+    @Test("is composed the same way however long it is", .timeLimit(.minutes(10)))
+    func longNames() throws {
+        let labels = Array(repeating: "bu\u{308}cher", count: 20_000).joined(separator: ".")
+        #expect(DomainMapping.composed(labels) == Array(repeating: "bücher", count: 20_000).joined(separator: "."))
+        #expect(DomainMapping.composed(labels).unicodeScalars.count == 20_000 * 7 - 1)
+        #expect(throws: DownloadURL.ParseError.self) { try DownloadURL("http://\(labels.prefix(30_000))/") }
+    }
+
     @Test(
         "is encoded as the samples of RFC 3492 §7.1 are",
         arguments: [

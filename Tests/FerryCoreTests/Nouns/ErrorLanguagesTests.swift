@@ -25,7 +25,13 @@ struct ErrorLanguagesTests {
             #expect(marks.filter(text.contains) == marks.filter(texts[0].contains), "\(text)")
         }
         // Suggestions are sentences of their own in English, messages go on with a reason.
-        #expect(texts[0].first?.isUppercase == texts[0].hasSuffix(".") || texts[0].hasPrefix("⟨"))
+        let english = texts[0]
+        if english.hasSuffix(".") {
+            #expect(english.first?.isUppercase == true || english.hasPrefix("--") || english.hasPrefix("⟨"))
+        } else {
+            let fields = ["Content-Length", "ETag", "Last-Modified"]
+            #expect(english.first?.isUppercase == false || fields.contains { english.hasPrefix($0) }, "\(english)")
+        }
     }
 
     @Test("No two phrases say the same")
@@ -68,6 +74,63 @@ struct ErrorLanguagesTests {
         #expect(DownloadError(.network, "").message(in: .simplifiedChinese) == "网络出错")
         #expect(DownloadError(.network, "").message(in: .english) == "the network failed")
         #expect(DownloadError(.network, "").suggestion(in: .english) == nil)
+    }
+
+    @Test("What a sentence is filled with is said in the same language, when it is a sentence itself")
+    func nested() throws {
+        let error = DownloadError(
+            .network,
+            ErrorPhrase(
+                .gaveUp, "3",
+                ErrorPhrase(.at, ErrorPhrase(.connectionReset, "example.com"), ErrorPhrase(.beforeBodyEnd))),
+            suggestion: ErrorPhrase(.runAgain))
+        let english = "gave up after 3 attempts: example.com: connection reset by peer, before the end of the body"
+        #expect(error.message == english)
+        #expect(
+            error.message(in: .simplifiedChinese) == "尝试 3 次后放弃：example.com：连接被对方重置，发生在正文结束之前")
+
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let text = String(decoding: try encoder.encode(error), as: UTF8.self)
+        #expect(text.contains(#""phrase":["gaveUp","3",["at",["connectionReset","example.com"],["beforeBodyEnd"]]]"#))
+        let read = try JSONDecoder().decode(DownloadError.self, from: Data(text.utf8))
+        #expect(read.message(in: .simplifiedChinese) == error.message(in: .simplifiedChinese))
+        let newer = text.replacing("beforeBodyEnd", with: "ofTomorrow")
+        let unknown = try JSONDecoder().decode(DownloadError.self, from: Data(newer.utf8))
+        #expect(unknown.message == english)
+        #expect(unknown.message(in: .simplifiedChinese) == "网络出错：\(english)")
+    }
+
+    @Test("A reason is the same whether it has a translation or not, as long as it says the same")
+    func reasons() {
+        let phrase = Reason.phrase(ErrorPhrase(.serverAnswered, "503"))
+        #expect(phrase == "the server answered 503")
+        #expect("\(phrase)" == "the server answered 503")
+        #expect(phrase != "the server answered 502")
+        #expect(DownloadError(.refused, phrase).message(in: .simplifiedChinese) == "服务器返回了 503")
+        #expect(DownloadError(.refused, Reason.words("no")).message(in: .simplifiedChinese).hasSuffix("：no"))
+    }
+
+    /// An error made of words alone has no translation. Defects are for those who mend them: they stay English.
+    @Test("No error that a user can meet is made of English words alone")
+    func sources() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let literal = try Regex(#"DownloadError\(\s*\.(\w+),\s*""#)
+        let suggestion = try Regex(#"DownloadError\([^;{}]*suggestion:\s*""#)
+        var seen = 0
+        for module in ["FerryCore", "FerryEngine", "Ferry", "FerryTerminal", "FerryCLI"] {
+            let files = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: module).path)
+            for name in files where name.hasSuffix(".swift") {
+                let text = try String(contentsOf: root.appending(path: "\(module)/\(name)"), encoding: .utf8)
+                seen += text.ranges(of: "DownloadError(").count
+                for match in text.matches(of: literal) where match.output[1].substring != "internal" {
+                    Issue.record("\(module)/\(name): \(match.output[0].substring ?? "")")
+                }
+                #expect(text.firstMatch(of: suggestion) == nil, "\(module)/\(name)")
+            }
+        }
+        #expect(seen > 100, "the sources are not where they were")
     }
 
     @Test("A message that was changed is not said as it was before")

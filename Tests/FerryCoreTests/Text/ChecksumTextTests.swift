@@ -68,6 +68,13 @@ struct ChecksumTextTests {
         #expect(list.entries.count == 8)
     }
 
+    @Test("a sum for an empty name is for no file") func emptyName() {
+        for text in ["MD5 () = \(Self.md5)", "MD5 ()= \(Self.md5)", "\\MD5 () = \(Self.md5)"] {
+            #expect(ChecksumList(text).entries.isEmpty)
+        }
+        #expect(ChecksumList("MD5 ( ) = \(Self.md5)").checksum(for: " ")?.hex == Self.md5)
+    }
+
     @Test("a digest alone fits any name, but not beside others") func lone() {
         #expect(ChecksumList("\(Self.sha256)\n").checksum(for: "any")?.hex == Self.sha256)
         #expect(ChecksumList("\n \n\(Self.sha256)   \r\n").checksum(for: "any")?.hex == Self.sha256)

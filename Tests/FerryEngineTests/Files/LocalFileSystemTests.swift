@@ -17,6 +17,19 @@ struct LocalFileSystemTests {
         return nil
     }
 
+    @Test("What was refused is said in Chinese as it is in English", arguments: operations)
+    func languages(operation: FileError.Operation) {
+        let error = FileError(operation, "/d/a", kind: .endedEarly)
+        #expect(error.message == "cannot \(operation.rawValue) /d/a: the file ends early")
+        let text = error.phrase.text(in: .simplifiedChinese)
+        #expect(text.hasPrefix("无法") && text.hasSuffix(" /d/a：文件提前结束") && !text.contains(operation.rawValue))
+    }
+
+    private static let operations: [FileError.Operation] = [
+        .open, .create, .read, .write, .sync, .truncate, .lock, .link, .rename, .remove, .list, .allocate, .inspect,
+        .makeDirectory, .syncDirectory, .measureSpace, .setMode, .setTime, .setAttribute, .getAttribute,
+    ]
+
     @Test("a file is made once, and its bytes are where they were put")
     func makesAndWrites() throws {
         let file = try disk.create(directory.file("a"), mode: 0o600)

@@ -18,7 +18,7 @@ struct TransferFailureTests {
             (.downgrade, false), (.proxy, true), (.outOfDescriptors, true), (.cancelled, false), (.other, false),
         ])
     func transience(kind: TransferFailure.Kind, passes: Bool) {
-        #expect(TransferFailure(kind, "x").isTransient == passes)
+        #expect(TransferFailure(kind, ErrorPhrase(.stopped)).isTransient == passes)
     }
 
     @Test(
@@ -59,6 +59,28 @@ struct TransferFailureTests {
         #expect(TransferFailure.mapping(Strange(), stage: .head(isAnswered: false), peer: behind).kind == .proxy)
     }
 
+    @Test("It is known in Chinese too, with what it is about")
+    func chinese() {
+        let behind = TransferFailure.Peer(authority: "a.test", proxy: "http://p.test:8080")
+        func text(_ error: any Error, _ stage: TransferFailure.Stage, _ peer: TransferFailure.Peer) -> [String] {
+            let phrase = TransferFailure.mapping(error, stage: stage, peer: peer).phrase
+            return [phrase.text(in: .english), phrase.text(in: .simplifiedChinese)]
+        }
+        let refused = IOError(errnoCode: ECONNREFUSED, reason: "connect")
+        #expect(
+            text(refused, .head(isAnswered: false), behind)
+                == ["proxy http://p.test:8080: connection refused", "代理 http://p.test:8080：连接被拒绝"])
+        let reset = IOError(errnoCode: ECONNRESET, reason: "read")
+        #expect(
+            text(reset, .body, TransferFailure.Peer(authority: "a.test"))
+                == [
+                    "a.test: connection reset by peer, before the end of the body", "a.test：连接被对方重置，发生在正文结束之前",
+                ])
+        #expect(
+            TransferFailure.handshake(words: "CERTIFICATE_EXPIRED", host: "a.test").phrase.text(in: .simplifiedChinese)
+                == "a.test：证书已过期")
+    }
+
     @Test("What nobody knows is other, and does not show its contents")
     func unknown() {
         struct Strange: Error { let password = "secret" }
@@ -66,7 +88,9 @@ struct TransferFailureTests {
         #expect(failure.kind == .other)
         #expect(!failure.message.contains("secret"))
         #expect(TransferFailure.mapping(CancellationError(), stage: .body, peer: peer).kind == .cancelled)
-        #expect(TransferFailure.mapping(TransferFailure(.redirect, "r"), stage: .body, peer: peer).kind == .redirect)
+        #expect(
+            TransferFailure.mapping(TransferFailure(.redirect, ErrorPhrase(.redirectNowhere)), stage: .body, peer: peer)
+                .kind == .redirect)
     }
 
     @Test(

@@ -16,6 +16,8 @@ final class AppProcess: Sendable {
             var total: Int64?
             var name: String
             var label: String?
+            var rateLimit: Int64?
+            var metered: Bool?
             var userInfo: [String: String]
             var priority: Int
         }

@@ -31,6 +31,29 @@ struct LostCatalogueTests {
         }
     }
 
+    @Test("what its user had paused stays paused when the list is made again, with its limits, and goes on when asked")
+    func paused() async throws {
+        try await AppHome.run { home in
+            home.server.serve("/a", Resource(size: Self.size, seed: 1))
+            let first = try home.app()
+            try await home.begin("a", in: first, bytes: 1_000_000, ["rateLimit": 3_000_000, "metered": false])
+            try await first.ask("pause", ["id": "a"])
+            await first.kill()
+            try lose(home, .deleted)
+            home.server.always("/a", .honest)
+            let second = try home.app()
+            let found = try await second.list()
+            #expect(found.map(\.state) == ["paused"])
+            #expect(found.map(\.rateLimit) == [3_000_000])
+            #expect(found.map(\.metered) == [false])
+            #expect(found.map(\.bytes) == [home.claimed("a")])
+            try await second.ask("resume", ["id": "a"])
+            try await second.ask("wait", ["id": "a", "state": "completed"])
+            try await second.close()
+            #expect(home.names == ["a"])
+        }
+    }
+
     @Test("is made again from the journals: order, labels, data and priorities", arguments: Loss.allCases)
     func rebuilt(_ loss: Loss) async throws {
         try await AppHome.run { home in

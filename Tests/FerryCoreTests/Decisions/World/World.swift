@@ -175,7 +175,7 @@ struct World {
         case .awaiting(let until, let reply, let fetch):
             switch reply {
             case .failure(let reason) where now >= until:
-                machine.ended(id, .failedBeforeHead(reason, isTransient: true), at: time, random: 0.5)
+                machine.ended(id, .failedBeforeHead(.words(reason), isTransient: true), at: time, random: 0.5)
                 leave(id)
             case .silence:
                 // It is answered when there is room.

@@ -1,0 +1,57 @@
+import FerryCore
+import Foundation
+
+extension FuzzTarget {
+    /// Resume data as it is, and the same object under a seal that is right: no fuzzer guesses one.
+    static func resumeData(_ input: [UInt8]) throws(BrokenPromise) {
+        try checkResumeData(Data(input))
+        if let sealed = resealed(Data(input)) { try checkResumeData(sealed) }
+    }
+
+    private static func checkResumeData(_ data: Data) throws(BrokenPromise) {
+        let read: ResumeData
+        do {
+            read = try ResumeData(data)
+        } catch {
+            try promise(error.code == .notResumable, "another error: \(error)")
+            return try promiseOneLine(error.message)
+        }
+        try promise(!read.sources.isEmpty && read.sources.allSatisfy { $0.credentials == nil }, "sources: \(read)")
+        for source in read.sources { try checkForm(of: source) }
+        try promise(read.partPath.utf8.first == UInt8(ascii: "/"), "a relative path: \(read.partPath.debugDescription)")
+        try promise(read.completedBytes >= 0 && read.completedBytes <= read.totalBytes ?? .max, "sizes: \(read)")
+        let written = read.data
+        try promise((try? ResumeData(written)) == read, "not read again: \(String(decoding: written, as: UTF8.self))")
+        guard let coded = try? JSONEncoder().encode(read) else {
+            throw BrokenPromise(description: "not coded: \(read)")
+        }
+        try promise((try? JSONDecoder().decode(ResumeData.self, from: coded)) == read, "coded as another: \(read)")
+        // One bit of it changed is seen, or changes nothing.
+        var damaged = written
+        let place = place(in: written)
+        damaged[damaged.startIndex + place] ^= 1 << UInt8(place % 8)
+        if let other = try? ResumeData(damaged) { try promise(other == read, "a changed bit at \(place) went unseen") }
+    }
+
+    private static func place(in data: Data) -> Int {
+        data.reduce(into: 7) { $0 = ($0 &* 31 &+ Int($1)) & 0xFFFF } % data.count
+    }
+
+    /// As `docs/resume-data.md` describes it, by other means than the code that is checked.
+    private static func resealed(_ data: Data) -> Data? {
+        guard data.count <= 1 << 16, let json = try? JSONSerialization.jsonObject(with: data),
+            var object = json as? [String: Any]
+        else { return nil }
+        object["seal"] = nil
+        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+        guard let text = try? JSONSerialization.data(withJSONObject: object, options: options) else { return nil }
+        var remainder = UInt32.max
+        for byte in text {
+            remainder ^= UInt32(byte)
+            for _ in 0..<8 { remainder = remainder & 1 == 1 ? remainder >> 1 ^ 0xEDB8_8320 : remainder >> 1 }
+        }
+        let digits = String(~remainder, radix: 16)
+        object["seal"] = String(repeating: "0", count: 8 - digits.count) + digits
+        return try? JSONSerialization.data(withJSONObject: object, options: options)
+    }
+}

@@ -1,0 +1,33 @@
+#if os(Linux)
+    import Foundation
+    import SystemPackage
+    import Testing
+
+    @testable import FerryEngine
+
+    @Suite("A lock on a file")
+    struct LocalFileLockTests {
+        /// Between fork and exec a child has copies of all descriptors. A part file that was opened anew while the process
+        /// started some other program was once said to be another process's.
+        @Test("is given back by closing, although a child that is just being started has a copy of the descriptor")
+        func copied() throws {
+            let directory = try TemporaryDirectory()
+            let path = try directory.put("a", [1])
+            let file = try LocalFileSystem().open(path, .readWrite)
+            #expect(try file.tryLock())
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+                Int32($0)
+            }
+            let own = try #require(
+                descriptors.first {
+                    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path.string
+                })
+            let copy = dup(own)
+            defer { close(copy) }
+            file.close()
+            let again = try LocalFileSystem().open(path, .readWrite)
+            #expect(try again.tryLock())
+            again.close()
+        }
+    }
+#endif
