@@ -24,7 +24,8 @@ extension RemoteSession {
         }
     }
 
-    func ask<Answer: Decodable & Sendable>(_ call: DaemonCall, as type: Answer.Type) async throws(DownloadError) -> Answer
+    func ask<Answer: Decodable & Sendable>(_ call: DaemonCall, as type: Answer.Type) async throws(DownloadError)
+        -> Answer
     {
         var wasRepeated = false
         return try await ask(call, as: type, wasRepeated: &wasRepeated)

@@ -134,7 +134,8 @@ extension RemoteSession {
             // The other one that has the lock may be on its way: in, or out.
             let isTaken = error.code == .conflict
             return DownloadError(
-                .daemonUnavailable, ErrorPhrase(.daemonNotStarted, binary, error.phrase?.reason ?? .words(error.message)),
+                .daemonUnavailable,
+                ErrorPhrase(.daemonNotStarted, binary, error.phrase?.reason ?? .words(error.message)),
                 underlying: error.underlying,
                 recovery: isTaken ? .transient(retryAfter: nil) : .needsUser)
         case .ended(let status):

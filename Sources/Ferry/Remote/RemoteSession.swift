@@ -78,7 +78,8 @@ final class RemoteSession: Sendable {
     init(_ place: RemotePlace, _ configuration: DownloadManager.Configuration, clock: any EngineClock) {
         self.place = place
         self.clock = clock
-        client = DaemonClient(socket: place.socket ?? DaemonSocket.path(), session: place.identifier, wantsHandles: true)
+        client = DaemonClient(
+            socket: place.socket ?? DaemonSocket.path(), session: place.identifier, wantsHandles: true)
         state = Mutex(State(configuration: configuration))
     }
 

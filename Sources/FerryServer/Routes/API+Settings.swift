@@ -123,6 +123,7 @@ extension API {
             last = newest.number
         }
         try await manager.acknowledge(own)
+        launcher.acknowledged(own, in: visit.identifier)
         return Answer.nothing
     }
 

@@ -57,7 +57,9 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("pauses, resumes, cancels and restarts, and says whether that changed anything", arguments: BackendKind.allCases)
+    @Test(
+        "pauses, resumes, cancels and restarts, and says whether that changed anything", arguments: BackendKind.allCases
+    )
     func acted(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000), .stall(after: 500_000)])
@@ -84,7 +86,8 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("answers a repeated request with the listed one, and refuses it when asked to", arguments: BackendKind.allCases)
+    @Test(
+        "answers a repeated request with the listed one, and refuses it when asked to", arguments: BackendKind.allCases)
     func duplicates(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
@@ -285,7 +288,8 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("fails with the server's reason, in both languages, and goes on when resumed", arguments: BackendKind.allCases)
+    @Test(
+        "fails with the server's reason, in both languages, and goes on when resumed", arguments: BackendKind.allCases)
     func failed(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"])

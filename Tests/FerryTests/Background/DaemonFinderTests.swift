@@ -23,7 +23,8 @@ struct DaemonFinderTests {
                 testDescription: "named by a relative path", given: "tools/ferry", environment: ["PATH": "/usr/bin"],
                 places: ["/home/tools/ferry"]),
             Case(
-                testDescription: "named by the environment", environment: ["FERRY_BINARY": "/other", "PATH": "/usr/bin"],
+                testDescription: "named by the environment",
+                environment: ["FERRY_BINARY": "/other", "PATH": "/usr/bin"],
                 places: ["/other"]),
             Case(
                 testDescription: "not named", environment: ["FERRY_BINARY": "", "PATH": "/usr/bin:/bin"],
@@ -62,7 +63,9 @@ struct DaemonFinderTests {
     @Test("is reached through a socket where the system says, or the environment")
     func socket() {
         #expect(DaemonSocket.path(environment: [:], user: 1000) == "/tmp/ferry-1000/ferry.sock")
-        #expect(DaemonSocket.path(environment: ["XDG_RUNTIME_DIR": "/run/user/7"], user: 7) == "/run/user/7/ferry/ferry.sock")
+        #expect(
+            DaemonSocket.path(environment: ["XDG_RUNTIME_DIR": "/run/user/7"], user: 7)
+                == "/run/user/7/ferry/ferry.sock")
         #expect(DaemonSocket.path(environment: ["XDG_RUNTIME_DIR": "relative"], user: 7) == "/tmp/ferry-7/ferry.sock")
         let both = ["XDG_RUNTIME_DIR": "/run/user/7", "FERRY_SOCKET": "/x/y.sock"]
         #expect(DaemonSocket.path(environment: both, user: 7) == "/x/y.sock")

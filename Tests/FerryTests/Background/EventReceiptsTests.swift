@@ -6,7 +6,8 @@ import Testing
 @Suite("Receipts of numbered events")
 struct EventReceiptsTests {
     private func event(_ number: Int64?) -> DownloadEvent {
-        DownloadEvent(id: DownloadID(rawValue: "a"), date: Date(timeIntervalSince1970: 0), kind: .cancelled, number: number)
+        DownloadEvent(
+            id: DownloadID(rawValue: "a"), date: Date(timeIntervalSince1970: 0), kind: .cancelled, number: number)
     }
 
     @Test("let each event through once, however often the daemon tells it, in whatever order")

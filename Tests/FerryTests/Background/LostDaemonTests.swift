@@ -73,7 +73,8 @@ struct LostDaemonTests {
     func restarted() async throws {
         try await BackendHome.run(.daemon) { home in
             let daemon = try #require(home.daemon)
-            let resource = home.shop.serve(["/a", "/b"], [.stall(after: 1_000_000)])
+            let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
+            home.shop.serve(["/b"])
             let manager = home.manager()
             let recorder = Recorder()
             manager.setDelegate(recorder)
