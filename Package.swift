@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "FerryTerminal",
             dependencies: [
-                "Ferry",
+                "Ferry", "FerryAPI", "FerryCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),

@@ -71,11 +71,6 @@ extension RemoteSession {
 
     private func join(mayStart: Bool) async throws(DownloadError) -> EventReader {
         let greeting = try await greet(mayStart: mayStart)
-        guard greeting.minimum <= FerryAPI.version, greeting.api >= FerryAPI.minimumVersion else {
-            throw DownloadError(
-                .daemonUnavailable, ErrorPhrase(.daemonOtherVersion, "\(greeting.version), API \(greeting.api)"),
-                suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
-        }
         let session: SessionBody
         let stream: EventReader
         let last = state.withLock { $0.boot == greeting.boot ? $0.lastEvent : nil }
@@ -107,14 +102,14 @@ extension RemoteSession {
     private func greet(mayStart: Bool) async throws(DownloadError) -> Greeting {
         try DaemonSocket.check(client.socket)
         do throws(DaemonFailure) {
-            return try await client.send(DaemonCall(.greeting), as: Greeting.self)
+            return try await client.greet()
         } catch {
             guard case .unreachable = error, mayStart else { throw self.error(error) }
         }
         let reason = try await start()
         try DaemonSocket.check(client.socket)
         do throws(DaemonFailure) {
-            return try await client.send(DaemonCall(.greeting), as: Greeting.self)
+            return try await client.greet()
         } catch {
             // What it said itself says more than that nobody answers.
             if let reason, case .unreachable = error { throw reason }
@@ -235,23 +230,7 @@ extension RemoteSession {
     }
 
     /// What the app is told of a failure to talk with the daemon.
-    func error(_ failure: DaemonFailure) -> DownloadError {
-        switch failure {
-        case .refused(let error): error
-        case .unreachable(let reason):
-            DownloadError(
-                .daemonUnavailable, ErrorPhrase(.daemonSilent, client.socket), underlying: reason,
-                recovery: .transient(retryAfter: nil))
-        case .otherVersion(let what):
-            DownloadError(
-                .daemonUnavailable, ErrorPhrase(.daemonOtherVersion, what), suggestion: ErrorPhrase(.updateFerry),
-                recovery: .needsUser)
-        case .unreadable(let what):
-            DownloadError(
-                .daemonUnavailable, ErrorPhrase(.daemonUnreadable, what), suggestion: ErrorPhrase(.updateFerry),
-                recovery: .needsUser)
-        }
-    }
+    func error(_ failure: DaemonFailure) -> DownloadError { failure.error(socket: client.socket) }
 
     /// A call with a shape as its body.
     func call(_ route: Route, id: String = "", _ body: some Encodable) throws(DaemonFailure) -> DaemonCall {

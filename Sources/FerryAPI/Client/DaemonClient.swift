@@ -43,6 +43,15 @@ package struct DaemonClient: Sendable {
 
     // MARK: Asking
 
+    /// The first exchange. Throws `otherVersion` when the daemon and this program have no version in common.
+    package func greet() async throws(DaemonFailure) -> Greeting {
+        let greeting = try await send(DaemonCall(.greeting), as: Greeting.self)
+        guard greeting.minimum <= FerryAPI.version, greeting.api >= FerryAPI.minimumVersion else {
+            throw .otherVersion("\(greeting.version), API \(greeting.api)")
+        }
+        return greeting
+    }
+
     /// The answer of a request, as this shape.
     package func send<Answer: Decodable>(_ call: DaemonCall, as type: Answer.Type) async throws(DaemonFailure) -> Answer
     {

@@ -99,7 +99,8 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     /// Only over the Unix socket: 403 over TCP.
     package var isLocalOnly: Bool {
         switch self {
-        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .attach, .acknowledge, .detach, .makeCode: true
+        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .attach, .acknowledge, .detach, .makeCode:
+            true
         default: false
         }
     }

@@ -7,7 +7,7 @@ extension APISchemas {
                 "Greeting",
                 [
                     ("api", count), ("minimum", count), ("version", text), ("pid", count), ("session", text),
-                    ("boot", text),
+                    ("boot", text), ("port", optionalCount),
                 ]),
             answer("Translations", [("en", text), ("zh", text)]),
             answer(

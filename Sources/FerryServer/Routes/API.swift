@@ -16,6 +16,7 @@ struct API: Sendable {
     let launcher: Launcher
     let codes: OneTimeCodes
     let token: AccessToken
+    let addresses: AddressBook
     let started: Date
     let logger: Logger
 
@@ -61,7 +62,7 @@ struct API: Sendable {
         try Answer.json(
             Greeting(
                 version: FerryVersion.text, pid: Int(ProcessInfo.processInfo.processIdentifier),
-                session: visit.session, boot: station.boot))
+                session: visit.session, boot: station.boot, port: addresses.port))
     }
 
     private func login(_ visit: Visit) async throws -> Response {

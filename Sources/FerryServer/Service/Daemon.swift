@@ -74,7 +74,8 @@ package final class Daemon: Sendable {
             settings, file: SettingsFile(path: place.settings), manager: manager, station: station, sessions: sessions)
         api = API(
             manager: manager, station: station, speeds: SpeedBook(), sessions: sessions, settings: self.settings,
-            launcher: launcher, codes: OneTimeCodes(), token: token, started: Date(), logger: logger)
+            launcher: launcher, codes: OneTimeCodes(), token: token, addresses: addresses,
+            started: Date(), logger: logger)
         responder = DaemonResponder(api, token: token, port: settings.port, logger: logger)
         box.set(self.settings)
     }

@@ -91,8 +91,7 @@ struct DaemonAppHome: Sendable {
 
     /// The process of the daemon, which somebody has started; `nil` when nobody answers.
     func daemonID() async -> Int32? {
-        let greeting = try? await DaemonClient(socket: socket, session: "test").send(
-            DaemonCall(.greeting), as: Greeting.self)
+        let greeting = try? await DaemonClient(socket: socket, session: "test").greet()
         return greeting.map { Int32($0.pid) }
     }
 
