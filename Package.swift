@@ -116,7 +116,7 @@ let package = Package(
         .target(
             name: "FerryTerminal",
             dependencies: [
-                "Ferry",
+                "Ferry", "FerryAPI", "FerryCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),
@@ -209,10 +209,11 @@ let package = Package(
         .testTarget(
             name: "FerryTests",
             dependencies: [
-                "Ferry", "FerryCore", "FerryEngine", "FerryTesting", "ferry-app",
+                "Ferry", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app", "FerryCLI",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(

@@ -4,12 +4,20 @@ import FerryEngine
 import HTTPTypes
 
 extension DownloadManager {
-    /// A row as lists and events of the API show it.
-    package func listed(_ row: CatalogueRow) -> ListedDownload {
+    /// A row as lists and events of the API show it; with what handles of the library show, when it was read after
+    /// `revision` was taken.
+    package func listed(_ row: CatalogueRow, revision: UInt64? = nil) -> ListedDownload {
         let request = row.request
+        var snapshot: DownloadSnapshot?
+        if let revision { snapshot = scheduler?.snapshot(of: row, revision: revision) }
         var listed = ListedDownload(
-            status: status(of: row), session: row.session, url: request.sources.first?.text ?? "",
+            status: snapshot?.status ?? status(of: row), session: row.session, url: request.sources.first?.text ?? "",
             addedAt: row.createdAt)
+        if let snapshot {
+            listed.handle = HandleBody(
+                revision: snapshot.revision, finished: snapshot.finished,
+                request: NewDownload(snapshot.request.withoutSecrets))
+        }
         listed.directory = row.directory
         listed.position = Int(clamping: row.key.position)
         listed.priority = DownloadPriority(rawValue: row.key.priority)
@@ -29,7 +37,7 @@ extension DownloadManager {
         let picture = await self.picture(of: row)
         detail.sources = row.request.sources.map(\.text)
         detail.headers = row.request.headers.map(\.name)
-        if let live = backend.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
+        if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
         detail.download.validator = picture?.identity.etag ?? picture?.identity.lastModified
         detail.response = DownloadDetail.Response(
             type: row.finished?.contentType ?? picture?.identity.contentType,

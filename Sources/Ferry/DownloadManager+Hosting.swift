@@ -66,8 +66,19 @@ extension DownloadManager {
     }
 
     /// How a row stands now.
-    package func status(of row: CatalogueRow) -> DownloadStatus {
-        scheduler?.status(of: row) ?? LiveDownload(row, secrets: nil, readers: RowReaders()).status
+    package func status(of row: CatalogueRow) -> DownloadStatus { scheduler?.status(of: row) ?? row.status }
+
+    /// A revision to give to rows that are read after this call; see ``DownloadSnapshot/revision``.
+    package static func nextRevision() -> UInt64 { Revision.next() }
+
+    /// As ``adopt(_:)``, for a session.
+    package func adopt(_ path: String, for session: String) async throws(DownloadError) -> Download {
+        handle(try await local.adopt(Self.absolute(path), session: session))
+    }
+
+    /// As ``storage()``, of one session, whose directory this is.
+    package func storage(session: String, directory: String) async throws(DownloadError) -> StorageReport {
+        try await local.storageReport(session: session, directory: directory)
     }
 
     /// Those that run now, with the session that they belong to.

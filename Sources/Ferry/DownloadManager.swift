@@ -32,9 +32,13 @@ public final class DownloadManager: Sendable {
     package init(
         _ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil
     ) {
-        backend = Scheduler(
-            configuration: configuration, engine: engine,
-            monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+        if case .daemon(let place) = configuration.storage {
+            backend = RemoteSession(place, configuration, clock: engine.clock)
+        } else {
+            backend = Scheduler(
+                configuration: configuration, engine: engine,
+                monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+        }
     }
 
     deinit { backend.letGo() }
@@ -225,8 +229,8 @@ public final class DownloadManager: Sendable {
     func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
 
     /// The handle of the download that an event is about; `nil` when it is not listed any more.
-    func handle(for event: DownloadEvent) async -> Download? {
-        (try? await backend.download(event.id)).flatMap { $0 }.map(handle)
+    func handle(for event: DownloadEvent) async throws(DownloadError) -> Download? {
+        try await backend.download(event.id).map(handle)
     }
 
     static func absolute(_ path: String) -> String {

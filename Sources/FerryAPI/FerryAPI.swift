@@ -23,6 +23,8 @@ package enum FerryAPI {
     package static let versionHeader = "Ferry-Version"
     /// Names the session that a request is about.
     package static let sessionHeader = "Ferry-Session"
+    /// Sent with `1` by clients that want ``HandleBody`` in answers.
+    package static let handlesHeader = "Ferry-Handles"
     /// The session of the command line and the page.
     package static let defaultSession = "default"
     /// The value of `session=` that means every session.

@@ -28,7 +28,14 @@ enum ShapeSamples {
         download.rateLimit = 10
         download.network = NetworkRule(allowsMetered: true, allowsConstrained: false)
         download.endedAt = date
+        download.handle = handle
         return download
+    }
+
+    static var handle: HandleBody {
+        HandleBody(
+            revision: 3, finished: FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong),
+            request: NewDownload(urls: ["http://h/n"]))
     }
 
     static let states: [DownloadState] = [
@@ -130,7 +137,7 @@ enum ShapeSamples {
     /// By the name of their schema.
     static var all: [(String, any Encodable)] {
         var all: [(String, any Encodable)] = [
-            ("Greeting", Greeting(version: "1", pid: 1, session: "s", boot: "b")),
+            ("Greeting", Greeting(version: "1", pid: 1, session: "s", boot: "b", port: 1)),
             ("Translations", Translations(en: "e", zh: "z")), ("ErrorBody", ErrorBody(error)),
             ("ErrorBody", ErrorBody(DownloadError(.disk, "m"))),
             ("ProgressBody", ProgressBody(DownloadProgress())), ("DownloadPage", DownloadPage(items: [], total: 0)),
@@ -146,6 +153,9 @@ enum ShapeSamples {
             ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("NewDownload", new),
             ("NewDownloads", NewDownloads([new])), ("ChangeBody", change), ("SettingsChange", settingsChange),
             ("MoveBody", MoveBody.first), ("RelocateBody", RelocateBody(directory: "/d")),
+            ("AdoptBody", AdoptBody(path: "/p")),
+            ("HandleBody", handle),
+            ("StorageBody", StorageBody(partBytes: 1, finishedBytes: 2, orphanedParts: ["/p"], orphanedBytes: 3)),
             ("ResumeDataBody", ResumeDataBody(Data([1]))), ("SelectionBody", SelectionBody(ids: ["a"])),
             ("ClearBody", ClearBody(.all)), ("AcknowledgeBody", AcknowledgeBody([1])), ("CodeBody", CodeBody("c")),
             (

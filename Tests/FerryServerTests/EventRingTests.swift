@@ -76,30 +76,48 @@ struct EventRingTests {
 
 @Suite("When the app of a session is launched")
 struct LaunchPolicyTests {
-    @Test("once for a burst, and not while somebody is there or it still runs")
+    @Test("once for a burst, and not while it still runs, nor soon after")
     func bursts() {
         var policy = LaunchPolicy()
         #expect(policy.decide(hasClient: false, at: .zero) == .nothing)
-        policy.ended()
-        policy.ended()
+        policy.ended(1)
+        policy.ended(2)
         #expect(policy.decide(hasClient: false, at: .zero) == .launch)
-        policy.ended()
+        policy.ended(3)
         #expect(policy.decide(hasClient: false, at: .seconds(1)) == .nothing)
         policy.exited()
         #expect(policy.decide(hasClient: false, at: .seconds(2)) == .wait(until: LaunchPolicy.pause))
         #expect(policy.decide(hasClient: false, at: LaunchPolicy.pause) == .launch)
     }
 
-    @Test("who is there is told, and not launched")
+    @Test("not while somebody is there, but when he has left without having handled it")
     func attached() {
         var policy = LaunchPolicy()
-        policy.ended()
+        policy.ended(1)
         #expect(policy.decide(hasClient: true, at: .zero) == .nothing)
+        policy.acknowledged([1])
         #expect(policy.decide(hasClient: false, at: .zero) == .nothing)
-        policy.ended()
-        policy.attached()
-        #expect(policy.decide(hasClient: false, at: .zero) == .nothing)
-        policy.ended()
+        policy.ended(2)
+        #expect(policy.decide(hasClient: true, at: .zero) == .nothing)
         #expect(policy.decide(hasClient: false, at: .zero) == .launch)
+    }
+
+    @Test("never twice for what it leaves alone")
+    func stubborn() {
+        var policy = LaunchPolicy()
+        policy.ended(7)
+        #expect(policy.decide(hasClient: false, at: .zero) == .launch)
+        policy.exited()
+        #expect(policy.decide(hasClient: false, at: .seconds(1000)) == .nothing)
+        policy.ended(8)
+        #expect(policy.decide(hasClient: false, at: .seconds(1000)) == .launch)
+    }
+
+    @Test("for what waited before the daemon began, once its clients have had time to come back")
+    func restarted() {
+        var policy = LaunchPolicy(earliest: .seconds(10))
+        policy.ended(1)
+        #expect(policy.decide(hasClient: false, at: .seconds(1)) == .wait(until: .seconds(10)))
+        #expect(policy.decide(hasClient: false, at: .seconds(10)) == .launch)
     }
 }

@@ -6,14 +6,21 @@ import Synchronization
 /// Downloads that are begun already: in a part file, in resume data.
 extension Scheduler {
     /// Lists what a part file holds, under the identifier in its journal.
-    func adopt(_ path: String) async throws(DownloadError) -> LiveDownload {
+    func adopt(_ path: String) async throws(DownloadError) -> LiveDownload { try await adopt(path, session: nil) }
+
+    func adopt(_ path: String, session: String?) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
         let found = try await find(path)
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
-        if let listed = try await live(DownloadID(rawValue: found.record.id), in: store) { return listed }
-        return try await list(found, nil, in: store)
+        if let listed = try await live(DownloadID(rawValue: found.record.id), in: store) {
+            guard session == nil || listed.session == session else {
+                throw DownloadError(.conflict, ErrorPhrase(.belongsToAnother, path), recovery: .needsUser)
+            }
+            return listed
+        }
+        return try await list(found, session, in: store)
     }
 
     private static let wasUsed = DownloadError(

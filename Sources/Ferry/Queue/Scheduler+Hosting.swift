@@ -24,6 +24,15 @@ extension Scheduler {
         return live.status
     }
 
+    /// All that a handle of a row would show; `revision` is older than what was read of it.
+    func snapshot(of row: CatalogueRow, revision: UInt64) -> DownloadSnapshot {
+        if let live = known(row.id) { return live.snapshot }
+        var status = row.status
+        if status.state == .waiting(.slot), let reason = standing(of: row.id) { status.state = .waiting(reason) }
+        return DownloadSnapshot(
+            status: status, request: row.request(with: nil), finished: row.finished, revision: revision)
+    }
+
     /// Those that run, with whom they belong to.
     var running: [(status: DownloadStatus, session: String)] {
         let lives = state.withLock { state in state.runs.keys.compactMap { state.live[$0]?.live } }

@@ -214,17 +214,22 @@ extension ListChange {
 extension LiveDownload {
     /// What the store knows of it.
     convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: RowReaders) {
-        var state = row.state
+        self.init(
+            request: row.request(with: secrets), status: row.status, session: row.session, finished: row.finished,
+            readers: readers)
+    }
+}
+
+extension CatalogueRow {
+    /// Where it stands while it does not run.
+    var status: DownloadStatus {
+        var state = state
         switch state {
         case .downloading, .verifying: state = .waiting(.slot)
         case .waiting, .paused, .failed, .completed, .cancelled: break
         }
-        self.init(
-            request: row.request(with: secrets),
-            status: DownloadStatus(
-                id: row.id, state: state,
-                progress: DownloadProgress(completedBytes: row.completedBytes, totalBytes: row.totalBytes),
-                name: row.name, path: row.path),
-            session: row.session, finished: row.finished, readers: readers)
+        return DownloadStatus(
+            id: id, state: state, progress: DownloadProgress(completedBytes: completedBytes, totalBytes: totalBytes),
+            name: name, path: path)
     }
 }

@@ -5,15 +5,17 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     case greeting, openAPI
     case list, add, show, change, remove
     case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history
-    case pauseMany, resumeMany, clear
-    case plan, settings, changeSettings, network, statistics
+    case adopt, pauseMany, resumeMany, clear
+    case plan, settings, changeSettings, network, statistics, storage
     case events
     case sessions, attach, acknowledge, detach
     case login, makeCode
 
     package var method: HTTPRequest.Method {
         switch self {
-        case .greeting, .openAPI, .list, .show, .history, .settings, .network, .statistics, .events, .sessions: .get
+        case .greeting, .openAPI, .list, .show, .history, .settings, .network, .statistics, .storage, .events,
+            .sessions:
+            .get
         case .change, .changeSettings: .patch
         case .remove: .delete
         default: .post
@@ -37,6 +39,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .keepResumeData: "/downloads/{id}/resume-data"
         case .addResumeData: "/downloads/resume-data"
         case .history: "/downloads/{id}/events"
+        case .adopt: "/downloads/adopt"
         case .pauseMany: "/downloads/pause"
         case .resumeMany: "/downloads/resume"
         case .clear: "/downloads/clear"
@@ -44,6 +47,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .settings, .changeSettings: "/settings"
         case .network: "/network"
         case .statistics: "/statistics"
+        case .storage: "/storage"
         case .events: "/events"
         case .sessions, .attach: "/sessions"
         case .acknowledge: "/sessions/{session}/acknowledge"
@@ -72,6 +76,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .keepResumeData: "Take it off the list and keep what is there"
         case .addResumeData: "Go on with what resume data leads to"
         case .history: "What happened to it, with the reasons; oldest first"
+        case .adopt: "List what a part file holds, and go on with it"
         case .pauseMany: "Pause these, or all of the session"
         case .resumeMany: "Resume these, or all of the session"
         case .clear: "Take those that have ended off the list"
@@ -80,6 +85,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .changeSettings: "Change limits and rules at once"
         case .network: "What the network is like"
         case .statistics: "Counts, speed, bytes, free space"
+        case .storage: "What the session holds on the disk, and part files in its directory that nobody lists"
         case .events: "What changes, as server-sent events"
         case .sessions: "The sessions that are known"
         case .attach: "Register a session, or attach to it"
@@ -93,7 +99,8 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     /// Only over the Unix socket: 403 over TCP.
     package var isLocalOnly: Bool {
         switch self {
-        case .relocate, .keepResumeData, .addResumeData, .attach, .acknowledge, .detach, .makeCode: true
+        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .attach, .acknowledge, .detach, .makeCode:
+            true
         default: false
         }
     }

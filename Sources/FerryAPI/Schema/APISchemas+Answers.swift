@@ -7,7 +7,7 @@ extension APISchemas {
                 "Greeting",
                 [
                     ("api", count), ("minimum", count), ("version", text), ("pid", count), ("session", text),
-                    ("boot", text),
+                    ("boot", text), ("port", optionalCount),
                 ]),
             answer("Translations", [("en", text), ("zh", text)]),
             answer(
@@ -19,7 +19,7 @@ extension APISchemas {
                 ],
                 optional: ["suggestion", "underlying", "recovery", "phrase", "suggestionPhrase", "suggestions"]),
             answer("ProgressBody", progress),
-            answer("ListedDownload", download),
+            answer("ListedDownload", download, optional: ["handle"]),
             answer("DownloadPage", [("items", list("ListedDownload")), ("total", count), ("offset", count)]),
             answer("DownloadItems", [("items", list("ListedDownload"))]),
             answer(
@@ -34,7 +34,7 @@ extension APISchemas {
                 download + [
                     ("sources", texts), ("headers", texts), ("segments", list("Segment")),
                     ("response", Route.reference("Response")), ("speeds", ["type": "array", "items": bytes]),
-                ]),
+                ], optional: ["handle"]),
             answer("ActionBody", [("changed", flag), ("download", Route.reference("ListedDownload"))]),
             answer("CountBody", [("changed", count)]),
             answer(
@@ -75,6 +75,15 @@ extension APISchemas {
                     ("cancelled", count), ("bytesPerSecond", bytes), ("partBytes", bytes), ("finishedBytes", bytes),
                     ("freeBytes", bytes), ("uptime", seconds),
                 ]),
+            answer(
+                "StorageBody",
+                [
+                    ("partBytes", bytes), ("finishedBytes", bytes), ("orphanedParts", texts), ("orphanedBytes", bytes),
+                ]),
+            answer(
+                "HandleBody",
+                [("revision", count), ("finished", ["type": "object"]), ("request", Route.reference("NewDownload"))],
+                optional: ["finished", "request"]),
             answer(
                 "PlanBody",
                 [
@@ -133,7 +142,7 @@ extension APISchemas {
             ("proof", optionalWords(Proof.allCases.map(\.rawValue))), ("validator", optionalText),
             ("checksum", optionalText), ("rateLimit", optionalBytes), ("maxConnections", count),
             ("allowsMetered", optionalFlag), ("allowsConstrained", optionalFlag), ("addedAt", time),
-            ("endedAt", optionalTime),
+            ("endedAt", optionalTime), ("handle", Route.reference("HandleBody")),
         ]
     }
 }

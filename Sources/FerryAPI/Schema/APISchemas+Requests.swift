@@ -57,6 +57,7 @@ extension APISchemas {
                     )
                 ], required: ["to"]),
             request("RelocateBody", [("directory", text)], required: ["directory"]),
+            request("AdoptBody", [("path", text)], required: ["path"]),
             request(
                 "ResumeDataBody", [("resumeData", ["type": "string", "contentEncoding": "base64"])],
                 required: ["resumeData"]),

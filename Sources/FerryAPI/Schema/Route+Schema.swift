@@ -64,6 +64,7 @@ extension Route {
         case .move: Self.reference("MoveBody")
         case .relocate: Self.reference("RelocateBody")
         case .addResumeData: Self.reference("ResumeDataBody")
+        case .adopt: Self.reference("AdoptBody")
         case .pauseMany, .resumeMany: Self.reference("SelectionBody")
         case .clear: Self.reference("ClearBody")
         case .plan: Self.reference("NewDownload")
@@ -83,7 +84,7 @@ extension Route {
         switch self {
         case .remove, .acknowledge, .detach: [204]
         case .add, .attach: [201, 200]
-        case .addResumeData, .makeCode: [201]
+        case .addResumeData, .adopt, .makeCode: [201]
         default: [200]
         }
     }
@@ -96,7 +97,7 @@ extension Route {
         case .list: Self.reference("DownloadPage")
         case .add: ["oneOf": [Self.reference("ListedDownload"), Self.reference("DownloadItems")]]
         case .show: Self.reference("DownloadDetail")
-        case .change, .addResumeData: Self.reference("ListedDownload")
+        case .change, .addResumeData, .adopt: Self.reference("ListedDownload")
         case .pause, .resume, .cancel, .restart, .move, .relocate: Self.reference("ActionBody")
         case .keepResumeData: Self.reference("ResumeDataBody")
         case .history: Self.reference("EventItems")
@@ -105,6 +106,7 @@ extension Route {
         case .settings, .changeSettings: Self.reference("SettingsBody")
         case .network: Self.reference("NetworkBody")
         case .statistics: Self.reference("StatisticsBody")
+        case .storage: Self.reference("StorageBody")
         case .events:
             [
                 "type": "string",

@@ -11,10 +11,12 @@ package struct Greeting: Codable, Sendable, Hashable {
     package var session: String
     /// Names this life of the daemon: another one has another tag, and events of another count.
     package var boot: String
+    /// Where the page is served on loopback; `nil` where that is off.
+    package var port: Int?
 
     package init(
         api: Int = FerryAPI.version, minimum: Int = FerryAPI.minimumVersion, version: String, pid: Int, session: String,
-        boot: String
+        boot: String, port: Int? = nil
     ) {
         self.api = api
         self.minimum = minimum
@@ -22,5 +24,21 @@ package struct Greeting: Codable, Sendable, Hashable {
         self.pid = pid
         self.session = session
         self.boot = boot
+        self.port = port
+    }
+}
+
+extension Greeting {
+    enum CodingKeys: String, CodingKey, CaseIterable { case api, minimum, version, pid, session, boot, port }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(api, forKey: .api)
+        try members.encode(minimum, forKey: .minimum)
+        try members.encode(version, forKey: .version)
+        try members.encode(pid, forKey: .pid)
+        try members.encode(session, forKey: .session)
+        try members.encode(boot, forKey: .boot)
+        try members.encode(port, forKey: .port)
     }
 }

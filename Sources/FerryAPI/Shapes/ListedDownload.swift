@@ -26,6 +26,8 @@ package struct ListedDownload: Sendable, Hashable {
     package var network = NetworkRule()
     package var addedAt: Date
     package var endedAt: Date?
+    /// For clients that ask for it: what a handle of the library shows beside all this.
+    package var handle: HandleBody?
 
     package init(status: DownloadStatus, session: String, url: String, addedAt: Date) {
         self.status = status
@@ -41,7 +43,7 @@ extension ListedDownload: Codable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case id, session, name, url, state, waitReason, until, error, actions, progress, path, directory, position
         case priority, label, userInfo, proof, validator, checksum, rateLimit, maxConnections, allowsMetered
-        case allowsConstrained, addedAt, endedAt
+        case allowsConstrained, addedAt, endedAt, handle
     }
 
     package init(from decoder: any Decoder) throws {
@@ -78,6 +80,7 @@ extension ListedDownload: Codable {
             allowsConstrained: try container.decodeIfPresent(Bool.self, forKey: .allowsConstrained))
         addedAt = try container.decodeDate(forKey: .addedAt)
         endedAt = try container.decodeDateIfPresent(forKey: .endedAt)
+        handle = try container.decodeIfPresent(HandleBody.self, forKey: .handle)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -108,5 +111,6 @@ extension ListedDownload: Codable {
         try container.encode(network.allowsConstrained, forKey: .allowsConstrained)
         try container.encode(date: addedAt, forKey: .addedAt)
         try container.encode(date: endedAt, forKey: .endedAt)
+        try container.encodeIfPresent(handle, forKey: .handle)
     }
 }

@@ -22,6 +22,32 @@ package struct ResumeDataBody: Codable, Sendable, Hashable {
     }
 }
 
+/// `POST /downloads/adopt`: the absolute path of a part file or its journal.
+package struct AdoptBody: Codable, Sendable, Hashable {
+    package var path: String
+    package init(path: String) { self.path = path }
+    enum CodingKeys: String, CodingKey, CaseIterable { case path }
+    package init(from decoder: any Decoder) throws {
+        path = try decoder.members(CodingKeys.self).decode(String.self, forKey: .path)
+    }
+}
+
+/// What `GET /storage` answers: what the session's downloads hold on the disk.
+package struct StorageBody: Codable, Sendable, Hashable {
+    package var partBytes: Int64
+    package var finishedBytes: Int64
+    /// Part files in the session's directory that no listed download names.
+    package var orphanedParts: [String]
+    package var orphanedBytes: Int64
+
+    package init(partBytes: Int64, finishedBytes: Int64, orphanedParts: [String], orphanedBytes: Int64) {
+        self.partBytes = partBytes
+        self.finishedBytes = finishedBytes
+        self.orphanedParts = orphanedParts
+        self.orphanedBytes = orphanedBytes
+    }
+}
+
 /// `POST /downloads/pause`, `…/resume`: these, or all of the session.
 package struct SelectionBody: Codable, Sendable, Hashable {
     package var ids: [String]?
@@ -34,7 +60,7 @@ package struct SelectionBody: Codable, Sendable, Hashable {
 
 /// `POST /downloads/clear`: which downloads that have ended leave the list.
 package struct ClearBody: Codable, Sendable, Hashable {
-    package enum Which: String, Codable, Sendable, Hashable, CaseIterable { case completed, failed, all }
+    package enum Which: String, Codable, Sendable, Hashable, CaseIterable { case completed, failed, cancelled, all }
     package var which: Which
     package var deleteFiles: Bool
     package init(_ which: Which, deleteFiles: Bool = false) {

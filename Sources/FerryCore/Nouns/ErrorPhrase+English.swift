@@ -67,6 +67,15 @@ extension ErrorPhrase.Key {
         case .nothingLeft: "{0} has ended: there is nothing to go on with"
         case .credentialsNotKept: "the credentials of {0} were not kept"
 
+        case .daemonNotFound: "the daemon does not run, and the program ferry was not found: {0}"
+        case .daemonNotStarted: "{0} could not be started as the daemon: {1}"
+        case .daemonSilent: "the daemon does not answer at {0}"
+        case .daemonOtherVersion: "the daemon speaks another version than this program: {0}"
+        case .daemonUnreadable: "the daemon says what cannot be read: {0}"
+        case .socketUnsafe: "the directory {0} of the daemon's socket is not this user's alone"
+        case .streamStaysHere: "a download into a stream cannot be handed to the daemon"
+        case .waitForDaemonWasCancelled: "waiting for the daemon was cancelled"
+
         case .leftAsItIs: "What is here was left as it is."
         case .orRestart: "Without --no-restart it begins again; what is here was left as it is."
         case .giveCredentials: "Give --user or --header, and run it again; what is here is kept."
@@ -80,6 +89,7 @@ extension ErrorPhrase.Key {
         case .startAnew: "Start the download anew; a part file that is still there is found by its URL."
         case .updateFerry: "Update Ferry."
         case .useListed: "Use the listed one, or add another one on purpose."
+        case .giveBinary: "Install ferry, or name its path in FERRY_BINARY."
 
         case .unusableURL: "{0}"
         case .unusableName: "the name “{0}” cannot be used: {1}"

@@ -58,6 +58,15 @@ extension ErrorPhrase.Key {
         case .nothingLeft: "{0} 已结束，没有可继续的内容"
         case .credentialsNotKept: "{0} 的凭据没有保存"
 
+        case .daemonNotFound: "Ferry 后台服务没有运行，也找不到 ferry 程序：{0}"
+        case .daemonNotStarted: "无法将 {0} 启动为 Ferry 后台服务：{1}"
+        case .daemonSilent: "Ferry 后台服务在 {0} 没有应答"
+        case .daemonOtherVersion: "Ferry 后台服务与本程序的版本不一致：{0}"
+        case .daemonUnreadable: "无法读懂 Ferry 后台服务的应答：{0}"
+        case .socketUnsafe: "后台服务套接字所在的目录 {0} 并非当前用户独有"
+        case .streamStaysHere: "写入流的下载无法交给后台服务"
+        case .waitForDaemonWasCancelled: "对 Ferry 后台服务的等待已取消"
+
         case .leftAsItIs: "已有的内容保持不变。"
         case .orRestart: "不加 --no-restart 则会从头开始；已有的内容保持不变。"
         case .giveCredentials: "请用 --user 或 --header 提供凭据后重新运行；已有的内容会保留。"
@@ -71,6 +80,7 @@ extension ErrorPhrase.Key {
         case .startAnew: "请重新开始下载；如果部分文件还在，会通过网址找到它。"
         case .updateFerry: "请更新 Ferry。"
         case .useListed: "请使用已列出的下载，或明确添加另一个。"
+        case .giveBinary: "请安装 ferry，或用 FERRY_BINARY 指明它的路径。"
 
         case .unusableURL: "网址无法使用：{0}"
         case .unusableName: "名称“{0}”无法使用：{1}"

@@ -103,6 +103,9 @@ extension ErrorPhrase {
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
         case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept, notInThatPriority, itWasCancelled
+        // The daemon
+        case daemonNotFound, daemonNotStarted, daemonSilent, daemonOtherVersion, daemonUnreadable
+        case socketUnsafe, streamStaysHere, waitForDaemonWasCancelled
         // The catalogue
         case listClosed, catalogueOpening, catalogueReading, catalogueEntry, catalogueWriting, catalogueClosing
         case newerCatalogue, noCatalogue, foreignFile, noFile, openHere, openElsewhere, openInProcess
@@ -110,7 +113,7 @@ extension ErrorPhrase {
 
         // What can be done
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, runAgain, giveChecksum, keptMarked, doNotUse
-        case makeRoom, minFree, startAnew, updateFerry, useListed
+        case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
         case useRunning, shorterSocket, removeOrChoose, closeOrChoose, giveDescriptor, writeObject

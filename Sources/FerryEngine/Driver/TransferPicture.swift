@@ -1,3 +1,4 @@
+import Synchronization
 package import FerryCore
 import Synchronization
 

@@ -12,8 +12,8 @@ struct Broadcaster: Sendable {
     let speeds: SpeedBook
     let doorbell: Doorbell
     let logger: Logger
-    /// Hears of every event, after everybody was told.
-    let heard: @Sendable (DownloadEvent, String) async -> Void
+    /// Hears of every event, before anybody can answer it; with whether it was told before the daemon began.
+    let heard: @Sendable (_ event: DownloadEvent, _ session: String, _ isEarlier: Bool) async -> Void
 
     /// More changes than this at once are not told one by one.
     static let mostChanges = 2000
@@ -58,8 +58,9 @@ struct Broadcaster: Sendable {
         guard ids.count + change.removed.count <= Self.mostChanges else { return station.forget() }
         for start in stride(from: 0, to: ids.count, by: 200) {
             let some = Array(ids[start..<min(ids.count, start + 200)])
+            let revision = DownloadManager.nextRevision()
             for row in (try? await manager.rows(some)) ?? [] {
-                station.publish(.state(manager.listed(row)), session: row.session)
+                station.publish(.state(manager.listed(row, revision: revision)), session: row.session)
             }
         }
         if !change.removed.isEmpty {
@@ -75,10 +76,10 @@ struct Broadcaster: Sendable {
         let session = await session(of: event)
         // Those that ended earlier are told to each client as it comes.
         let isEarlier = event.number.map { $0 <= lastPending } ?? false
+        await heard(event, session, isEarlier)
         if !isEarlier, station.isFollowed {
             station.publish(.happened(EventBody(event, session: session)), session: session, ending: event.number)
         }
-        await heard(event, session)
     }
 
     private func session(of event: DownloadEvent) async -> String {

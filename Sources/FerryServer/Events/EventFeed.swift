@@ -72,7 +72,7 @@ struct EventFeed: Sendable {
         let place = station.lastID
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
         let snapshot = StreamEvent.Snapshot(
-            items: page.rows.map(manager.listed), total: page.total, settings: settings.current.body,
+            items: page.rows.map { manager.listed($0) }, total: page.total, settings: settings.current.body,
             network: NetworkBody(manager.network))
         try await send(.reset(snapshot), place, to: &writer)
         var number: Int64 = 0

@@ -15,8 +15,9 @@ extension API {
     }
 
     private func answer(_ visit: Visit, changed: Bool) async throws -> Response {
+        let revision = visit.revision()
         let row = try await row(visit.id)
-        return try Answer.json(ActionBody(changed: changed, download: manager.listed(row)))
+        return try Answer.json(ActionBody(changed: changed, download: manager.listed(row, revision: revision)))
     }
 
     func move(_ visit: Visit) async throws -> Response {
@@ -53,7 +54,22 @@ extension API {
     func addResumeData(_ visit: Visit) async throws -> Response {
         let data = try ResumeData(try await visit.body(ResumeDataBody.self).resumeData)
         let download = try await manager.add(resumingWith: data, for: visit.session)
-        return try Answer.json(manager.listed(try await row(download.id)), status: .created)
+        return try await created(download, visit)
+    }
+
+    func adopt(_ visit: Visit) async throws -> Response {
+        let path = try await visit.body(AdoptBody.self).path
+        guard path.hasPrefix("/") else {
+            throw DownloadError(
+                .invalidRequest, "the path \(APIText.quote(path)) is not absolute", recovery: .needsUser)
+        }
+        return try await created(try await manager.adopt(path, for: visit.session), visit)
+    }
+
+    private func created(_ download: Download, _ visit: Visit) async throws -> Response {
+        let revision = visit.revision()
+        return try Answer.json(
+            manager.listed(try await row(download.id), revision: revision), status: .created)
     }
 
     func pauseMany(_ visit: Visit) async throws -> Response {
@@ -102,6 +118,7 @@ extension API {
             switch body.which {
             case .completed: .completed
             case .failed: .failed
+            case .cancelled: .cancelled
             case .all: .all
             }
         let filter = RowFilter(session: visit.session)

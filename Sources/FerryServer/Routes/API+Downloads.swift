@@ -13,9 +13,12 @@ extension API {
         var filter = RowFilter(session: try visit.session(in: items), search: query.search)
         if let words = query.states { filter.kinds = try kinds(words) }
         let order = RowOrder(column(query.sort), isDescending: query.order == .desc)
+        let revision = visit.revision()
         let page = try await manager.page(filter, order: order, offset: query.offset, limit: query.limit)
         return try Answer.json(
-            DownloadPage(items: page.rows.map(manager.listed), total: page.total, offset: query.offset))
+            DownloadPage(
+                items: page.rows.map { manager.listed($0, revision: revision) }, total: page.total,
+                offset: query.offset))
     }
 
     private func kinds(_ words: [String]) throws(Problem) -> Set<StateKind> {
@@ -53,9 +56,10 @@ extension API {
             Set(requests.compactMap(\.destination.place)).subtracting([directory(of: visit.session)]).sorted(),
             of: visit.session)
         let added = try await manager.add(requests, for: visit.session)
+        let revision = visit.revision()
         let rows = try await manager.rows(added.map(\.download.id))
         let byID = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
-        let listed = added.compactMap { byID[$0.download.id].map(manager.listed) }
+        let listed = added.compactMap { byID[$0.download.id].map { manager.listed($0, revision: revision) } }
         let status: HTTPResponse.Status = added.contains(where: \.isNew) ? .created : .ok
         guard new.isSingle else { return try Answer.json(DownloadItems(listed), status: status) }
         guard let one = listed.first else { throw notListed(added[0].download.id) }
@@ -77,7 +81,10 @@ extension API {
     }
 
     func show(_ visit: Visit) async throws -> Response {
-        var detail = await manager.detail(of: try await row(visit.id))
+        let revision = visit.revision()
+        let row = try await row(visit.id)
+        var detail = await manager.detail(of: row)
+        if let revision { detail.download = manager.listed(row, revision: revision) }
         detail.speeds = speeds.samples(of: visit.id)
         return try Answer.json(detail)
     }
@@ -88,7 +95,8 @@ extension API {
         let download = try await download(visit.id)
         if change.changesAnything { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.credentials { try await download.provide(credentials: credentials) }
-        return try Answer.json(manager.listed(try await row(visit.id)))
+        let revision = visit.revision()
+        return try Answer.json(manager.listed(try await row(visit.id), revision: revision))
     }
 
     func remove(_ visit: Visit) async throws -> Response {

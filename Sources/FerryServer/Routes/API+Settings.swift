@@ -69,6 +69,15 @@ extension API {
         return try Answer.json(body)
     }
 
+    func storage(_ visit: Visit) async throws -> Response {
+        _ = try visit.items([])
+        let report = try await manager.storage(session: visit.session, directory: directory(of: visit.session))
+        return try Answer.json(
+            StorageBody(
+                partBytes: report.partBytes, finishedBytes: report.finishedBytes, orphanedParts: report.orphanedParts,
+                orphanedBytes: report.orphanedBytes))
+    }
+
     // MARK: Sessions
 
     func listSessions(_ visit: Visit) async throws -> Response {
@@ -120,6 +129,7 @@ extension API {
             last = newest.number
         }
         try await manager.acknowledge(own)
+        launcher.acknowledged(own, in: visit.identifier)
         return Answer.nothing
     }
 

@@ -16,6 +16,7 @@ struct API: Sendable {
     let launcher: Launcher
     let codes: OneTimeCodes
     let token: AccessToken
+    let addresses: AddressBook
     let started: Date
     let logger: Logger
 
@@ -36,6 +37,7 @@ struct API: Sendable {
         case .relocate: try await relocate(visit)
         case .keepResumeData: try await keepResumeData(visit)
         case .addResumeData: try await addResumeData(visit)
+        case .adopt: try await adopt(visit)
         case .history: try await history(visit)
         case .pauseMany: try await pauseMany(visit)
         case .resumeMany: try await resumeMany(visit)
@@ -45,6 +47,7 @@ struct API: Sendable {
         case .changeSettings: try await changeSettings(visit)
         case .network: try Answer.json(NetworkBody(manager.network))
         case .statistics: try await statistics(visit)
+        case .storage: try await storage(visit)
         case .events: try events(visit)
         case .sessions: try await listSessions(visit)
         case .attach: try await attach(visit)
@@ -59,7 +62,7 @@ struct API: Sendable {
         try Answer.json(
             Greeting(
                 version: FerryVersion.text, pid: Int(ProcessInfo.processInfo.processIdentifier),
-                session: visit.session, boot: station.boot))
+                session: visit.session, boot: station.boot, port: addresses.port))
     }
 
     private func login(_ visit: Visit) async throws -> Response {

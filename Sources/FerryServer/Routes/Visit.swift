@@ -1,3 +1,4 @@
+import Ferry
 import FerryAPI
 import FerryCore
 import Foundation
@@ -20,6 +21,12 @@ struct Visit: Sendable {
     static let mostBytes = 16 << 20
     /// JSON nests at most so deep.
     static let mostDepth = 32
+
+    /// Before rows are read for an answer: what makes them comparable, for a client that asks for that.
+    func revision() -> UInt64? {
+        guard let name = HTTPField.Name(FerryAPI.handlesHeader), request.headers[name] == "1" else { return nil }
+        return DownloadManager.nextRevision()
+    }
 
     var id: DownloadID { DownloadID(rawValue: identifier) }
 

@@ -22,6 +22,9 @@ package final class AddressBook: Sendable {
     }
     private let state = Mutex(State())
 
+    /// The port on loopback now; `nil` where that is off, or not bound yet.
+    var port: Int? { state.withLock { $0.port } }
+
     /// How many listeners must be bound.
     func expect(_ count: Int) { state.withLock { $0.missing = count } }
 

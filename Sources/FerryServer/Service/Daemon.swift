@@ -75,7 +75,8 @@ package final class Daemon: Sendable {
             settings, file: SettingsFile(path: place.settings), manager: manager, station: station, sessions: sessions)
         api = API(
             manager: manager, station: station, speeds: SpeedBook(), sessions: sessions, settings: self.settings,
-            launcher: launcher, codes: OneTimeCodes(), token: token, started: Date(), logger: logger)
+            launcher: launcher, codes: OneTimeCodes(), token: token, addresses: addresses,
+            started: Date(), logger: logger)
         responder = DaemonResponder(api, token: token, port: settings.port, logger: logger)
         box.set(self.settings)
     }
@@ -123,7 +124,7 @@ package final class Daemon: Sendable {
     var broadcaster: Broadcaster {
         Broadcaster(
             manager: manager, station: station, speeds: api.speeds, doorbell: doorbell, logger: logger
-        ) { [self] event, session in await heard(event, session) }
+        ) { [self] in await heard($0, $1, isEarlier: $2) }
     }
 
     /// Hummingbird and the service group speak of their own; only what goes wrong is worth a line.
@@ -133,17 +134,21 @@ package final class Daemon: Sendable {
         return logger
     }
 
-    private func heard(_ event: DownloadEvent, _ session: String) async {
-        if case .completed(let file) = event.kind {
+    private func heard(_ event: DownloadEvent, _ session: String, isEarlier: Bool) async {
+        let isDefault = session == FerryAPI.defaultSession
+        // What an app has not handled is told at each start; only of the default ones that means that it is new.
+        if case .completed(let file) = event.kind, isDefault || !isEarlier {
             launcher.completed(file, id: event.id, session: session, command: settings.current.onComplete)
         }
         guard let number = event.number else { return }
         log(event, session)
         // Nobody comes back for those of the command line and the page.
-        if session == FerryAPI.defaultSession {
+        if isDefault {
             try? await manager.acknowledge([number])
+        } else if isEarlier {
+            launcher.waited(number, in: session)
         } else {
-            launcher.ended(in: session)
+            launcher.ended(number, in: session)
         }
     }
 }

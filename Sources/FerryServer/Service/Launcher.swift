@@ -21,16 +21,30 @@ final class Launcher: Sendable {
         station.whenClientsChange { [weak self] session in self?.clientsChanged(session) }
     }
 
-    /// Events that ended a download wait for this session.
-    func ended(in session: String) {
+    /// After the start of a daemon, its clients have this time to come back.
+    private static let grace: Duration = .seconds(10)
+
+    /// An event that ended a download waits for this session.
+    func ended(_ number: Int64, in session: String) { ended(number, in: session, LaunchPolicy()) }
+
+    /// One that waited when the daemon began.
+    func waited(_ number: Int64, in session: String) {
+        ended(number, in: session, LaunchPolicy(earliest: .sinceStart + Self.grace))
+    }
+
+    private func ended(_ number: Int64, in session: String, _ policy: LaunchPolicy) {
         guard let command = sessions.entry(session)?.launchCommand, !command.isEmpty else { return }
-        policies.withLock { $0[session, default: LaunchPolicy()].ended() }
+        policies.withLock { $0[session, default: policy].ended(number) }
         bell.ring()
     }
 
+    /// The app has handled these.
+    func acknowledged(_ numbers: [Int64], in session: String) {
+        policies.withLock { $0[session]?.acknowledged(numbers) }
+    }
+
     private func clientsChanged(_ session: String) {
-        guard station.clients(of: session) > 0 else { return bell.ring() }
-        policies.withLock { $0[session]?.attached() }
+        if station.clients(of: session) == 0 { bell.ring() }
     }
 
     /// Launches what is due until its task is cancelled.
