@@ -34,6 +34,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(
+            url: "https://github.com/apple/swift-configuration", from: "1.4.0",
+            traits: ["JSON", "Reloading", "CommandLineArguments"]),
     ],
     targets: [
         // Decides: nouns, and every decision as a pure value. No I/O, no clock, no randomness.
@@ -63,11 +68,23 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict + fuzzed),
+        // What the daemon and its clients say to each other: shapes, routes, events; and the client.
+        .target(
+            name: "FerryAPI",
+            dependencies: [
+                "FerryCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
         // Many downloads: the façade that apps use.
         .target(
             name: "Ferry",
             dependencies: [
-                "FerryCore", "FerryEngine", "CFerry",
+                "FerryCore", "FerryEngine", "FerryAPI", "CFerry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -76,11 +93,30 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        // The daemon's faces: HTTP API, event stream, page, sign-in. No download logic.
+        .target(
+            name: "FerryServer",
+            dependencies: [
+                "Ferry", "FerryAPI", "FerryCore", "CFerry",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            resources: [.embedInCode("Page/Assets")],
+            swiftSettings: strict),
         // What a terminal shows: bars, lines, JSON; and what arguments mean.
         .target(
             name: "FerryTerminal",
             dependencies: [
-                "Ferry",
+                "Ferry", "FerryAPI", "FerryCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: strict),
@@ -88,7 +124,8 @@ let package = Package(
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal",
+                "FerryTerminal", "FerryServer", "FerryAPI", "FerryCore",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -150,12 +187,33 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "FerryAPITests",
+            dependencies: [
+                "FerryAPI", "FerryCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FerryServerTests",
+            dependencies: [
+                "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "CFerry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "FerryTests",
             dependencies: [
-                "Ferry", "FerryCore", "FerryEngine", "FerryTesting", "ferry-app",
+                "Ferry", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app", "FerryCLI",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(
@@ -174,7 +232,11 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryCore", "FerryEngine",
+                "FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryAPI", "FerryCore", "FerryEngine",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: strict),

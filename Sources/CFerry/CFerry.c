@@ -1,3 +1,7 @@
+// For POSIX_SPAWN_SETSID.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "CFerry.h"
 
 #if defined(__linux__)
@@ -7,6 +11,7 @@
 #include <sys/socket.h>
 
 const short ferry_SPAWN_FLAGS = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+const short ferry_SPAWN_SESSION_FLAGS = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from)
     __attribute__((weak));

@@ -11,9 +11,17 @@ extension DownloadManager {
             case memory
             /// In a catalogue.
             case catalogue(identifier: String, directory: String, stateDirectory: String?)
+            /// By the daemon.
+            case daemon(RemotePlace)
 
             var isKept: Bool { if case .memory = self { false } else { true } }
-            var identifier: String? { if case .catalogue(let identifier, _, _) = self { identifier } else { nil } }
+            var identifier: String? {
+                switch self {
+                case .memory: nil
+                case .catalogue(let identifier, _, _): identifier
+                case .daemon(let place): place.identifier
+                }
+            }
         }
 
         /// Keeps nothing but the journals beside the part files: for one-shot programs.
@@ -34,6 +42,38 @@ extension DownloadManager {
                 storage: .catalogue(
                     identifier: identifier, directory: DownloadManager.absolute(directory.path),
                     stateDirectory: stateDirectory.map { DownloadManager.absolute($0.path) }))
+            configuration.waitsForUser = true
+            return configuration
+        }
+
+        /// Hands its downloads to the daemon: they go on when this process ends, and the next launch with the same
+        /// identifier finds them, and is told what ended meanwhile.
+        ///
+        /// The first use connects to the daemon, or starts it. Of the settings below those count that are a session's
+        /// own (`maxConcurrentDownloads`, `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`), under the
+        /// daemon's, and only once they are changed; the others are the daemon's.
+        ///
+        /// - Parameters:
+        ///   - identifier: The name of this session, as for ``default(identifier:directory:stateDirectory:)``; several
+        ///     managers, in several processes, may share one.
+        ///   - directory: Where downloads go by default; without one, where they went before, at first the user's
+        ///     Downloads.
+        ///   - binary: The program `ferry`, in case the daemon does not run; without one it is looked for in
+        ///     `FERRY_BINARY`, beside the app's own program, and in `PATH`.
+        ///   - launchCommand: A program and its arguments, run without a shell and with `FERRY_SESSION` set when
+        ///     downloads have ended and no process of this session is there; an empty one for none, `nil` for what was
+        ///     said before.
+        @available(iOS, unavailable, message: "only the system's own session goes on when an app is suspended")
+        @available(tvOS, unavailable, message: "only the system's own session goes on when an app is suspended")
+        @available(watchOS, unavailable, message: "only the system's own session goes on when an app is suspended")
+        @available(visionOS, unavailable, message: "only the system's own session goes on when an app is suspended")
+        public static func background(
+            identifier: String, directory: URL? = nil, binary: URL? = nil, launchCommand: [String]? = nil
+        ) -> Configuration {
+            let place = RemotePlace(
+                identifier: identifier, directory: directory.map { DownloadManager.absolute($0.path) },
+                binary: binary.map { DownloadManager.absolute($0.path) }, launchCommand: launchCommand)
+            var configuration = Configuration(storage: .daemon(place))
             configuration.waitsForUser = true
             return configuration
         }
@@ -73,6 +113,8 @@ extension DownloadManager {
         public var transfer = TransferSettings()
         /// Where faults that stop no download are written: a catalogue that cannot be kept. Default: nowhere.
         public var logger: Logger?
+        /// Whose downloads it holds beside its own. Default: nobody's.
+        package var hosted = HostedSessions()
 
         init(storage: Storage) { self.storage = storage }
 

@@ -32,9 +32,13 @@ public final class DownloadManager: Sendable {
     package init(
         _ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil
     ) {
-        backend = Scheduler(
-            configuration: configuration, engine: engine,
-            monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+        if case .daemon(let place) = configuration.storage {
+            backend = RemoteSession(place, configuration, clock: engine.clock)
+        } else {
+            backend = Scheduler(
+                configuration: configuration, engine: engine,
+                monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+        }
     }
 
     deinit { backend.letGo() }
@@ -82,13 +86,18 @@ public final class DownloadManager: Sendable {
 
     /// Adds many at once, all or none; the answers are in the order of the requests.
     public func download(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Download] {
+        try await backend.add(try checked(requests)).map(handle)
+    }
+
+    /// The requests with what can be known of them before a byte is fetched looked at.
+    func checked(_ requests: [DownloadRequest]) throws(DownloadError) -> [DownloadRequest] {
         var checked: [DownloadRequest] = []
         checked.reserveCapacity(requests.count)
         // What was looked at once is looked at again by each run, and an error then.
         var known = writable.withLock { $0 }
         for request in requests { checked.append(try request.checked(alreadyWritable: &known)) }
         writable.withLock { [known] in if $0.count < known.count { $0 = known } }
-        return try await backend.add(checked).map(handle)
+        return checked
     }
 
     /// Adds a download from one URL into a directory; by default the manager's, without one the working directory.
@@ -220,8 +229,8 @@ public final class DownloadManager: Sendable {
     func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
 
     /// The handle of the download that an event is about; `nil` when it is not listed any more.
-    func handle(for event: DownloadEvent) async -> Download? {
-        (try? await backend.download(event.id)).flatMap { $0 }.map(handle)
+    func handle(for event: DownloadEvent) async throws(DownloadError) -> Download? {
+        try await backend.download(event.id).map(handle)
     }
 
     static func absolute(_ path: String) -> String {

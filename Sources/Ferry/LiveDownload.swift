@@ -17,6 +17,8 @@ final class LiveDownload: Sendable {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         /// Nothing changes any more: the manager was shut down, or the download is not listed any longer.
         var isClosed = false
+        /// Of what is shown; see ``DownloadSnapshot/revision``.
+        var revision: UInt64
         weak var handle: Download?
 
         /// The status with what the driver says of its progress, while there is one.
@@ -28,17 +30,21 @@ final class LiveDownload: Sendable {
     }
 
     let id: DownloadID
+    /// Who asked for it.
+    let session: String
     /// What users do with one download happens one after the other.
     let turn = Turn()
     private let state: Mutex<State>
     private let readers: RowReaders
 
     init(
-        request: DownloadRequest, status: DownloadStatus, finished: FinishedDownload? = nil, readers: RowReaders
+        request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
+        readers: RowReaders, revision: UInt64 = Revision.next()
     ) {
         id = status.id
+        self.session = session
         self.readers = readers
-        state = Mutex(State(request: request, status: status, finished: finished))
+        state = Mutex(State(request: request, status: status, finished: finished, revision: revision))
     }
 
     var request: DownloadRequest { state.withLock { $0.request } }
@@ -69,13 +75,26 @@ final class LiveDownload: Sendable {
     // MARK: Changing
 
     func set(driver: DownloadDriver?) { state.withLock { $0.driver = driver } }
-    func set(request: DownloadRequest) { state.withLock { $0.request = request } }
-    func change(_ change: (inout DownloadRequest) -> Void) { state.withLock { change(&$0.request) } }
+    func set(request: DownloadRequest) {
+        state.withLock { state in
+            state.request = request
+            state.revision = Revision.next()
+        }
+    }
 
     func set(name: String, path: String?) {
         state.withLock { state in
+            state.revision = Revision.next()
             state.status.name = name
             if let path { state.status.path = path }
+        }
+    }
+
+    /// Its files are elsewhere now; without a path, nothing of it has a name.
+    func moved(to name: String, path: String?) {
+        state.withLock { state in
+            state.status.name = name
+            state.status.path = path
         }
     }
 
@@ -86,6 +105,7 @@ final class LiveDownload: Sendable {
         let progress = isEnd ? driver?.progress() : nil
         let waiting = state.withLock { state in
             state.status.state = new
+            state.revision = Revision.next()
             if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }
             if case .downloading = new {
@@ -114,6 +134,7 @@ final class LiveDownload: Sendable {
             state.status.progress = DownloadProgress()
             state.status.path = nil
             state.finished = nil
+            state.revision = Revision.next()
         }
     }
 
@@ -196,4 +217,58 @@ final class LiveDownload: Sendable {
         for continuation in waiting { continuation.resume() }
         for observer in observers { observer.finish() }
     }
+}
+
+// MARK: - Across processes
+
+extension LiveDownload {
+    /// All that it shows now.
+    var snapshot: DownloadSnapshot {
+        let (snapshot, driver) = state.withLock { state in
+            (
+                DownloadSnapshot(
+                    status: state.status, request: state.request, finished: state.finished, revision: state.revision),
+                state.driver
+            )
+        }
+        guard let progress = driver?.progress() else { return snapshot }
+        var live = snapshot
+        live.status.progress = progress
+        return live
+    }
+
+    /// Shows what another process says of it. False when something newer is shown already.
+    @discardableResult
+    func show(_ new: DownloadSnapshot) -> Bool {
+        let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
+            guard new.revision > state.revision else { return nil }
+            state.revision = new.revision
+            // Who asked for it here knows the secrets, which nobody sends back.
+            if state.request.withoutSecrets != new.request { state.request = new.request }
+            state.status = new.status
+            state.finished = new.finished
+            defer { state.waiting.removeAll() }
+            return state.waiting.values.map { $0 }
+        }
+        guard let waiting else { return false }
+        // Before whoever waits goes on: he finds this status in his updates.
+        publish()
+        for continuation in waiting { continuation.resume() }
+        return true
+    }
+
+    /// Shows how far another process has come; nothing unless it moves. False when it does not.
+    @discardableResult
+    func show(_ progress: DownloadProgress) -> Bool {
+        let isMoving = state.withLock { state in
+            guard state.status.state == .downloading || state.status.state == .verifying else { return false }
+            state.status.progress = progress
+            return true
+        }
+        if isMoving { publish() }
+        return isMoving
+    }
+
+    /// The other process is another one now: whatever it says next is newer.
+    func forgetRevision() { state.withLock { $0.revision = 0 } }
 }

@@ -15,7 +15,7 @@ struct FerryCommand: ParsableCommand {
               ferry plan https://example.com/large.iso
             """,
         version: "ferry \(Program.version)",
-        subcommands: [GetCommand.self, PlanCommand.self])
+        subcommands: [GetCommand.self, PlanCommand.self, ServeCommand.self, ServiceCommand.self])
 
     /// Reads the arguments and does what they say; the parser's own exit codes become ours.
     static func main(arguments: [String]) async -> FerryTerminal.ExitCode {
@@ -27,6 +27,8 @@ struct FerryCommand: ParsableCommand {
             switch try parseAsRoot(arguments) {
             case let get as GetCommand: return await Program.get(get.options)
             case let plan as PlanCommand: return await Program.plan(plan.options)
+            case let serve as ServeCommand: return await serve.serve()
+            case let service as ServiceCommand: return service.act()
             case var other:
                 try other.run()
                 return .done
@@ -37,7 +39,8 @@ struct FerryCommand: ParsableCommand {
                 return .done
             }
             let command = arguments.first { !$0.hasPrefix("-") } ?? ""
-            return Program.usage(message(for: error), command: ["get", "plan"].contains(command) ? command : "")
+            return Program.usage(
+                message(for: error), command: ["get", "plan", "serve", "service"].contains(command) ? command : "")
         }
     }
 }

@@ -3,8 +3,14 @@ import Ferry
 /// Says what the manager's delegate is told.
 final class AppListener: DownloadManagerDelegate {
     private let holds: Bool
+    /// Ends when all events have been told.
+    let allTold: AsyncStream<Never>
+    private let tellAll: AsyncStream<Never>.Continuation
 
-    init(holds: Bool) { self.holds = holds }
+    init(holds: Bool) {
+        self.holds = holds
+        (allTold, tellAll) = AsyncStream.makeStream()
+    }
 
     private func say(_ call: String, _ download: Download) {
         AppSession.say(["delegate": call, "id": download.id.rawValue])
@@ -26,5 +32,8 @@ final class AppListener: DownloadManagerDelegate {
 
     func downloadManager(_ manager: DownloadManager, didCancel download: Download) async { say("didCancel", download) }
 
-    func downloadManagerDidFinishEvents(_ manager: DownloadManager) async { AppSession.say(["delegate": "didFinish"]) }
+    func downloadManagerDidFinishEvents(_ manager: DownloadManager) async {
+        AppSession.say(["delegate": "didFinish"])
+        tellAll.finish()
+    }
 }

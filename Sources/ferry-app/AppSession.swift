@@ -11,9 +11,13 @@ import HTTPTypes
 
     init(_ settings: AppSettings) {
         self.settings = settings
-        var configuration = DownloadManager.Configuration.default(
-            identifier: settings.identifier, directory: URL(filePath: settings.directory),
-            stateDirectory: URL(filePath: settings.state))
+        let directory = URL(filePath: settings.directory)
+        var configuration =
+            settings.isBackground == true
+            ? DownloadManager.Configuration.background(
+                identifier: settings.identifier, directory: directory, launchCommand: settings.launchCommand)
+            : DownloadManager.Configuration.default(
+                identifier: settings.identifier, directory: directory, stateDirectory: URL(filePath: settings.state))
         configuration.maxConcurrentDownloads = settings.limit
         configuration.storesCredentials = settings.storesCredentials
         configuration.minFreeBytes = 0
@@ -36,6 +40,14 @@ import HTTPTypes
         }
     }
 
+    /// What an app does that the daemon has started: is told what it missed, and leaves.
+    func answerLaunch() async {
+        Self.say(["launched": ProcessInfo.processInfo.environment["FERRY_SESSION"] ?? ""])
+        do throws(DownloadError) { try await manager.activate() } catch { Self.say(["error": error.code.rawValue]) }
+        for await _ in listener.allTold {}
+        await manager.shutdown()
+    }
+
     func obey(_ command: AppCommand) async {
         var reply: [String: any Sendable] = ["reply": command.what]
         do throws(DownloadError) {
@@ -52,6 +64,7 @@ import HTTPTypes
         case "activate": try await manager.activate()
         case "shutdown": await manager.shutdown()
         case "exit": exit(0)
+        case "trap": precondition(command.what.isEmpty, "asked to")
         case "add":
             let download = try await manager.download(try request(command))
             held[download.id.rawValue] = download

@@ -11,12 +11,18 @@ struct AppSettings: Codable {
     var events: String
     /// `none`, `print`, or `hold`: prints, and never returns from what is told of a completed download.
     var delegate: String
+    /// Its downloads run in the daemon.
+    var isBackground: Bool?
+    /// What the daemon starts when events wait.
+    var launchCommand: [String]?
+    /// For one that the daemon starts: where its lines go, and that it leaves once it has been told all.
+    var report: String?
 }
 
 /// What the app is to do; which fields count depends on `what`.
 struct AppCommand: Codable {
     /// `activate`, `add`, `list`, `wait`, `pause`, `resume`, `cancel`, `keep`, `credentials`, `shutdown`,
-    /// `exit`.
+    /// `exit`, `trap`.
     var what: String
     var id: String?
     var url: String?

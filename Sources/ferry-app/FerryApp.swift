@@ -17,8 +17,17 @@ import Foundation
             FileHandle.standardError.write(Data("usage: ferry-app SETTINGS\n".utf8))
             exit(64)
         }
+        if let report = settings.report {
+            let descriptor = open(report, O_WRONLY)
+            guard descriptor >= 0, dup2(descriptor, 1) == 1 else { exit(66) }
+            close(descriptor)
+        }
         let session = AppSession(settings)
         session.listen()
+        if settings.report != nil {
+            await session.answerLaunch()
+            exit(0)
+        }
         for await line in lines() {
             guard let command = try? JSONDecoder().decode(AppCommand.self, from: Data(line.utf8)) else {
                 AppSession.say(["reply": "?", "error": "unreadable"])

@@ -87,6 +87,9 @@ int ferry_route_socket(uint32_t groups);
 /// For posix_spawnattr_setflags: a process group of its own, default signals, an empty mask.
 extern const short ferry_SPAWN_FLAGS;
 
+/// As `ferry_SPAWN_FLAGS`, with a session of its own.
+extern const short ferry_SPAWN_SESSION_FLAGS;
+
 /// Closes every descriptor from this one on in the child, where the C library can (Glibc since 2.34); `actions` is a
 /// posix_spawn_file_actions_t.
 int ferry_spawn_closefrom(void *actions, int from);

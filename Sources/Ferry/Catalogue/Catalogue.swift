@@ -53,13 +53,22 @@ package final class Catalogue: DownloadStore {
         }
     }
 
-    package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
+    package func page(
+        _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
+    ) async throws(DownloadError) -> [CatalogueRow] {
         try await read { db in
             let sql =
-                "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(Self.order) LIMIT ? OFFSET ?"
+                "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(order.clause) LIMIT ? OFFSET ?"
             let arguments: StatementArguments = [max(0, limit), max(0, offset)]
             return try self.readable(
                 Row.fetchCursor(db.cachedStatement(sql: sql), arguments: filter.arguments + arguments))
+        }
+    }
+
+    package func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
+        try await read { db in
+            let statement = try db.cachedStatement(sql: "SELECT id FROM download\(filter.clause) \(Self.order)")
+            return try String.fetchAll(statement, arguments: filter.arguments).map(DownloadID.init)
         }
     }
 
@@ -77,24 +86,33 @@ package final class Catalogue: DownloadStore {
         }
     }
 
-    package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
+    package func duplicates(
+        of requests: [StoredRequest], session: String?
+    ) async throws(DownloadError) -> [[DownloadID]] {
         try await read { [columns] db in
-            let sql = "SELECT id FROM download WHERE url = ? AND place = ? AND mirrors IS ? \(Self.order)"
+            let sql = """
+                SELECT id FROM download WHERE url = ? AND place = ? AND mirrors IS ? AND (?4 IS NULL OR session = ?4) \
+                \(Self.order)
+                """
             let statement = try db.cachedStatement(sql: sql)
             return try requests.map { request in
                 let url = request.sources.first?.text ?? ""
-                let arguments: StatementArguments = [url, columns.place(request), columns.mirrors(request)]
+                let arguments: StatementArguments = [
+                    url, columns.place(request), columns.mirrors(request), session,
+                ]
                 return try String.fetchAll(statement, arguments: arguments).map(DownloadID.init)
             }
         }
     }
 
-    package func totals() async throws(DownloadError) -> StoreTotals {
+    package func totals(session: String?) async throws(DownloadError) -> StoreTotals {
         try await read { db in
             var totals = StoreTotals()
             // total(), a number with a fraction: sum() fails where it overflows.
-            let sql = "SELECT state, count(*), total(completed) FROM download GROUP BY state"
-            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
+            let sql = """
+                SELECT state, count(*), total(completed) FROM download WHERE ?1 IS NULL OR session = ?1 GROUP BY state
+                """
+            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [session])
             while let row = try rows.next() {
                 guard let kind = StateKind(rawValue: row[0]) else { continue }
                 totals.counts[kind] = row[1]
@@ -131,7 +149,7 @@ package final class Catalogue: DownloadStore {
         }
     }
 
-    private static let order = "ORDER BY priority DESC, position, id"
+    private static let order = RowOrder.queue.clause
     private static let one = "SELECT \(CatalogueColumns.selection) FROM download WHERE id = ?"
 
     private func readable(_ cursor: RowCursor) throws -> [CatalogueRow] {
@@ -198,40 +216,28 @@ package final class Catalogue: DownloadStore {
     }
 }
 
-extension RowFilter {
-    /// `WHERE …`; nothing for all rows.
-    fileprivate var clause: String {
-        var terms: [String] = []
-        if let kinds {
-            // Fixed words, sorted so that there are few different statements.
-            let list = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
-            terms.append("state IN (\(list))")
-        }
-        if session != nil { terms.append("session = ?") }
-        return terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
-    }
-
-    fileprivate var arguments: StatementArguments { session.map { [$0] } ?? [] }
-}
-
 extension IndexEntry {
     /// All entries, in no order.
     fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
         let sql = """
-            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL
+            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL OR announced IS NOT NULL, session
             FROM download
             """
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
         var entries: [IndexEntry] = []
         var hosts: [String: String] = [:]
+        func shared(_ text: String) -> String {
+            if let known = hosts[text] { return known }
+            hosts[text] = text
+            return text
+        }
         while let row = try rows.next() {
             guard let kind = StateKind(rawValue: row[3]) else { continue }
-            let host: String = row[4]
-            if hosts[host] == nil { hosts[host] = host }
             entries.append(
                 IndexEntry(
                     id: DownloadID(rawValue: row[0]), key: QueueKey(priority: row[1], position: row[2]), kind: kind,
-                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: hosts[host] ?? host,
+                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: shared(row[4]),
+                    session: shared(row[10]),
                     wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8)),
                     leavesJournal: kind == .completed && row[9]))
         }

@@ -71,7 +71,8 @@ package struct CatalogueRow: Sendable, Hashable {
     package var entry: IndexEntry {
         IndexEntry(
             id: id, key: key, kind: StateKind(state), network: request.network, host: request.sources.first?.host ?? "",
+            session: session,
             wakeAt: IndexEntry.wakeAt(StateKind(state), notBefore: request.notBefore, retryAt: retryAt),
-            leavesJournal: StateKind(state) == .completed && part != nil)
+            leavesJournal: StateKind(state) == .completed && (part != nil || announced != nil))
     }
 }

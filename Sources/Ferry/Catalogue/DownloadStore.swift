@@ -17,8 +17,13 @@ package protocol DownloadStore: Sendable {
     /// All about these downloads, in the order of `ids`; those that are not listed are left out.
     func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow]
 
-    /// At most `limit` rows that pass the filter, from the one with the number `offset` on, in list order.
-    func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow]
+    /// At most `limit` rows that pass the filter, from the one with the number `offset` on, in this order.
+    func page(
+        _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
+    ) async throws(DownloadError) -> [CatalogueRow]
+
+    /// The identifiers of all that pass the filter, in list order.
+    func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID]
 
     /// How many rows pass the filter.
     func count(_ filter: RowFilter) async throws(DownloadError) -> Int
@@ -26,11 +31,12 @@ package protocol DownloadStore: Sendable {
     /// The rows whose first source is exactly this text (``DownloadURL/text``), in list order.
     func rows(url: String) async throws(DownloadError) -> [CatalogueRow]
 
-    /// For each request the listed downloads of the same sources to the same place, in list order.
-    func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]]
+    /// For each request the listed downloads of the same sources to the same place, of this session or, with `nil`, of
+    /// any, in list order.
+    func duplicates(of requests: [StoredRequest], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
-    /// How many downloads there are and how many bytes they hold, by state.
-    func totals() async throws(DownloadError) -> StoreTotals
+    /// How many downloads of this session there are and how many bytes they hold, by state; with `nil` of any.
+    func totals(session: String?) async throws(DownloadError) -> StoreTotals
 
     /// Ended events that nobody has acknowledged, with numbers above `number`, in order, at most `limit`.
     func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent]
@@ -58,6 +64,19 @@ package protocol DownloadStore: Sendable {
 }
 
 extension DownloadStore {
+    /// A page in list order.
+    package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
+        try await page(filter, order: .queue, offset: offset, limit: limit)
+    }
+
+    /// Of any session.
+    package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
+        try await duplicates(of: requests, session: nil)
+    }
+
+    /// Of all sessions.
+    package func totals() async throws(DownloadError) -> StoreTotals { try await totals(session: nil) }
+
     /// The app has handled this event: it is not kept any longer; durable when it returns.
     package func acknowledge(_ number: Int64) async throws(DownloadError) { try await commit([.acknowledge(number)]) }
 }

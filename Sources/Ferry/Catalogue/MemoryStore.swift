@@ -29,10 +29,24 @@ package final class MemoryStore: DownloadStore {
         try read { state in ids.compactMap { state.rows[$0] } }
     }
 
-    package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
+    package func page(
+        _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
+    ) async throws(DownloadError) -> [CatalogueRow] {
         try read { state in
-            Array(state.matching(filter.passes).dropFirst(max(0, offset)).prefix(max(0, limit)))
+            var rows = state.matching(filter.passes)
+            if order != .queue {
+                let sorted = rows.enumerated().sorted { left, right in
+                    order.isBefore(left.element, right.element) ?? (left.offset < right.offset)
+                }
+                rows = sorted.map(\.element)
+            }
+            if order == RowOrder(.queue, isDescending: true) { rows.reverse() }
+            return Array(rows.dropFirst(max(0, offset)).prefix(max(0, limit)))
         }
+    }
+
+    package func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
+        try read { $0.matching(filter.passes).map(\.id) }
     }
 
     package func count(_ filter: RowFilter) async throws(DownloadError) -> Int {
@@ -43,21 +57,25 @@ package final class MemoryStore: DownloadStore {
         try read { state in state.matching { $0.request.sources.first?.text == url } }
     }
 
-    package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
+    package func duplicates(
+        of requests: [StoredRequest], session: String?
+    ) async throws(DownloadError) -> [[DownloadID]] {
         try read { state in
             let wanted = Set(requests.map(SourcesAndPlace.init))
             var found: [SourcesAndPlace: [DownloadID]] = [:]
-            for row in state.matching({ wanted.contains(SourcesAndPlace($0.request)) }) {
+            for row in state.matching({ row in
+                wanted.contains(SourcesAndPlace(row.request)) && (session == nil || row.session == session)
+            }) {
                 found[SourcesAndPlace(row.request), default: []].append(row.id)
             }
             return requests.map { found[SourcesAndPlace($0)] ?? [] }
         }
     }
 
-    package func totals() async throws(DownloadError) -> StoreTotals {
+    package func totals(session: String?) async throws(DownloadError) -> StoreTotals {
         try read { state in
             var totals = StoreTotals()
-            for row in state.rows.values {
+            for row in state.rows.values where session == nil || row.session == session {
                 let kind = StateKind(row.state)
                 totals.counts[kind, default: 0] += 1
                 let (sum, overflows) = totals.bytes[kind, default: 0].addingReportingOverflow(row.completedBytes)

@@ -68,8 +68,8 @@ final class DelegateDispatcher: Sendable {
         switch item {
         case .event(let event):
             note(event)
-            await tell(event, delegate, manager)
-            if !Task.isCancelled { event.acknowledge() }
+            let wasTold = await tell(event, delegate, manager)
+            if wasTold, !Task.isCancelled { event.acknowledge() }
         case .upToDate: await delegate.downloadManagerDidFinishEvents(manager)
         case .progress(let id):
             guard let now = progress.withLock({ $0.removeValue(forKey: id) }),
@@ -87,10 +87,14 @@ final class DelegateDispatcher: Sendable {
         }
     }
 
+    /// False when the list cannot be asked: the event is told again then, another time.
     private func tell(
         _ event: DownloadEvent, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager
-    ) async {
-        guard let download = await manager.handle(for: event) else { return }
+    ) async -> Bool {
+        let found: Download?
+        do throws(DownloadError) { found = try await manager.handle(for: event) } catch { return false }
+        // It has left the list: nobody wants to know.
+        guard let download = found else { return true }
         switch event.kind {
         case .started(let name, let total):
             await delegate.downloadManager(manager, download: download, didStart: name, totalBytes: total)
@@ -109,5 +113,6 @@ final class DelegateDispatcher: Sendable {
             await delegate.downloadManager(manager, download: download, isWaitingFor: .retry(at: date))
         case .added, .restarted, .note: break
         }
+        return true
     }
 }

@@ -10,12 +10,17 @@ struct QueueSpot: Sendable {
     /// It does not start before; monotonic.
     var until: Duration?
     var host: String?
+    /// Who asked for it.
+    var session: String
 
-    init(_ key: QueueKey, _ rule: NetworkRule, isNear: Bool, until: Duration? = nil, host: String?) {
+    init(
+        _ key: QueueKey, _ rule: NetworkRule, isNear: Bool, until: Duration? = nil, host: String?, session: String
+    ) {
         self.key = key
         self.rule = rule
         self.isNear = isNear
         self.until = until
         self.host = host
+        self.session = session
     }
 }

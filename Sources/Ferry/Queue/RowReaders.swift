@@ -29,6 +29,11 @@ final class RowReaders: Sendable {
         }
     }
 
+    /// Whether one download changed since this reader began, or asked last for it.
+    func hasChanged(_ id: DownloadID, since reader: Int) -> Bool {
+        state.withLock { state in state.changed[reader]?.remove(id) != nil }
+    }
+
     func end(_ reader: Int) { state.withLock { $0.changed[reader] = nil } }
 
     /// Called once a change is in the store, while the object of the download is still there.

@@ -100,7 +100,9 @@ extension Scheduler {
         state.withLock { state in
             // A failed one may be there already, to be tried again later.
             state.leave(live.id)
-            state.enter(live.id, at: QueueSpot(key, request.network, isNear: isNear, until: until, host: host))
+            state.enter(
+                live.id,
+                at: QueueSpot(key, request.network, isNear: isNear, until: until, host: host, session: live.session))
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }
         startPulse()

@@ -7,10 +7,16 @@ import Synchronization
 extension Scheduler {
     /// Adds all of them, or none; the answers are in the order of the requests.
     func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload] {
+        try await addAll(requests).map(\.live)
+    }
+
+    /// The same, and which of them were not listed before.
+    func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [(live: LiveDownload, isNew: Bool)] {
         let store = try await opened()
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
+        // All of one addition are of one session.
         let plan = try await plan(requests, store)
         try check(plan)
         var added: [LiveDownload] = []
@@ -23,11 +29,11 @@ extension Scheduler {
             }
             added = enter(rows, plan)
         }
-        var answers: [LiveDownload] = []
+        var answers: [(live: LiveDownload, isNew: Bool)] = []
         for answer in plan.answers {
             switch answer {
-            case .new(let index): answers.append(added[index])
-            case .existing(let live): answers.append(live)
+            case .new(let index): answers.append((added[index], true))
+            case .existing(let live): answers.append((live, false))
             }
         }
         turnOver()
@@ -57,7 +63,8 @@ extension Scheduler {
         let now = clock.date()
         let isKept = configuration.storage.isKept
         let split = requests.map { StoredRequest.split($0) }
-        let duplicates = isKept ? try await store.duplicates(of: split.map(\.stored)) : []
+        let session = requests.first?.session
+        let duplicates = isKept ? try await store.duplicates(of: split.map(\.stored), session: session) : []
         var seen: [StoredRequest.Place: Int] = [:]
         for (index, request) in requests.enumerated() {
             let (stored, secrets) = split[index]
@@ -83,7 +90,7 @@ extension Scheduler {
             let key = state.withLock { $0.takeKey(request.priority) }
             plan.rows.append(
                 CatalogueRow(
-                    id: id, session: configuration.storage.identifier ?? "", key: key,
+                    id: id, session: request.session ?? configuration.storage.identifier ?? "", key: key,
                     state: request.firstState(at: now), name: request.firstName, request: stored,
                     label: request.label, userInfo: request.userInfo, createdAt: now))
             plan.isNear.append(await isNear(request))
@@ -111,7 +118,7 @@ extension Scheduler {
                     if case .notBefore(let date) = reason { until = moment(of: date) }
                     let spot = QueueSpot(
                         row.key, row.request.network, isNear: plan.isNear[index], until: until,
-                        host: row.request.sources.first?.host)
+                        host: row.request.sources.first?.host, session: row.session)
                     state.enter(row.id, at: spot)
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }

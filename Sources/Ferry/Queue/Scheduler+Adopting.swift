@@ -6,44 +6,56 @@ import Synchronization
 /// Downloads that are begun already: in a part file, in resume data.
 extension Scheduler {
     /// Lists what a part file holds, under the identifier in its journal.
-    func adopt(_ path: String) async throws(DownloadError) -> LiveDownload {
+    func adopt(_ path: String) async throws(DownloadError) -> LiveDownload { try await adopt(path, session: nil) }
+
+    func adopt(_ path: String, session: String?) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
         let found = try await find(path)
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
-        if let listed = try await live(DownloadID(rawValue: found.record.id), in: store) { return listed }
-        return try await list(found, in: store)
+        if let listed = try await live(DownloadID(rawValue: found.record.id), in: store) {
+            guard session == nil || listed.session == session else {
+                throw DownloadError(.conflict, ErrorPhrase(.belongsToAnother, path), recovery: .needsUser)
+            }
+            return listed
+        }
+        return try await list(found, session, in: store)
     }
 
     private static let wasUsed = DownloadError(
         .notResumable, ErrorPhrase(.resumeDataUsed), recovery: .needsUser)
 
-    func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
+    func add(
+        resumingWith data: ResumeData, session: String?
+    ) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
         if try await store.row(data.id) != nil { throw Self.wasUsed }
         let found: PartFiles.Found
         do throws(DownloadError) { found = try await find(data.partPath) } catch {
-            return try await beginAnew(data, because: error.message)
+            return try await beginAnew(data, session, because: error.message)
         }
         guard found.record.id == data.id.rawValue else {
-            return try await beginAnew(data, because: "\(data.partPath) belongs to another download now")
+            return try await beginAnew(data, session, because: "\(data.partPath) belongs to another download now")
         }
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         // Looked at again: somebody else may have used the same data meanwhile.
         if try await store.row(data.id) != nil { throw Self.wasUsed }
-        return try await list(found, in: store)
+        return try await list(found, session, in: store)
     }
 
     /// What it led to is gone: it begins at zero, and says so.
-    private func beginAnew(_ data: ResumeData, because reason: String) async throws(DownloadError) -> LiveDownload {
+    private func beginAnew(
+        _ data: ResumeData, _ session: String?, because reason: String
+    ) async throws(DownloadError) -> LiveDownload {
         var request = DownloadRequest(
             sources: data.sources, destination: .file(String(data.partPath.dropLast(".part".count))))
         request.checksum = data.checksum
         request.id = data.id
         request.onDuplicate = .addAnother
+        request.session = session
         var known: Set<String> = []
         let added = try await add([request.checked(alreadyWritable: &known)])[0]
         let kind = DownloadEvent.Kind.restarted(reason: reason)
@@ -62,12 +74,13 @@ extension Scheduler {
         return try result.get()
     }
 
-    private func list(_ found: PartFiles.Found, in store: any DownloadStore) async throws(DownloadError) -> LiveDownload
-    {
+    private func list(
+        _ found: PartFiles.Found, _ session: String?, in store: any DownloadStore
+    ) async throws(DownloadError) -> LiveDownload {
         guard var row = CatalogueRow(found, at: clock.date()) else {
             throw DownloadError(.notResumable, ErrorPhrase(.journalWithoutURL, found.part))
         }
-        row.session = configuration.storage.identifier ?? ""
+        row.session = session ?? configuration.storage.identifier ?? ""
         // Asked for, it goes on.
         row.state = .waiting(.slot)
         let host = row.request.sources.first?.host
@@ -79,7 +92,7 @@ extension Scheduler {
         let isKept = configuration.storage.isKept
         state.withLock { state in
             if isKept { state.listed.insert(row.id) }
-            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host))
+            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host, session: row.session))
         }
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }

@@ -5,13 +5,13 @@ import Synchronization
 
 /// What users do with many downloads at once.
 extension Scheduler {
-    /// Pauses everything that has not ended.
-    func pauseAll() async throws(DownloadError) {
+    /// Pauses everything that has not ended, of this session or, with `nil`, of all.
+    func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         let reader = readers.begin()
         defer { readers.end(reader) }
         let kinds = StateKind.waiting.union([.downloading, .verifying])
-        let all = try await store.load()
+        let all = try await entries(of: session, in: store)
         let entries = all.filter { kinds.contains($0.kind) }
         // Those that failed are not tried again by themselves either.
         let failed = all.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id)
@@ -52,8 +52,17 @@ extension Scheduler {
         turnOver()
     }
 
-    /// Lets every paused one go on, in the order of the list.
-    func resumeAll() async throws(DownloadError) {
+    private func entries(
+        of session: String?, in store: any DownloadStore
+    ) async throws(DownloadError) -> [IndexEntry] {
+        let all = try await store.load()
+        guard session != nil else { return all }
+        let own = Set(try await store.identifiers(RowFilter(session: session)))
+        return all.filter { own.contains($0.id) }
+    }
+
+    /// Lets every paused one go on, in the order of the list; of this session or, with `nil`, of all.
+    func resumeAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         var offset = 0
         var seen: Set<DownloadID> = []
@@ -61,7 +70,7 @@ extension Scheduler {
         defer { readers.end(reader) }
         while true {
             _ = readers.changes(for: reader)
-            let rows = try await store.page(RowFilter(kinds: [.paused]), offset: offset, limit: 1000)
+            let rows = try await store.page(RowFilter(kinds: [.paused], session: session), offset: offset, limit: 1000)
             let changed = readers.changes(for: reader)
             if rows.isEmpty { return }
             var quiet: [CatalogueRow] = []
@@ -103,7 +112,8 @@ extension Scheduler {
                 (
                     row.id,
                     QueueSpot(
-                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host)
+                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host,
+                        session: row.session)
                 ))
             changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
             let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
@@ -115,10 +125,12 @@ extension Scheduler {
         turnOver()
     }
 
-    /// Takes those that have ended so off the list.
-    func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
+    /// Takes those that have ended so off the list; of this session or, with `nil`, of all.
+    func clear(
+        _ filter: ClearFilter, deletingFiles: Bool, session: String?
+    ) async throws(DownloadError) {
         let store = try await opened()
-        var ids = try await store.load().filter { filter.kinds.contains($0.kind) }.map(\.id)
+        var ids = try await entries(of: session, in: store).filter { filter.kinds.contains($0.kind) }.map(\.id)
         if !deletingFiles {
             let quiet = state.withLock { state in ids.filter { state.live[$0]?.live == nil && state.runs[$0] == nil } }
             let rows = filter.kinds.contains(.failed) ? try await store.rows(quiet) : []

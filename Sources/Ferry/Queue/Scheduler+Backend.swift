@@ -20,6 +20,18 @@ extension Scheduler: DownloadBackend {
         ).plan()
     }
 
+    func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
+        try await add(resumingWith: data, session: nil)
+    }
+
+    func pauseAll() async throws(DownloadError) { try await pauseAll(session: nil) }
+
+    func resumeAll() async throws(DownloadError) { try await resumeAll(session: nil) }
+
+    func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
+        try await clear(filter, deletingFiles: deletingFiles, session: nil)
+    }
+
     var listChanges: ListChanges { list.changes() }
 
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {

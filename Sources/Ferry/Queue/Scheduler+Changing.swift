@@ -58,7 +58,7 @@ extension Scheduler {
     }
 
     /// Takes it out of the queue and ends its run, so that it does not start while it is being changed; where it was.
-    private func standDown(_ live: LiveDownload) async -> QueueSpot? {
+    func standDown(_ live: LiveDownload) async -> QueueSpot? {
         let spot = state.withLock { state in
             defer { state.leave(live.id) }
             return state.spot(of: live.id)
@@ -68,7 +68,7 @@ extension Scheduler {
     }
 
     /// Puts it back where it was, unless it has ended, waits for the user, or is queued again.
-    private func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
+    func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
         switch live.current {
         case .waiting(.freshLink), .waiting(.credentials), .paused, .completed, .cancelled: return
         case .failed where spot.until == nil: return
@@ -139,6 +139,18 @@ extension Scheduler {
         live.set(request: request)
         if case .waiting(.credentials) = live.current { await join(live) }
         turnOver()
+    }
+
+    /// To a number among all of its priority, from 0; to the last one for a larger one.
+    func move(_ live: LiveDownload, toIndex index: Int) async throws(DownloadError) {
+        let store = try await opened()
+        guard let own = try await store.row(live.id)?.key else {
+            throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
+        }
+        let others = try await store.load().filter { $0.key.priority == own.priority && $0.id != live.id }
+        let place: ListPlacement =
+            index <= 0 ? .first : index >= others.count ? .last : .before(others[index].id)
+        try await move(live, to: place)
     }
 
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {

@@ -60,7 +60,15 @@ extension Scheduler {
     func count() async throws(DownloadError) -> Int { try await opened().count(.all) }
 
     func storageReport() async throws(DownloadError) -> StorageReport {
-        let totals = try await opened().totals()
+        guard case .catalogue(_, let directory, _) = configuration.storage else {
+            return try await storageReport(session: nil, directory: nil)
+        }
+        return try await storageReport(session: nil, directory: directory)
+    }
+
+    /// Of this session or, with `nil`, of all; part files are looked for in the directory.
+    func storageReport(session: String?, directory: String?) async throws(DownloadError) -> StorageReport {
+        let totals = try await opened().totals(session: session)
         var report = StorageReport()
         for (kind, bytes) in totals.bytes {
             switch kind {
@@ -69,7 +77,7 @@ extension Scheduler {
             default: report.partBytes += bytes
             }
         }
-        guard case .catalogue(_, let directory, _) = configuration.storage else { return report }
+        guard let directory else { return report }
         let environment = engine.environment(for: configuration)
         let found = await environment.pool.run { PartFiles.all(in: directory, fileSystem: environment.fileSystem) }
         let listed = state.withLock { $0.listed }
@@ -102,7 +110,8 @@ extension Scheduler {
             {
                 guard let self else { return [] }
                 events += page.map {
-                    self.event($0.event.kind, of: $0.event.id, date: $0.event.date, number: $0.number)
+                    self.event(
+                        $0.event.kind, of: $0.event.id, date: $0.event.date, number: $0.number, session: $0.session)
                 }
             }
             return events

@@ -94,7 +94,10 @@ extension Scheduler.State {
         if spot.rule != NetworkRule() { rules[id] = spot.rule }
         if spot.isNear { near.insert(id) }
         if let host = spot.host, NetworkAddress(host) != nil { addresses[id] = host }
-        policy.restore(id, key: spot.key, needs: needs(of: id), until: spot.until)
+        let group = group(of: spot.session)
+        policy.restore(
+            id, key: spot.key, needs: needs(spot.rule, isNear: spot.isNear, group: group), until: spot.until,
+            group: group)
     }
 
     /// Where it is in the queue; `nil` when it is not.
@@ -103,7 +106,8 @@ extension Scheduler.State {
         var until: Duration?
         if case .blocked(let time) = policy.standing(of: id) { until = time }
         return QueueSpot(
-            key, rules[id] ?? NetworkRule(), isNear: near.contains(id), until: until, host: addresses[id])
+            key, rules[id] ?? NetworkRule(), isNear: near.contains(id), until: until, host: addresses[id],
+            session: policy.group(of: id).map { groups.name(of: $0) } ?? "")
     }
 
     /// Takes it out of the queue; what runs keeps its slot until it has ended.
@@ -120,11 +124,22 @@ extension Scheduler.State {
         review(id)
     }
 
-    /// What it needs may be another now.
+    /// What a queued download asks of the network now.
     func needs(of id: DownloadID) -> NetworkNeeds {
-        (rules[id] ?? NetworkRule()).needs(
-            isLocal: near.contains(id), allowsMetered: configuration.allowsMeteredNetwork,
-            allowsConstrained: configuration.allowsConstrainedNetwork)
+        needs(rules[id] ?? NetworkRule(), isNear: near.contains(id), group: policy.group(of: id) ?? 0)
+    }
+
+    /// Where the rule is silent, what its session allows under what the manager does.
+    private func needs(_ rule: NetworkRule, isNear: Bool, group: Int) -> NetworkNeeds {
+        let own = groups.settings(of: group)
+        return rule.needs(
+            isLocal: isNear, allowsMetered: configuration.allowsMeteredNetwork && own.allowsMetered ?? true,
+            allowsConstrained: configuration.allowsConstrainedNetwork && own.allowsConstrained ?? true)
+    }
+
+    /// The group of a session in the queue; 0 for the list's own.
+    mutating func group(of session: String) -> Int {
+        session.isEmpty || session == configuration.storage.identifier ? 0 : groups.number(of: session)
     }
 
     /// What a queued download that does not run waits for.

@@ -134,6 +134,7 @@ extension Scheduler {
             context.retries = retries
         }
         guard configuration.storage.isKept else { return context }
+        context.throttle = throttle(of: row.session)
         context.tags = JournalTags(row)
         context.witness = Witness(scheduler: self, run: run, id: row.id)
         context.belongsToAnother = { [weak self] other in

@@ -42,6 +42,8 @@ final class Scheduler: Sendable {
         var addresses: [DownloadID: String] = [:]
         /// Queued downloads whose host is this machine or directly attached.
         var near: Set<DownloadID> = []
+        /// Sessions that have downloads here, and what they allow themselves.
+        var groups = SessionGroups()
         var network: NetworkSnapshot
         var watcher: Task<Void, Never>?
         var alarm: (at: Duration, task: Task<Void, Never>)?
@@ -182,7 +184,13 @@ final class Scheduler: Sendable {
     }
 
     func event(_ kind: DownloadEvent.Kind, of id: DownloadID, date: Date, number: Int64?) -> DownloadEvent {
-        DownloadEvent(id: id, date: date, kind: kind, number: number) { [weak self] number in
+        event(kind, of: id, date: date, number: number, session: known(id)?.session)
+    }
+
+    func event(
+        _ kind: DownloadEvent.Kind, of id: DownloadID, date: Date, number: Int64?, session: String?
+    ) -> DownloadEvent {
+        DownloadEvent(id: id, date: date, kind: kind, number: number, session: session) { [weak self] number in
             self?.state.withLock { $0.store }?.submit([.acknowledge(number)])
         }
     }
@@ -206,17 +214,22 @@ extension ListChange {
 extension LiveDownload {
     /// What the store knows of it.
     convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: RowReaders) {
-        var state = row.state
+        self.init(
+            request: row.request(with: secrets), status: row.status, session: row.session, finished: row.finished,
+            readers: readers)
+    }
+}
+
+extension CatalogueRow {
+    /// Where it stands while it does not run.
+    var status: DownloadStatus {
+        var state = state
         switch state {
         case .downloading, .verifying: state = .waiting(.slot)
         case .waiting, .paused, .failed, .completed, .cancelled: break
         }
-        self.init(
-            request: row.request(with: secrets),
-            status: DownloadStatus(
-                id: row.id, state: state,
-                progress: DownloadProgress(completedBytes: row.completedBytes, totalBytes: row.totalBytes),
-                name: row.name, path: row.path),
-            finished: row.finished, readers: readers)
+        return DownloadStatus(
+            id: id, state: state, progress: DownloadProgress(completedBytes: completedBytes, totalBytes: totalBytes),
+            name: name, path: path)
     }
 }

@@ -61,17 +61,36 @@ extension QueuePolicy {
     }
 
     private mutating func stopBeyondLimit() -> [Stop] {
-        guard running.count > limit else { return [] }
-        let inOrder = running.sorted { Self.isOrdered($0, $1, in: entries) }
-        let last = inOrder[limit...]
+        let crowded = groupLimits.contains { group, limit in (groupCounts[group] ?? 0) > limit }
+        guard running.count > limit || crowded else { return [] }
+        var kept = 0
+        var keptOf: [UInt16: Int] = [:]
+        var last: [DownloadID] = []
+        for id in running.sorted(by: { Self.isOrdered($0, $1, in: entries) }) {
+            let group = entries[id]?.group ?? 0
+            let own = keptOf[group, default: 0]
+            if kept < limit, groupLimits[group].map({ own < $0 }) ?? true {
+                kept += 1
+                keptOf[group] = own + 1
+            } else {
+                last.append(id)
+            }
+        }
         for id in last { change(id, to: .endingToWait) }
         return last.map { Stop($0, .slot) }
     }
 
-    /// The first of all lanes that the network permits.
+    /// Whether the ready ones of this heap may run: the network permits it, and their group has a slot.
+    func mayStart(heap: Int) -> Bool {
+        let group = UInt16(heap / NetworkNeeds.laneCount)
+        if let limit = groupLimits[group], (groupCounts[group] ?? 0) >= limit { return false }
+        return network.permits(NetworkNeeds(lane: heap % NetworkNeeds.laneCount))
+    }
+
+    /// The first of all that may start.
     private mutating func firstReady() -> DownloadID? {
         var best: StampedHeap<QueueKey>.Node?
-        for lane in lanes.indices where network.permits(NetworkNeeds(lane: lane)) {
+        for lane in lanes.indices where mayStart(heap: lane) {
             guard let node = lanes[lane].first(in: entries) else { continue }
             if best.map({ node < $0 }) ?? true { best = node }
         }

@@ -8,10 +8,13 @@ extension QueuePolicy {
     /// Whether one waits that would run if it had a slot.
     package var hasReady: Bool {
         mutating get {
-            for lane in lanes.indices where network.permits(NetworkNeeds(lane: lane)) {
+            for lane in lanes.indices where mayStart(heap: lane) {
                 if lanes[lane].first(in: entries) != nil { return true }
             }
             return false
         }
     }
+
+    /// The group of a queued download; `nil` when it is not queued.
+    package func group(of id: DownloadID) -> Int? { entries[id].map { Int($0.group) } }
 }

@@ -17,6 +17,8 @@ package struct QueuePolicy: Sendable {
         case ready, blocked, running
         /// Told to stop; waits, is blocked, or goes when it has.
         case endingToWait, endingToBlock, endingToLeave
+
+        var takesSlot: Bool { self != .ready && self != .blocked }
     }
 
     struct Entry: Sendable {
@@ -25,6 +27,11 @@ package struct QueuePolicy: Sendable {
         var stamp: UInt32
         var lane: UInt8
         var phase: Phase
+        /// Whose it is; 0 for nobody in particular.
+        var group: UInt16 = 0
+
+        /// Which heap of the ready ones is its.
+        var heap: Int { Int(group) * NetworkNeeds.laneCount + Int(lane) }
     }
 
     /// How many may run; 0 or more.
@@ -36,7 +43,11 @@ package struct QueuePolicy: Sendable {
     var entries: [DownloadID: Entry] = [:]
     /// Of those that are, or will be, blocked.
     var untils: [DownloadID: Duration] = [:]
-    /// The ready ones, by what they ask of the network.
+    /// How many of a group may run; as many as there are slots where it has no limit.
+    var groupLimits: [UInt16: Int] = [:]
+    /// Slots that each group has taken, those that are ending included.
+    var groupCounts: [UInt16: Int] = [:]
+    /// The ready ones, by group and by what they ask of the network.
     var lanes = [StampedHeap<QueueKey>](repeating: StampedHeap(), count: NetworkNeeds.laneCount)
     /// The blocked ones.
     var timers = StampedHeap<Duration>()
@@ -61,21 +72,21 @@ package struct QueuePolicy: Sendable {
     @discardableResult
     package mutating func join(
         _ id: DownloadID, priority: DownloadPriority = .normal, needs: NetworkNeeds = NetworkNeeds(),
-        notBefore: Duration? = nil
+        notBefore: Duration? = nil, group: Int = 0
     ) -> QueueKey {
         if let entry = entries[id], entry.phase != .endingToLeave { return entry.key }
         let key = QueueKey(priority: priority.rawValue, position: takePosition())
-        enter(id, key: key, needs: needs, until: notBefore)
+        enter(id, key: key, needs: needs, until: notBefore, group: group)
         return key
     }
 
     /// It was queued when the program ended, and goes on under its key. One that is queued already stays as it is.
     package mutating func restore(
-        _ id: DownloadID, key: QueueKey, needs: NetworkNeeds = NetworkNeeds(), until: Duration? = nil
+        _ id: DownloadID, key: QueueKey, needs: NetworkNeeds = NetworkNeeds(), until: Duration? = nil, group: Int = 0
     ) {
         note(position: key.position)
         if let entry = entries[id], entry.phase != .endingToLeave { return }
-        enter(id, key: key, needs: needs, until: until)
+        enter(id, key: key, needs: needs, until: until, group: group)
     }
 
     /// It is paused or cancelled. If it runs, it keeps its slot until ``stopped(_:)`` or ``ended(_:)``.
@@ -129,6 +140,11 @@ package struct QueuePolicy: Sendable {
     /// How many may run; negative is 0.
     package mutating func set(limit: Int) { self.limit = max(0, limit) }
 
+    /// How many of a group may run, under the limit of all; `nil` for no limit of its own, negative is 0.
+    package mutating func set(limit: Int?, ofGroup group: Int) {
+        groupLimits[UInt16(clamping: group)] = limit.map { max(0, $0) }
+    }
+
     package mutating func set(network: NetworkStatus) {
         guard network != self.network else { return }
         self.network = network
@@ -173,7 +189,7 @@ package struct QueuePolicy: Sendable {
 // MARK: - Keeping the parts together
 
 extension QueuePolicy {
-    private mutating func enter(_ id: DownloadID, key: QueueKey, needs: NetworkNeeds, until: Duration?) {
+    private mutating func enter(_ id: DownloadID, key: QueueKey, needs: NetworkNeeds, until: Duration?, group: Int) {
         let phase: Phase =
             switch (entries[id] == nil, until == nil) {
             case (true, true): .ready
@@ -181,7 +197,10 @@ extension QueuePolicy {
             case (false, true): .endingToWait
             case (false, false): .endingToBlock
             }
-        replace(id, with: Entry(key: key, stamp: 0, lane: UInt8(needs.lane), phase: phase), until: until)
+        let entry = Entry(
+            key: key, stamp: 0, lane: UInt8(needs.lane), phase: phase, group: UInt16(clamping: group))
+        while lanes.count < (Int(entry.group) + 1) * NetworkNeeds.laneCount { lanes.append(StampedHeap()) }
+        replace(id, with: entry, until: until)
     }
 
     mutating func change(_ id: DownloadID, to phase: Phase, until: Duration? = nil) {
@@ -201,8 +220,9 @@ extension QueuePolicy {
         entry.stamp = stamp
         let old = entries.updateValue(entry, forKey: id)
         if let old { release(id, old) }
+        if entry.phase.takesSlot { groupCounts[entry.group, default: 0] += 1 }
         switch entry.phase {
-        case .ready: lanes[Int(entry.lane)].insert(entry.key, id, stamp: stamp)
+        case .ready: lanes[entry.heap].insert(entry.key, id, stamp: stamp)
         case .blocked:
             untils[id] = until ?? .zero
             timers.insert(until ?? .zero, id, stamp: stamp)
@@ -216,8 +236,9 @@ extension QueuePolicy {
 
     /// Takes it out of where its phase kept it.
     private mutating func release(_ id: DownloadID, _ old: Entry) {
+        if old.phase.takesSlot { groupCounts[old.group, default: 0] -= 1 }
         switch old.phase {
-        case .ready: lanes[Int(old.lane)].forgetOne(in: entries)
+        case .ready: lanes[old.heap].forgetOne(in: entries)
         case .blocked:
             untils[id] = nil
             timers.forgetOne(in: entries)

@@ -3,7 +3,7 @@ extension DownloadError.Code {
     package static let known: [DownloadError.Code] = [
         .invalidRequest, .network, .refused, .freshLink, .credentials, .remoteChanged, .checksum, .unproven, .disk,
         .diskFull, .conflict, .duplicate, .catalogue, .notResumable, .notFound, .wrongState, .certificate, .tooLarge,
-        .cancelled, .shutDown, .internal,
+        .cancelled, .shutDown, .daemonUnavailable, .internal,
     ]
 
     /// What errors of this kind have in common, in a sentence; of codes that are not known, that something failed.
@@ -36,6 +36,7 @@ extension DownloadError.Code {
         .tooLarge: ("the file is larger than allowed", "文件超过允许的大小"),
         .cancelled: ("it was cancelled", "已取消"),
         .shutDown: ("Ferry was shut down", "Ferry 已关闭"),
+        .daemonUnavailable: ("the daemon cannot be reached", "无法连接后台服务"),
         .internal: ("a defect in Ferry", "Ferry 内部错误"),
     ]
 }

@@ -47,6 +47,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         public static let cancelled = Code(rawValue: "cancelled")
         /// Ferry was shut down while it was under way; what is there is kept.
         public static let shutDown = Code(rawValue: "shutDown")
+        /// The daemon does not run and cannot be started, or does not answer.
+        public static let daemonUnavailable = Code(rawValue: "daemonUnavailable")
         /// A defect in Ferry.
         public static let `internal` = Code(rawValue: "internal")
     }

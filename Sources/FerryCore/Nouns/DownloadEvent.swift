@@ -16,18 +16,22 @@ public struct DownloadEvent: Sendable, Hashable {
     private let receipt: Receipt?
 
     public init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
-        self.init(id: id, date: date, kind: kind, number: number, onAcknowledge: nil)
+        self.init(id: id, date: date, kind: kind, number: number, session: nil, onAcknowledge: nil)
     }
 
     package init(
-        id: DownloadID, date: Date, kind: Kind, number: Int64?, onAcknowledge: (@Sendable (Int64) -> Void)?
+        id: DownloadID, date: Date, kind: Kind, number: Int64?, session: String? = nil,
+        onAcknowledge: (@Sendable (Int64) -> Void)?
     ) {
         self.id = id
         self.date = date
         self.kind = kind
         self.number = number
-        receipt = onAcknowledge.map(Receipt.init)
+        receipt = onAcknowledge.map { Receipt(session: session, give: $0) }
     }
+
+    /// Who asked for the download, as far as the manager that told it knows; no part of what is compared or coded.
+    package var session: String? { receipt?.session }
 
     /// The app has handled it: it is not told again. Nothing happens for events without a number.
     public func acknowledge() {
@@ -71,6 +75,7 @@ public struct DownloadEvent: Sendable, Hashable {
 
 /// Says who is told that an event was handled; all are equal, so that events compare by what they say.
 private struct Receipt: Sendable, Hashable {
+    let session: String?
     let give: @Sendable (Int64) -> Void
 
     static func == (left: Receipt, right: Receipt) -> Bool { true }

@@ -102,6 +102,8 @@ public struct DownloadRequest: Sendable, Hashable {
     public var network = NetworkRule()
     /// What to do when a download of the same URLs to the same place is listed already. Default `.existing`.
     public var onDuplicate: DuplicateRule = .existing
+    /// Who asks, where one list holds the downloads of several; `nil` for the list's own.
+    package var session: String?
 
     public init(sources: [DownloadURL], destination: Destination) {
         self.sources = sources

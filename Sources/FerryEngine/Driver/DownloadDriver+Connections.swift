@@ -221,6 +221,7 @@ extension DownloadDriver {
         }
         if mustWait { await waitForCheckpoint() }
         await throttle.passed(count)
+        await context.throttle?.passed(count)
         await environment.throttle.passed(count)
         return state.withLock { state in
             state.machine.asks(id, at: environment.clock.now())

@@ -57,7 +57,7 @@ package final class EngineEnvironment: Sendable {
     package func renewConnections() { transport.renew() }
 
     /// A download's own limit, or that it has none any more.
-    func note(limitOf own: Throttle, isRunning: Bool) {
+    package func note(limitOf own: Throttle, isRunning: Bool) {
         // Smaller pieces would slow the others down for little.
         pieces.withLock { $0[ObjectIdentifier(own)] = isRunning ? own.preferredPiece.map { max($0, 64 << 10) } : nil }
         limitPieces()

@@ -15,6 +15,8 @@ package struct RunContext: Sendable {
     package var ignoresFinished = false
     /// Who is told about publishing.
     package var witness: (any PublishWitness)?
+    /// A limit that this run shares with others, beside its own and that of all.
+    package var throttle: Throttle?
 
     package init(
         partPath: String? = nil, retries: RetryMemory? = nil, tags: JournalTags? = nil,

@@ -1,3 +1,5 @@
+// Its header declares `stat` too: in which of the two modules the compiler finds it depends on what it loads first.
+import CFerry
 import FerryCore
 import Synchronization
 import SystemPackage

@@ -27,6 +27,10 @@ package final class FaultyFileSystem: FileSystem {
     private let failure: Failure
     /// Operations that this file system does not have.
     let missing: Set<Missing>
+    /// What lies below this directory is on another device.
+    private let mount: FilePath?
+    /// It is the same device there, and yet nothing is renamed across.
+    private let isBound: Bool
     private let base: any FileSystem
     private let look: Look
     private let state = Mutex(State())
@@ -44,20 +48,25 @@ package final class FaultyFileSystem: FileSystem {
     ///   - fault: Which calls fail.
     ///   - failure: With what.
     ///   - missing: What this file system cannot do.
+    ///   - mount: What lies below this directory is on another device; `isBound`: on the same, and nothing is renamed across.
     ///   - base: The one that does the rest.
     ///   - look: Sees each call first.
     package init(
-        _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [],
-        over base: any FileSystem = LocalFileSystem(), look: @escaping Look = { _, _ in nil }
+        _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [], mount: FilePath? = nil,
+        isBound: Bool = false, over base: any FileSystem = LocalFileSystem(), look: @escaping Look = { _, _ in nil }
     ) {
         self.fault = fault
         self.failure = failure
         self.missing = missing
+        self.mount = mount
+        self.isBound = isBound
         self.base = base
         self.look = look
     }
 
-    package convenience init(missing: Set<Missing> = []) { self.init(.none, missing: missing) }
+    package convenience init(missing: Set<Missing> = [], mount: FilePath? = nil, isBound: Bool = false) {
+        self.init(.none, missing: missing, mount: mount, isBound: isBound)
+    }
 
     /// The local file system, with somebody who looks at every call and may refuse it.
     package convenience init(_ look: @escaping Look) { self.init(.none, look: look) }
@@ -89,6 +98,14 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
+    private func isMounted(_ path: FilePath) -> Bool { mount.map { path.starts(with: $0) } ?? false }
+
+    func mounted(_ status: FileStatus, _ path: FilePath) -> FileStatus {
+        var status = status
+        if isMounted(path), !isBound { status.device ^= 1 << 40 }
+        return status
+    }
+
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
         try step(.open, path)
         return FaultyFile(try base.open(path, access), self)
@@ -111,6 +128,7 @@ package final class FaultyFileSystem: FileSystem {
     }
     package func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) {
         try step(.rename, path, lacks: replacing ? nil : .renameWithoutReplacing)
+        if isMounted(from) != isMounted(path) { throw FileError(.rename, path, kind: .crossDevice) }
         try base.rename(from, to: path, replacing: replacing)
     }
     package func unlink(_ path: FilePath) throws(FileError) {
@@ -127,7 +145,7 @@ package final class FaultyFileSystem: FileSystem {
     }
     package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
         try step(.inspect, path)
-        return try base.status(path, followingLinks: followingLinks)
+        return mounted(try base.status(path, followingLinks: followingLinks), path)
     }
     package func list(_ directory: FilePath) throws(FileError) -> [String] {
         try step(.list, directory)
@@ -203,7 +221,7 @@ final class FaultyFile: File {
     }
     func status() throws(FileError) -> FileStatus {
         try fileSystem.step(.inspect, path)
-        return try file.status()
+        return fileSystem.mounted(try file.status(), path)
     }
     func setMode(_ mode: UInt16) throws(FileError) {
         try fileSystem.step(.setMode, path)

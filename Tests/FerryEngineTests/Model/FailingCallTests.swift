@@ -24,10 +24,10 @@ struct FailingCallTests {
         let disk = start.copy()
         let probe = FaultyFileSystem(.none, over: disk)
         _ = try await scenario.run(rig, on: probe, disk)
-        // What the errors differ in is how they are said: the rarer ones fail every third call, each begins with another.
+        // What the errors differ in is how they are said: the rarer ones fail every seventh call, each begins with another.
         let isRare = error != .ioError && error != .noSpace && modelSeeds < 1000
-        let first = isRare ? Int(error.rawValue) % 3 : 0
-        let failures = stride(from: first, to: probe.count + 5, by: isRare ? 3 : 1).flatMap { n in
+        let first = isRare ? Int(error.rawValue) % 7 : 0
+        let failures = stride(from: first, to: probe.count + 5, by: isRare ? 7 : 1).flatMap { n in
             [FaultyFileSystem.Fault.once(n), .fromThen(n)].map { Failure(fault: $0, error: error) }
         }
         let found = try await problems(in: failures) { failure in

@@ -59,5 +59,5 @@ func problems<Case: Sendable>(
     }
 }
 
-/// How many power cuts each case looks at: `FERRY_MODEL_SEEDS`, else 200, which over all cases makes thousands.
-let modelSeeds = ProcessInfo.processInfo.environment["FERRY_MODEL_SEEDS"].flatMap { Int($0) } ?? 200
+/// How many power cuts each case looks at: `FERRY_MODEL_SEEDS`, else 100, which over all cases makes thousands.
+let modelSeeds = ProcessInfo.processInfo.environment["FERRY_MODEL_SEEDS"].flatMap { Int($0) } ?? 100

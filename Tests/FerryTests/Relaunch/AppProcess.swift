@@ -21,6 +21,7 @@ final class AppProcess: Sendable {
             var metered: Bool?
             var userInfo: [String: String]
             var priority: Int
+            var path: String?
         }
         var reply: String?
         var error: String?
@@ -34,6 +35,8 @@ final class AppProcess: Sendable {
         var event: String?
         var number: Int64?
         var delegate: String?
+        /// The session, of one that the daemon has started.
+        var launched: String?
 
         var kind: DownloadEvent.Kind? {
             event.flatMap { try? JSONDecoder().decode(DownloadEvent.Kind.self, from: Data($0.utf8)) }
@@ -59,12 +62,15 @@ final class AppProcess: Sendable {
     private let state = Mutex(State())
 
     /// Starts it; `shell` is a line for `sh -c` that begins it with `"$@"`.
-    init(settings: [String: any Sendable], shell: String? = nil) throws {
+    init(
+        settings: [String: any Sendable], environment: [String: String] = [:], shell: String? = nil
+    ) throws {
         let text = try String(decoding: JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
-        let binary = try Self.binary()
+        let binary = try Self.program("ferry-app")
         program = try RunningProgram(
-            (shell.map { ["/bin/sh", "-c", $0, "sh"] } ?? []) + [binary.path, text], input: input.fileHandleForReading,
-            output: output.fileHandleForWriting, error: .standardError)
+            (shell.map { ["/bin/sh", "-c", $0, "sh"] } ?? []) + [binary.path, text],
+            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            input: input.fileHandleForReading, output: output.fileHandleForWriting, error: .standardError)
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()
         program.whenEnded { [weak self] _ in self?.ended() }
@@ -195,15 +201,15 @@ final class AppProcess: Sendable {
         for waiter in ready { waiter.continuation.resume() }
     }
 
-    /// `ferry-app`, beside the tests.
-    static func binary() throws -> URL {
+    /// A program that was built with the tests, and is beside them.
+    static func program(_ name: String) throws -> URL {
         var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
         for _ in 0..<5 {
-            let candidate = directory.appending(path: "ferry-app")
+            let candidate = directory.appending(path: name)
             if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
             directory.deleteLastPathComponent()
         }
-        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "ferry-app, beside the tests"])
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "\(name), beside the tests"])
     }
 }

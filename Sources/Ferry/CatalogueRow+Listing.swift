@@ -1,0 +1,84 @@
+package import FerryAPI
+import FerryCore
+import FerryEngine
+import HTTPTypes
+
+extension DownloadManager {
+    /// A row as lists and events of the API show it; with what handles of the library show, when it was read after
+    /// `revision` was taken.
+    package func listed(_ row: CatalogueRow, revision: UInt64? = nil) -> ListedDownload {
+        let request = row.request
+        var snapshot: DownloadSnapshot?
+        if let revision { snapshot = scheduler?.snapshot(of: row, revision: revision) }
+        var listed = ListedDownload(
+            status: snapshot?.status ?? status(of: row), session: row.session, url: request.sources.first?.text ?? "",
+            addedAt: row.createdAt)
+        if let snapshot {
+            listed.handle = HandleBody(
+                revision: snapshot.revision, finished: snapshot.finished,
+                request: NewDownload(snapshot.request.withoutSecrets))
+        }
+        listed.directory = row.directory
+        listed.position = Int(clamping: row.key.position)
+        listed.priority = DownloadPriority(rawValue: row.key.priority)
+        listed.label = row.label
+        listed.userInfo = row.userInfo
+        listed.checksum = request.checksum?.description
+        listed.rateLimit = request.rateLimit
+        listed.maxConnections = request.maxConnections
+        listed.network = request.network
+        listed.endedAt = row.endedAt
+        return listed
+    }
+
+    /// All about a download; `speeds` is left empty.
+    package func detail(of row: CatalogueRow) async -> DownloadDetail {
+        var detail = DownloadDetail(listed(row))
+        let picture = await self.picture(of: row)
+        detail.sources = row.request.sources.map(\.text)
+        detail.headers = row.request.headers.map(\.name)
+        if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
+        detail.download.validator = picture?.identity.etag ?? picture?.identity.lastModified
+        detail.response = DownloadDetail.Response(
+            type: row.finished?.contentType ?? picture?.identity.contentType,
+            finalURL: row.finished?.finalURL ?? picture?.finalURL, lastModified: picture?.identity.lastModified)
+        if let picture {
+            detail.segments = picture.segments
+        } else if case .completed = row.state, let total = row.totalBytes, total > 0 {
+            detail.segments = [DownloadDetail.Segment(start: 0, end: total, state: "done")]
+        }
+        return detail
+    }
+}
+
+extension TransferPicture {
+    /// The whole file in ranges, as far as it is known, in order and without gaps.
+    var segments: [DownloadDetail.Segment] {
+        let end = totalBytes ?? max(written.ranges.last?.upperBound ?? 0, running.map(\.range.lowerBound).max() ?? 0)
+        guard end > 0 else { return [] }
+        var segments: [DownloadDetail.Segment] = []
+        var position: ByteCount = 0
+        func fill(to limit: ByteCount) {
+            if position < limit {
+                segments.append(DownloadDetail.Segment(start: position, end: limit, state: "missing"))
+            }
+            position = max(position, limit)
+        }
+        var pieces = written.ranges.map { (range: $0, connection: Int?.none) }
+        pieces += running.map { (range: $0.range, connection: $0.connection) }
+        pieces.sort { $0.range.lowerBound < $1.range.lowerBound }
+        for piece in pieces {
+            let start = max(position, piece.range.lowerBound)
+            let stop = min(end, piece.range.upperBound)
+            guard start < stop else { continue }
+            fill(to: start)
+            segments.append(
+                DownloadDetail.Segment(
+                    start: start, end: stop, state: piece.connection == nil ? "done" : "running",
+                    connection: piece.connection))
+            position = stop
+        }
+        fill(to: end)
+        return segments
+    }
+}

@@ -1,0 +1,23 @@
+package import FerryAPI
+package import FerryCore
+
+extension DaemonFailure {
+    /// What apps and users are told of it. `socket` is where the daemon was asked.
+    package func error(socket: String) -> DownloadError {
+        switch self {
+        case .refused(let error): error
+        case .unreachable(let reason):
+            DownloadError(
+                .daemonUnavailable, ErrorPhrase(.daemonSilent, socket), underlying: reason,
+                recovery: .transient(retryAfter: nil))
+        case .otherVersion(let what):
+            DownloadError(
+                .daemonUnavailable, ErrorPhrase(.daemonOtherVersion, what), suggestion: ErrorPhrase(.updateFerry),
+                recovery: .needsUser)
+        case .unreadable(let what):
+            DownloadError(
+                .daemonUnavailable, ErrorPhrase(.daemonUnreadable, what), suggestion: ErrorPhrase(.updateFerry),
+                recovery: .needsUser)
+        }
+    }
+}

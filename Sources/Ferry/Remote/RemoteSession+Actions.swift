@@ -1,0 +1,173 @@
+import FerryAPI
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// What users do with downloads; what is done with one takes its turn.
+extension RemoteSession {
+    func pause(_ live: LiveDownload) async -> Bool { await act(.pause, on: live) { $0 == .paused } }
+
+    func resume(_ live: LiveDownload) async -> Bool { await act(.resume, on: live) { !$0.isFinal && $0 != .paused } }
+
+    func restart(_ live: LiveDownload) async -> Bool { await act(.restart, on: live) { !$0.isFinal } }
+
+    func cancel(_ live: LiveDownload) async -> Bool { await act(.cancel, on: live) { $0 == .cancelled } }
+
+    /// False when nothing changed, or the daemon cannot be asked. `isDone` says for a call that was made twice, and whose
+    /// first answer was lost, whether that changed it.
+    private func act(_ route: Route, on live: LiveDownload, isDone: (DownloadState) -> Bool) async -> Bool {
+        await live.turn.take()
+        defer { live.turn.give() }
+        guard !isShutDown, !live.isClosed else { return false }
+        var wasRepeated = false
+        do throws(DownloadError) {
+            let answer = try await ask(
+                DaemonCall(route, id: live.id.rawValue), as: ActionBody.self,
+                wasRepeated: &wasRepeated)
+            if let snapshot = DownloadSnapshot(answer.download) { show(snapshot, on: live) }
+            return answer.changed || wasRepeated && isDone(answer.download.status.state)
+        } catch { return false }
+    }
+
+    func takeAway(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
+        await live.turn.take()
+        defer { live.turn.give() }
+        try checkMayAct(on: live)
+        let answer = try await ask(DaemonCall(.keepResumeData, id: live.id.rawValue), as: ResumeDataBody.self)
+        let data = try ResumeData(answer.resumeData)
+        removed([live.id])
+        return data
+    }
+
+    func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        try checkMayAct(on: live)
+        var wasRepeated = false
+        do throws(DownloadError) {
+            let query = deletingFile ? [(name: "deleteFile", value: "true")] : []
+            _ = try await ask(
+                DaemonCall(.remove, id: live.id.rawValue, query: query), as: Nothing.self, wasRepeated: &wasRepeated)
+        } catch {
+            guard wasRepeated, error.code == .notFound else { throw error }
+        }
+        removed([live.id])
+    }
+
+    func change(
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
+    ) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        try checkMayAct(on: live)
+        let old = DownloadChange(live.request)
+        var new = old
+        change(&new)
+        try await amend(live, ChangeBody(from: old, to: new))
+    }
+
+    func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        try checkMayAct(on: live)
+        var body = ChangeBody()
+        body.user = credentials.user
+        body.password = credentials.password
+        try await amend(live, body)
+    }
+
+    private func amend(_ live: LiveDownload, _ body: ChangeBody) async throws(DownloadError) {
+        let call: DaemonCall
+        do {
+            call = try DaemonCall(.change, id: live.id.rawValue, json: body)
+        } catch { throw DownloadError(.internal, "\(error)") }
+        let said = try await ask(call, as: ListedDownload.self)
+        if let snapshot = DownloadSnapshot(said) { show(snapshot, on: live) }
+    }
+
+    func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
+        try checkMayAct(on: live)
+        let body: MoveBody =
+            switch place {
+            case .first: .first
+            case .last: .last
+            case .before(let id): .before(id.rawValue)
+            case .after(let id): .after(id.rawValue)
+            }
+        _ = try await ask(.move, id: live.id.rawValue, body, as: Nothing.self)
+    }
+
+    func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        try checkMayAct(on: live)
+        // Made again, it finds the files there already.
+        let answer = try await ask(
+            .relocate, id: live.id.rawValue, RelocateBody(directory: directory), as: ActionBody.self)
+        if let snapshot = DownloadSnapshot(answer.download) { show(snapshot, on: live) }
+    }
+
+    private func checkMayAct(on live: LiveDownload) throws(DownloadError) {
+        if isShutDown { throw Self.wasShutDown }
+        if live.isClosed { throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name)) }
+    }
+
+    // MARK: Many at once
+
+    func pauseAll() async throws(DownloadError) {
+        _ = try await ask(.pauseMany, SelectionBody(), as: Nothing.self)
+        try await catchUp()
+    }
+
+    func resumeAll() async throws(DownloadError) {
+        _ = try await ask(.resumeMany, SelectionBody(), as: Nothing.self)
+        try await catchUp()
+    }
+
+    func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
+        _ = try await ask(
+            .clear, ClearBody(ClearBody.Which(filter), deleteFiles: deletingFiles), as: Nothing.self)
+        try await catchUp()
+    }
+
+    /// Brings what is held up to what was just done to all.
+    private func catchUp() async throws(DownloadError) {
+        do throws(DaemonFailure) { try await lookAtHeld() } catch { throw self.error(error) }
+    }
+}
+
+/// An answer of which nothing counts.
+struct Nothing: Decodable, Sendable {
+    init(from decoder: any Decoder) throws {}
+}
+
+extension ChangeBody {
+    /// What makes one of the other.
+    init(from old: DownloadChange, to new: DownloadChange) {
+        self.init()
+        if new.sources != old.sources { urls = new.sources.map(\.textWithUserInfo) }
+        if new.headers != old.headers { headers = HeaderList(new.headers) }
+        if new.maxConnections != old.maxConnections { maxConnections = max(1, new.maxConnections) }
+        if new.rateLimit != old.rateLimit { rateLimit = .set(new.rateLimit) }
+        if new.network.allowsMetered != old.network.allowsMetered { allowsMetered = .set(new.network.allowsMetered) }
+        if new.network.allowsConstrained != old.network.allowsConstrained {
+            allowsConstrained = .set(new.network.allowsConstrained)
+        }
+        if new.priority != old.priority { priority = new.priority.rawValue }
+        if new.label != old.label { label = .set(new.label) }
+        if new.userInfo != old.userInfo { userInfo = new.userInfo }
+        if new.checksum != old.checksum { checksum = .set(new.checksum?.description) }
+    }
+}
+
+extension ClearBody.Which {
+    init(_ filter: ClearFilter) {
+        switch filter {
+        case .completed: self = .completed
+        case .failed: self = .failed
+        case .cancelled: self = .cancelled
+        case .all: self = .all
+        }
+    }
+}

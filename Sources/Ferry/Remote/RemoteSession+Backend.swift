@@ -1,0 +1,156 @@
+import FerryAPI
+import FerryCore
+import FerryEngine
+import Foundation
+import Logging
+import Synchronization
+
+/// What a manager asks of its session: opening and closing, settings, the network.
+extension RemoteSession: DownloadBackend {
+    func activate() async throws(DownloadError) { try await joined() }
+
+    /// The settings that are a session's own are told to the daemon, once they differ from what they were.
+    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
+        let (old, new) = state.withLock { state in
+            let old = state.configuration
+            change(&state.configuration)
+            return (old, state.configuration)
+        }
+        var wish = SettingsChange()
+        if new.maxConcurrentDownloads != old.maxConcurrentDownloads {
+            wish.maxConcurrentDownloads = .set(max(1, new.maxConcurrentDownloads))
+        }
+        if new.rateLimit != old.rateLimit { wish.rateLimit = .set(new.rateLimit) }
+        if new.allowsMeteredNetwork != old.allowsMeteredNetwork {
+            wish.allowsMetered = .set(new.allowsMeteredNetwork)
+        }
+        if new.allowsConstrainedNetwork != old.allowsConstrainedNetwork {
+            wish.allowsConstrained = .set(new.allowsConstrainedNetwork)
+        }
+        guard wish != SettingsChange() else { return }
+        do throws(DownloadError) {
+            let call: DaemonCall
+            do {
+                call = try DaemonCall(.changeSettings, query: [("scope", "session")], json: wish)
+            } catch { throw DownloadError(.internal, "\(error)") }
+            _ = try await ask(call, as: SettingsBody.self)
+        } catch {
+            new.logger?.error("the session's settings could not be changed: \(error)")
+        }
+    }
+
+    func directory() async throws(DownloadError) -> String {
+        if let given = place.directory { return given }
+        try await joined()
+        return state.withLock { $0.directory } ?? FileManager.default.currentDirectoryPath
+    }
+
+    func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
+        try await ask(.plan, try body(of: request), as: PlanBody.self).plan
+    }
+
+    // MARK: Following
+
+    var listChanges: ListChanges { list.changes() }
+
+    func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
+        do throws(DownloadError) {
+            return try await ask(DaemonCall(.history, id: id.rawValue), as: EventItems.self).items.map(\.event)
+        } catch {
+            // As where the list is kept here: nothing is known of what is not listed.
+            if error.code == .notFound { return [] }
+            throw error
+        }
+    }
+
+    var moving: Set<DownloadID> { state.withLock { $0.moving } }
+
+    func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
+
+    /// The daemon tells of progress by itself.
+    func startPulse() {}
+
+    func date() -> Date { clock.date() }
+
+    var network: NetworkStatus { state.withLock { $0.network } }
+
+    var networkChanges: AsyncStream<NetworkStatus> { networkHub.stream(from: network) }
+
+    // MARK: Closing
+
+    /// The manager is gone: this process lets go, and downloads go on.
+    func letGo() {
+        guard !isShutDown else { return }
+        Farewells.all.begin(at: nil) { await self.shutdown() }
+    }
+
+    /// Detaches: downloads go on.
+    func shutdown() async {
+        let (keeper, live, wasJoined): (Task<Void, Never>?, [LiveDownload], Bool) = state.withLock { state in
+            guard state.phase != .closed else { return (nil, [], false) }
+            let wasJoined = state.phase == .joined
+            state.phase = .closed
+            state.running = [:]
+            state.moving = []
+            defer { state.keeper = nil }
+            return (state.keeper, state.live.values.compactMap(\.live), wasJoined)
+        }
+        bell.ring()
+        keeper?.cancel()
+        await keeper?.value
+        if wasJoined {
+            await deliver()
+            // The connection is closed already: whether the daemon hears this makes no difference to it.
+            _ = try? await client.send(DaemonCall(.detach))
+        }
+        for live in live { live.close() }
+        list.close()
+        networkHub.close()
+        hub.close()
+    }
+
+    /// Takes nothing new, and returns when nothing of the session runs or waits for its turn.
+    func drain() async {
+        state.withLock { $0.isDraining = true }
+        while !isShutDown, !Task.isCancelled {
+            let heard = bell.rings
+            do throws(DownloadError) { if try await open() == 0 { return } } catch { return }
+            await bell.wait(after: heard)
+        }
+    }
+
+    /// How many run, or wait for something that comes by itself.
+    private func open() async throws(DownloadError) -> Int {
+        var count = 0
+        var offset = 0
+        while true {
+            let page = try await page(["waiting", "downloading", "verifying"], offset: offset)
+            count += page.items.count { said in
+                switch said.status.state {
+                case .waiting(.freshLink), .waiting(.credentials): false
+                default: true
+                }
+            }
+            offset += page.items.count
+            if page.items.isEmpty || offset >= page.total { return count }
+        }
+    }
+
+    private func page(_ states: [String], offset: Int) async throws(DownloadError) -> DownloadPage {
+        try await ask(
+            DaemonCall(
+                .list,
+                query: [
+                    ("state", states.joined(separator: ",")), ("offset", "\(offset)"),
+                    ("limit", "\(FerryAPI.mostEntries)"),
+                ]), as: DownloadPage.self)
+    }
+
+    /// A request as the daemon takes it. Throws `invalidRequest` for one that cannot leave this process.
+    func body(of request: DownloadRequest) throws(DownloadError) -> NewDownload {
+        guard let body = NewDownload(request) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)
+        }
+        return body
+    }
+}

@@ -1,0 +1,105 @@
+import FerryAPI
+import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
+
+/// Asking the daemon: a call waits until it is joined, and is made again when it was lost on the way.
+extension RemoteSession {
+    /// The answer to a call. `wasRepeated` is set when it may have been carried out before without an answer.
+    func ask<Answer: Decodable & Sendable>(
+        _ call: DaemonCall, as type: Answer.Type, wasRepeated: inout Bool
+    ) async throws(DownloadError) -> Answer {
+        let deadline = clock.now() + place.patience
+        while true {
+            try await joined(until: deadline)
+            let (failures, phase) = state.withLock { ($0.failures, $0.phase) }
+            do throws(DaemonFailure) {
+                return try await client.send(call, as: type)
+            } catch {
+                guard case .unreachable = error, clock.now() < deadline else { throw self.error(error) }
+                wasRepeated = true
+                await lost(since: failures, phase)
+            }
+        }
+    }
+
+    func ask<Answer: Decodable & Sendable>(_ call: DaemonCall, as type: Answer.Type) async throws(DownloadError)
+        -> Answer
+    {
+        var wasRepeated = false
+        return try await ask(call, as: type, wasRepeated: &wasRepeated)
+    }
+
+    /// A call that carries a shape.
+    func ask<Answer: Decodable & Sendable>(
+        _ route: Route, id: String = "", _ body: some Encodable, as type: Answer.Type
+    ) async throws(DownloadError) -> Answer {
+        let call: DaemonCall
+        do throws(DaemonFailure) { call = try self.call(route, id: id, body) } catch { throw self.error(error) }
+        return try await ask(call, as: type)
+    }
+
+    /// Returns once the daemon is joined; it is started when it does not run.
+    ///
+    /// Throws `shutDown`; `daemonUnavailable` when it was never there and cannot be started, when it is of another
+    /// version, and when the time is up; what the daemon says when it refuses the session.
+    func joined(until deadline: Duration? = nil) async throws(DownloadError) {
+        let deadline = deadline ?? clock.now() + place.patience
+        let before = state.withLock { state in
+            state.callers += 1
+            return state.failures
+        }
+        defer { state.withLock { $0.callers -= 1 } }
+        var hasAsked = false
+        while true {
+            let heard = bell.rings
+            let (phase, failures, failure, wasJoined) = state.withLock {
+                ($0.phase, $0.failures, $0.failure, $0.wasJoined)
+            }
+            switch phase {
+            case .joined: return
+            case .closed: throw Self.wasShutDown
+            case .idle: beginJoining()
+            case .joining:
+                if !hasAsked {
+                    hasAsked = true
+                    asked.ring()
+                }
+            }
+            if let failure, failures > before {
+                // A daemon that was there may come back, as one may that comes or goes; what is said against us stays.
+                let mayCome = if case .transient = failure.recovery { true } else { wasJoined }
+                if !mayCome || failure.code != .daemonUnavailable { throw failure }
+            }
+            let left = deadline - clock.now()
+            if left <= .zero {
+                throw failure
+                    ?? DownloadError(
+                        .daemonUnavailable, ErrorPhrase(.daemonSilent, client.socket),
+                        recovery: .transient(retryAfter: nil))
+            }
+            if Task.isCancelled {
+                throw DownloadError(.cancelled, ErrorPhrase(.waitForDaemonWasCancelled))
+            }
+            await wait(after: heard, atMost: left)
+        }
+    }
+
+    /// A connection broke under a call: returns when the stream has seen it too, or a moment has passed, so that the call
+    /// is not made in a loop against a door that is closing.
+    private func lost(since failures: Int, _ phase: Phase) async {
+        let heard = bell.rings
+        let isSame = state.withLock { $0.failures == failures && $0.phase == phase }
+        if isSame { await wait(after: heard, atMost: .milliseconds(200)) }
+    }
+
+    private func wait(after heard: UInt64, atMost limit: Duration) async {
+        await withTaskGroup(of: Void.self) { [clock, bell] group in
+            group.addTask { try? await clock.sleep(for: limit) }
+            group.addTask { await bell.wait(after: heard) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

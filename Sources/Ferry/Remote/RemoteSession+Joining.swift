@@ -1,0 +1,246 @@
+import FerryAPI
+import FerryCore
+import FerryEngine
+import Foundation
+import Logging
+import Synchronization
+
+/// Finding the daemon, starting it, and coming back to it when it was lost.
+extension RemoteSession {
+    /// How often a lost daemon is looked for, at most.
+    private static let longestPause: Duration = .seconds(5)
+    /// The daemon sends something every 15 s; longer silence than this means that it is stuck, or gone without a word.
+    private static let longestSilence: Duration = .seconds(60)
+    /// How long a daemon may take to begin to listen: it opens its catalogue before.
+    private static let longestStart: Duration = .seconds(20)
+
+    /// Begins to join, when nobody has.
+    func beginJoining() {
+        state.withLock { state in
+            guard state.phase == .idle else { return }
+            state.phase = .joining
+            // owner: state.keeper, cancelled and awaited in shutdown.
+            state.keeper = Task { await self.keepJoined() }
+        }
+    }
+
+    private func keepJoined() async {
+        // One that nobody stopped is started by the first who needs it.
+        var mayStart = true
+        while !Task.isCancelled {
+            do throws(DownloadError) {
+                let stream = try await join(mayStart: mayStart)
+                bell.ring()
+                acknowledge()
+                let wasBroken = await follow(stream)
+                if Task.isCancelled { return }
+                state.withLock { if $0.phase == .joined { $0.phase = .joining } }
+                bell.ring()
+                // A daemon that ended its stream was stopped by somebody: it comes back when it is needed.
+                mayStart = wasBroken
+            } catch {
+                if Task.isCancelled { return }
+                state.withLock { state in
+                    state.failures += 1
+                    state.failure = error
+                }
+                bell.ring()
+            }
+            await pause()
+            mayStart = mayStart || state.withLock { $0.callers > 0 }
+        }
+    }
+
+    /// Before the next attempt: the longer, the more have failed; a new caller ends it.
+    private func pause() async {
+        let failures = state.withLock { $0.failures }
+        let heard = asked.rings
+        var delay = Duration.milliseconds(50)
+        for _ in 0..<min(failures, 10) { delay = min(delay * 2, Self.longestPause) }
+        // Not all clients of a daemon at once.
+        delay = delay * Double.random(in: 0.5...1)
+        await withTaskGroup(of: Void.self) { [clock, asked, delay] group in
+            group.addTask { try? await clock.sleep(for: delay) }
+            group.addTask { await asked.wait(after: heard) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: One attempt
+
+    private func join(mayStart: Bool) async throws(DownloadError) -> EventReader {
+        let greeting = try await greet(mayStart: mayStart)
+        let session: SessionBody
+        let stream: EventReader
+        let last = state.withLock { $0.boot == greeting.boot ? $0.lastEvent : nil }
+        do throws(DaemonFailure) {
+            session = try await client.send(
+                call(
+                    .attach,
+                    SessionRegistration(
+                        identifier: place.identifier, directory: place.directory, launchCommand: place.launchCommand)),
+                as: SessionBody.self)
+            stream = try await client.events(after: last)
+        } catch { throw self.error(error) }
+        return try state.withLock { (state) throws(DownloadError) in
+            guard state.phase != .closed else { throw Self.wasShutDown }
+            if state.boot != greeting.boot {
+                // Its revisions are others: whatever it says is newer.
+                for weak in state.live.values { weak.live?.forgetRevision() }
+            }
+            state.directory = session.directory
+            state.boot = greeting.boot
+            state.phase = .joined
+            state.wasJoined = true
+            state.failures = 0
+            state.failure = nil
+            return stream
+        }
+    }
+
+    private func greet(mayStart: Bool) async throws(DownloadError) -> Greeting {
+        try DaemonSocket.check(client.socket)
+        do throws(DaemonFailure) {
+            return try await client.greet()
+        } catch {
+            guard case .unreachable = error, mayStart else { throw self.error(error) }
+        }
+        let reason = try await start()
+        try DaemonSocket.check(client.socket)
+        do throws(DaemonFailure) {
+            return try await client.greet()
+        } catch {
+            // What it said itself says more than that nobody answers.
+            if let reason, case .unreachable = error { throw reason }
+            throw self.error(error)
+        }
+    }
+
+    /// Starts the daemon; why it did not, when it said so: another one may be there all the same.
+    private func start() async throws(DownloadError) -> DownloadError? {
+        let binary = try DaemonFinder(given: place.binary).find()
+        let environment = place.socket.map { ["FERRY_SOCKET": $0] } ?? [:]
+        let outcome = try await DaemonProcess.start(
+            binary, environment: environment, within: Self.longestStart, clock: clock)
+        switch outcome {
+        case .ready: return nil
+        case .failed(let error):
+            // The other one that has the lock may be on its way: in, or out.
+            let isTaken = error.code == .conflict
+            return DownloadError(
+                .daemonUnavailable,
+                ErrorPhrase(.daemonNotStarted, binary, error.phrase?.reason ?? .words(error.message)),
+                underlying: error.underlying,
+                recovery: isTaken ? .transient(retryAfter: nil) : .needsUser)
+        case .ended(let status):
+            return DownloadError(
+                .daemonUnavailable, ErrorPhrase(.daemonNotStarted, binary, "exit \(status)"), recovery: .needsUser)
+        case .silent:
+            configuration.logger?.warning("the daemon that was started is not ready yet")
+            return nil
+        }
+    }
+
+    /// What was missed cannot be told one by one: who runs, and where those stand that somebody holds, is read anew.
+    func lookAround() async throws(DaemonFailure) {
+        state.withLock { state in
+            state.running = [:]
+            state.moving = []
+        }
+        let running = try await client.send(
+            DaemonCall(
+                .list, query: [("state", "downloading,verifying"), ("limit", "\(FerryAPI.mostEntries)")]),
+            as: DownloadPage.self)
+        for said in running.items {
+            guard let live = live(for: said) else { continue }
+            // Its name is taken with the server's first answer: it has begun.
+            let hasBegun = live.status.path != nil
+            state.withLock { if hasBegun, $0.running[live.id] != nil { $0.moving.insert(live.id) } }
+        }
+        try await lookAtHeld()
+    }
+
+    /// Brings the downloads that somebody holds up to date.
+    func lookAtHeld() async throws(DaemonFailure) {
+        let held = state.withLock { $0.live.values.compactMap(\.live) }.filter { !$0.isClosed }
+        if held.count > Self.mostAlone { return try await lookAtAll(held) }
+        for live in held { try await look(at: live) }
+    }
+
+    /// So many downloads are asked for one by one; for more the list is read.
+    private static let mostAlone = 100
+
+    private func lookAtAll(_ held: [LiveDownload]) async throws(DaemonFailure) {
+        var left = Dictionary(held.map { ($0.id, $0) }) { first, _ in first }
+        var offset = 0
+        while !left.isEmpty {
+            let page = try await client.send(
+                DaemonCall(
+                    .list,
+                    query: [("offset", "\(offset)"), ("limit", "\(FerryAPI.mostEntries)")]),
+                as: DownloadPage.self)
+            for said in page.items {
+                guard let live = left.removeValue(forKey: said.id) else { continue }
+                if let snapshot = DownloadSnapshot(said) { show(snapshot, on: live) }
+            }
+            offset += page.items.count
+            if page.items.isEmpty || offset >= page.total { break }
+        }
+        // The list may have moved under the pages: who was not on any is asked for alone.
+        for live in left.values { try await look(at: live) }
+    }
+
+    /// Brings one download up to date.
+    func look(at live: LiveDownload) async throws(DaemonFailure) {
+        do throws(DaemonFailure) {
+            let said = try await client.send(
+                DaemonCall(.show, id: live.id.rawValue), as: ListedDownload.self)
+            if let snapshot = DownloadSnapshot(said) { show(snapshot, on: live) }
+        } catch {
+            guard case .refused(let said) = error, said.code == .notFound else { throw error }
+            removed([live.id])
+        }
+    }
+
+    // MARK: Following
+
+    /// Reads the stream to its end. True when it was broken, or went silent.
+    private func follow(_ stream: EventReader) async -> Bool {
+        let signs = SignsOfLife(clock.now())
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [clock] in
+                do throws(DaemonFailure) {
+                    var events = stream.hearing { signs.last.withLock { $0 = clock.now() } }.makeAsyncIterator()
+                    while let event = try await events.next() { await self.take(event) }
+                    return false
+                } catch { return true }
+            }
+            group.addTask { [clock] in
+                while !Task.isCancelled {
+                    try? await clock.sleep(for: .seconds(15))
+                    if signs.last.withLock({ clock.now() - $0 }) > Self.longestSilence { return true }
+                }
+                return false
+            }
+            let wasBroken = await group.next() ?? true
+            group.cancelAll()
+            return wasBroken
+        }
+    }
+
+    /// What the app is told of a failure to talk with the daemon.
+    func error(_ failure: DaemonFailure) -> DownloadError { failure.error(socket: client.socket) }
+
+    /// A call with a shape as its body.
+    func call(_ route: Route, id: String = "", _ body: some Encodable) throws(DaemonFailure) -> DaemonCall {
+        do { return try DaemonCall(route, id: id, json: body) } catch { throw .unreadable("\(error)") }
+    }
+}
+
+/// When something was last heard.
+private final class SignsOfLife: Sendable {
+    let last: Mutex<Duration>
+
+    init(_ now: Duration) { last = Mutex(now) }
+}

@@ -1,0 +1,46 @@
+import AsyncHTTPClient
+import NIOCore
+
+/// The events of a stream, one after the other.
+///
+/// Ends after the last event of a stream that the daemon ended, throws when the connection broke. Bytes without an event
+/// (the daemon sends some every 15 s) count as a sign of life: see ``init(_:)``'s `heard`.
+package struct EventReader: AsyncSequence, Sendable {
+    private let body: HTTPClientResponse.Body
+    private let heard: @Sendable () -> Void
+
+    init(_ body: HTTPClientResponse.Body, heard: @escaping @Sendable () -> Void = {}) {
+        self.body = body
+        self.heard = heard
+    }
+
+    /// The same, and calls `heard` whenever bytes come.
+    package func hearing(_ heard: @escaping @Sendable () -> Void) -> EventReader { EventReader(body, heard: heard) }
+
+    package func makeAsyncIterator() -> Iterator { Iterator(body: body.makeAsyncIterator(), heard: heard) }
+
+    package struct Iterator: AsyncIteratorProtocol {
+        private var body: HTTPClientResponse.Body.AsyncIterator
+        private let heard: @Sendable () -> Void
+        private var parser = EventStreamParser()
+        private var ready: ArraySlice<ServerSentEvent> = []
+
+        init(body: HTTPClientResponse.Body.AsyncIterator, heard: @escaping @Sendable () -> Void) {
+            self.body = body
+            self.heard = heard
+        }
+
+        @concurrent package mutating func next() async throws(DaemonFailure) -> ServerSentEvent? {
+            while true {
+                if let event = ready.popFirst() { return event }
+                let buffer: ByteBuffer?
+                do { buffer = try await body.next() } catch { throw .unreachable("\(error)") }
+                guard let buffer else { return nil }
+                heard()
+                do throws(EventStreamParser.TooLong) {
+                    ready = try parser.feed(buffer.readableBytesView)[...]
+                } catch { throw .unreadable("an event is too long") }
+            }
+        }
+    }
+}

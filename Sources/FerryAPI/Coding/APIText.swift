@@ -1,0 +1,15 @@
+/// Texts of others inside our sentences.
+package enum APIText {
+    /// In quotation marks, shortened, without control characters.
+    package static func quote(_ text: some StringProtocol) -> String {
+        var shown = "“"
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            if index == 80 {
+                shown += "…"
+                break
+            }
+            shown.unicodeScalars.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+        }
+        return shown + "”"
+    }
+}

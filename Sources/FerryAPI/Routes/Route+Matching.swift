@@ -1,0 +1,72 @@
+package import HTTPTypes
+
+extension Route {
+    /// What a path below ``FerryAPI/root`` leads to.
+    package enum Match: Sendable, Hashable {
+        /// The route, with the identifier in its path, decoded; empty where it has none.
+        case found(Route, identifier: String)
+        /// The path is known, with these methods.
+        case wrongMethod([HTTPRequest.Method])
+        case none
+    }
+
+    /// Looks a path up in the table; the path is without query, and percent-encoded. Words of the table go before
+    /// identifiers.
+    package static func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        var allowed: [HTTPRequest.Method] = []
+        var found: (route: Route, identifier: String)?
+        for route in allCases {
+            guard let identifier = route.identifier(in: parts) else { continue }
+            if route.method != method {
+                if !allowed.contains(route.method) { allowed.append(route.method) }
+            } else if found == nil || !route.template.contains("{") {
+                found = (route, identifier)
+            }
+        }
+        if let found { return .found(found.route, identifier: found.identifier) }
+        return allowed.isEmpty ? .none : .wrongMethod(allowed)
+    }
+
+    /// The identifier in a path of this form; `nil` for a path of another.
+    private func identifier(in parts: some Collection<Substring>) -> String? {
+        let own = template.split(separator: "/")
+        guard own.count == parts.count else { return nil }
+        var identifier = ""
+        for (word, part) in zip(own, parts) {
+            if word == "{id}" || word == "{session}" {
+                guard let text = Self.decoded(part), !text.isEmpty else { return nil }
+                identifier = text
+            } else if word != part {
+                return nil
+            }
+        }
+        return identifier
+    }
+
+    /// A segment of a path, or a value in a query, without percent-encoding; `nil` where it is not well formed.
+    package static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

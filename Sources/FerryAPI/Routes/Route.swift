@@ -1,0 +1,138 @@
+package import HTTPTypes
+
+/// The table of all routes: the daemon makes its router of it, clients their paths, and the OpenAPI document is it.
+package enum Route: String, Sendable, Hashable, CaseIterable {
+    case greeting, openAPI
+    case list, add, show, change, remove
+    case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history
+    case adopt, pauseMany, resumeMany, clear
+    case plan, settings, changeSettings, network, statistics, storage
+    case events
+    case sessions, attach, acknowledge, detach
+    case login, makeCode
+
+    package var method: HTTPRequest.Method {
+        switch self {
+        case .greeting, .openAPI, .list, .show, .history, .settings, .network, .statistics, .storage, .events,
+            .sessions:
+            .get
+        case .change, .changeSettings: .patch
+        case .remove: .delete
+        default: .post
+        }
+    }
+
+    /// The path below ``FerryAPI/root``; `{id}` stands for a download's identifier, `{session}` for a session's, each
+    /// percent-encoded.
+    package var template: String {
+        switch self {
+        case .greeting: ""
+        case .openAPI: "/openapi.json"
+        case .list, .add: "/downloads"
+        case .show, .change, .remove: "/downloads/{id}"
+        case .pause: "/downloads/{id}/pause"
+        case .resume: "/downloads/{id}/resume"
+        case .cancel: "/downloads/{id}/cancel"
+        case .restart: "/downloads/{id}/restart"
+        case .move: "/downloads/{id}/move"
+        case .relocate: "/downloads/{id}/relocate"
+        case .keepResumeData: "/downloads/{id}/resume-data"
+        case .addResumeData: "/downloads/resume-data"
+        case .history: "/downloads/{id}/events"
+        case .adopt: "/downloads/adopt"
+        case .pauseMany: "/downloads/pause"
+        case .resumeMany: "/downloads/resume"
+        case .clear: "/downloads/clear"
+        case .plan: "/plan"
+        case .settings, .changeSettings: "/settings"
+        case .network: "/network"
+        case .statistics: "/statistics"
+        case .storage: "/storage"
+        case .events: "/events"
+        case .sessions, .attach: "/sessions"
+        case .acknowledge: "/sessions/{session}/acknowledge"
+        case .detach: "/sessions/{session}/detach"
+        case .login: "/login"
+        case .makeCode: "/codes"
+        }
+    }
+
+    /// One line: what it does.
+    package var summary: String {
+        switch self {
+        case .greeting: "Versions, and who answers"
+        case .openAPI: "This document"
+        case .list: "Downloads: filtered, sorted, by page"
+        case .add: "Add one download or many, all or none"
+        case .show: "All about one download"
+        case .change: "Change URL, limits, priority, network rule or texts, or provide credentials"
+        case .remove: "Take it off the list, cancelling it first"
+        case .pause: "Stop it and keep what is there; answers when that is safe"
+        case .resume: "Let it go on; one that waits tries now"
+        case .cancel: "End it and delete its part file and journal"
+        case .restart: "Fetch a completed or cancelled one again"
+        case .move: "Move it within the list, among those of its priority"
+        case .relocate: "Move its files to another directory"
+        case .keepResumeData: "Take it off the list and keep what is there"
+        case .addResumeData: "Go on with what resume data leads to"
+        case .history: "What happened to it, with the reasons; oldest first"
+        case .adopt: "List what a part file holds, and go on with it"
+        case .pauseMany: "Pause these, or all of the session"
+        case .resumeMany: "Resume these, or all of the session"
+        case .clear: "Take those that have ended off the list"
+        case .plan: "Ask what a download would be; writes nothing"
+        case .settings: "Limits and rules"
+        case .changeSettings: "Change limits and rules at once"
+        case .network: "What the network is like"
+        case .statistics: "Counts, speed, bytes, free space"
+        case .storage: "What the session holds on the disk, and part files in its directory that nobody lists"
+        case .events: "What changes, as server-sent events"
+        case .sessions: "The sessions that are known"
+        case .attach: "Register a session, or attach to it"
+        case .acknowledge: "Events that the app has handled: they are not told again"
+        case .detach: "This client leaves; downloads go on"
+        case .login: "Trade a one-time code for a token"
+        case .makeCode: "Make a one-time code for the page"
+        }
+    }
+
+    /// Only over the Unix socket: 403 over TCP.
+    package var isLocalOnly: Bool {
+        switch self {
+        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .attach, .acknowledge, .detach, .makeCode:
+            true
+        default: false
+        }
+    }
+
+    /// Needs no token over TCP.
+    package var isOpen: Bool { self == .login }
+
+    /// The whole path, with these in place of `{id}` and `{session}`.
+    package func path(id: String = "", session: String = "") -> String {
+        var path = FerryAPI.root
+        for part in template.split(separator: "/") {
+            path += "/"
+            switch part {
+            case "{id}": path += Self.encoded(id)
+            case "{session}": path += Self.encoded(session)
+            default: path += part
+            }
+        }
+        return path
+    }
+
+    /// A text as one segment of a path, or as a value in a query.
+    package static func encoded(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default: encoded += "%" + String(UInt16(byte) + 0x100, radix: 16, uppercase: true).dropFirst()
+            }
+        }
+        return encoded
+    }
+}

@@ -1,0 +1,43 @@
+package import FerryCore
+
+/// Something that happened to a download, with its reason: `{"id", "session", "date", "number", "texts", "kind", …}`.
+///
+/// What a kind carries is coded as by ``FerryCore/DownloadEvent/Kind``, so that a client has the whole event again.
+package struct EventBody: Sendable, Hashable {
+    package var event: DownloadEvent
+    package var session: String
+
+    package init(_ event: DownloadEvent, session: String) {
+        self.event = event
+        self.session = session
+    }
+}
+
+extension EventBody: Codable {
+    enum CodingKeys: String, CodingKey, CaseIterable { case id, session, date, number, texts }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        session = try container.decode(String.self, forKey: .session)
+        event = DownloadEvent(
+            id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
+            date: try container.decodeDate(forKey: .date), kind: try DownloadEvent.Kind(from: decoder),
+            number: try container.decodeIfPresent(Int64.self, forKey: .number))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(event.id.rawValue, forKey: .id)
+        try container.encode(session, forKey: .session)
+        try container.encode(date: event.date, forKey: .date)
+        try container.encode(event.number, forKey: .number)
+        try container.encode(Translations { EventSentence.text(event.kind, in: $0) }, forKey: .texts)
+        try event.kind.encode(to: encoder)
+    }
+}
+
+/// The history of one download, oldest first.
+package struct EventItems: Codable, Sendable, Hashable {
+    package var items: [EventBody]
+    package init(_ items: [EventBody]) { self.items = items }
+}

@@ -1,0 +1,45 @@
+/// The one line that `ferry serve --ready-fd` writes: where it listens, or why it does not.
+package enum ReadyLine: Codable, Sendable, Hashable {
+    case listening(Listening)
+    case failed(ErrorBody)
+
+    package struct Listening: Codable, Sendable, Hashable {
+        package var pid: Int
+        /// The version of the program.
+        package var version: String
+        /// The path of the Unix socket.
+        package var socket: String
+        /// The port on loopback; `nil` where that is off.
+        package var port: Int?
+        /// What is listened on over TCP, with the port: `127.0.0.1:3377`, `[::1]:3377`.
+        package var addresses: [String]
+
+        package init(pid: Int, version: String, socket: String, port: Int?, addresses: [String]) {
+            self.pid = pid
+            self.version = version
+            self.socket = socket
+            self.port = port
+            self.addresses = addresses
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey { case error }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let error = try container.decodeIfPresent(ErrorBody.self, forKey: .error) {
+            self = .failed(error)
+        } else {
+            self = .listening(try Listening(from: decoder))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .listening(let listening): try listening.encode(to: encoder)
+        case .failed(let error):
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(error, forKey: .error)
+        }
+    }
+}

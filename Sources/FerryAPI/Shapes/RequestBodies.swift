@@ -1,0 +1,118 @@
+package import struct Foundation.Data
+
+// Small bodies of requests; each refuses members that it does not know.
+
+/// `POST /downloads/ID/relocate`: the directory that the files move to, absolute.
+package struct RelocateBody: Codable, Sendable, Hashable {
+    package var directory: String
+    package init(directory: String) { self.directory = directory }
+    enum CodingKeys: String, CodingKey, CaseIterable { case directory }
+    package init(from decoder: any Decoder) throws {
+        directory = try decoder.members(CodingKeys.self).decode(String.self, forKey: .directory)
+    }
+}
+
+/// What ``FerryCore/ResumeData/data`` gives, in base 64; both as an answer and as a request.
+package struct ResumeDataBody: Codable, Sendable, Hashable {
+    package var resumeData: Data
+    package init(_ resumeData: Data) { self.resumeData = resumeData }
+    enum CodingKeys: String, CodingKey, CaseIterable { case resumeData }
+    package init(from decoder: any Decoder) throws {
+        resumeData = try decoder.members(CodingKeys.self).decode(Data.self, forKey: .resumeData)
+    }
+}
+
+/// `POST /downloads/adopt`: the absolute path of a part file or its journal.
+package struct AdoptBody: Codable, Sendable, Hashable {
+    package var path: String
+    package init(path: String) { self.path = path }
+    enum CodingKeys: String, CodingKey, CaseIterable { case path }
+    package init(from decoder: any Decoder) throws {
+        path = try decoder.members(CodingKeys.self).decode(String.self, forKey: .path)
+    }
+}
+
+/// What `GET /storage` answers: what the session's downloads hold on the disk.
+package struct StorageBody: Codable, Sendable, Hashable {
+    package var partBytes: Int64
+    package var finishedBytes: Int64
+    /// Part files in the session's directory that no listed download names.
+    package var orphanedParts: [String]
+    package var orphanedBytes: Int64
+
+    package init(partBytes: Int64, finishedBytes: Int64, orphanedParts: [String], orphanedBytes: Int64) {
+        self.partBytes = partBytes
+        self.finishedBytes = finishedBytes
+        self.orphanedParts = orphanedParts
+        self.orphanedBytes = orphanedBytes
+    }
+}
+
+/// `POST /downloads/pause`, `…/resume`: these, or all of the session.
+package struct SelectionBody: Codable, Sendable, Hashable {
+    package var ids: [String]?
+    package init(ids: [String]? = nil) { self.ids = ids }
+    enum CodingKeys: String, CodingKey, CaseIterable { case ids }
+    package init(from decoder: any Decoder) throws {
+        ids = try decoder.members(CodingKeys.self).decodeIfPresent([String].self, forKey: .ids)
+    }
+}
+
+/// `POST /downloads/clear`: which downloads that have ended leave the list.
+package struct ClearBody: Codable, Sendable, Hashable {
+    package enum Which: String, Codable, Sendable, Hashable, CaseIterable { case completed, failed, cancelled, all }
+    package var which: Which
+    package var deleteFiles: Bool
+    package init(_ which: Which, deleteFiles: Bool = false) {
+        self.which = which
+        self.deleteFiles = deleteFiles
+    }
+    enum CodingKeys: String, CodingKey, CaseIterable { case which, deleteFiles }
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.members(CodingKeys.self)
+        which = try members.decode(Which.self, forKey: .which)
+        deleteFiles = try members.decodeIfPresent(Bool.self, forKey: .deleteFiles) ?? false
+    }
+}
+
+/// `POST /sessions/ID/acknowledge`: the numbers of events that the app has handled.
+package struct AcknowledgeBody: Codable, Sendable, Hashable {
+    package var numbers: [Int64]
+    package init(_ numbers: [Int64]) { self.numbers = numbers }
+    enum CodingKeys: String, CodingKey, CaseIterable { case numbers }
+    package init(from decoder: any Decoder) throws {
+        numbers = try decoder.members(CodingKeys.self).decode([Int64].self, forKey: .numbers)
+    }
+}
+
+/// `POST /login`: a one-time code; and what `POST /codes` answers.
+package struct CodeBody: Codable, Sendable, Hashable {
+    package var code: String
+    package init(_ code: String) { self.code = code }
+    enum CodingKeys: String, CodingKey, CaseIterable { case code }
+    package init(from decoder: any Decoder) throws {
+        code = try decoder.members(CodingKeys.self).decode(String.self, forKey: .code)
+    }
+}
+
+/// What a one-time code was traded for.
+package struct TokenBody: Codable, Sendable, Hashable {
+    package var token: String
+    package init(_ token: String) { self.token = token }
+}
+
+/// How many downloads an action on several changed.
+package struct CountBody: Codable, Sendable, Hashable {
+    package var changed: Int
+    package init(_ changed: Int) { self.changed = changed }
+}
+
+/// An action on one download: what it is now, and whether the action changed anything.
+package struct ActionBody: Codable, Sendable, Hashable {
+    package var changed: Bool
+    package var download: ListedDownload
+    package init(changed: Bool, download: ListedDownload) {
+        self.changed = changed
+        self.download = download
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import FerryCore
+import FerryServer
+import FerryTerminal
+import Foundation
+import Logging
+
+/// `ferry serve`: the daemon.
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Hold downloads for everybody: a Unix socket for commands and apps, a page on loopback.",
+        discussion: """
+            It runs until SIGINT or SIGTERM, and makes safe what runs before it leaves; started again it goes on. \
+            ferry service install lets systemd run it.
+
+            Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options, \
+            the later ones first; a changed file counts at once.
+            """)
+
+    @Option(help: ArgumentHelp("The port on 127.0.0.1 and ::1; 0 is any that is free (default: 3377).", valueName: "n"))
+    var port: Int?
+
+    @Flag(inversion: .prefixedNo, help: "Serve the page on loopback.")
+    var loopback = true
+
+    @Option(help: ArgumentHelp("Where state is kept (default: $XDG_STATE_HOME/ferry).", valueName: "dir"))
+    var stateDir: String?
+
+    @Option(help: ArgumentHelp("The Unix socket (default: $XDG_RUNTIME_DIR/ferry/ferry.sock).", valueName: "path"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The settings file (default: $XDG_CONFIG_HOME/ferry/ferry.json).", valueName: "file"))
+    var config: String?
+
+    @Option(
+        name: [.customShort("d"), .customLong("dir")],
+        help: ArgumentHelp("Where downloads go (default: the user's Downloads).", valueName: "dir"))
+    var directory: String?
+
+    @Option(
+        name: [.customShort("j"), .customLong("max-concurrent")],
+        help: ArgumentHelp("Downloads that run at a time (default: 3).", valueName: "n"))
+    var maxConcurrent: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A program to run after each completed download; FERRY_PATH, FERRY_ID, FERRY_SESSION are set.",
+            valueName: "program"))
+    var onComplete: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write one line of JSON to descriptor N when it listens (pid, socket, port, addresses) or cannot (error), and \
+            close it.
+            """, valueName: "n"))
+    var readyFd: Int32?
+
+    @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Log more.")
+    var verbose = false
+
+    /// Runs it; what it ends with.
+    func serve() async -> FerryTerminal.ExitCode {
+        var logger = Logger(label: "ferry") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = verbose ? .debug : .info
+        var options = Daemon.Options()
+        options.environment = ProcessInfo.processInfo.environment
+        options.flags["port"] = port.map(String.init)
+        if !loopback { options.flags["loopback"] = "false" }
+        options.flags["directory"] = directory.map(OwnProgram.absolute)
+        options.flags["maxConcurrentDownloads"] = maxConcurrent.map(String.init)
+        options.flags["onComplete"] = onComplete.map(OwnProgram.absolute)
+        let place = DaemonPlace.current(
+            state: stateDir.map(OwnProgram.absolute), socket: socket.map(OwnProgram.absolute),
+            settings: config.map(OwnProgram.absolute))
+        let watch = SignalWatch()
+        let run = ServeRun(place, options, logger: logger)
+        do throws(DownloadError) {
+            let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
+            try await run.run(stops: Self.stops(watch?.signals), ready: ready) { page in
+                // Descriptor 1 gets the line alone.
+                if let page, readyFd != 1 { _ = StandardStreams.write(Array((page + "\n").utf8), to: 1) }
+            }
+            return .done
+        } catch {
+            let text = "ferry: " + ErrorText.line(error, name: "") + "\n"
+            _ = StandardStreams.write(Array(text.utf8), to: 2)
+            return FerryTerminal.ExitCode.of(error)
+        }
+    }
+
+    /// Each signal that asks to leave; one that suspends does so at once.
+    private static func stops(_ signals: AsyncStream<Int32>?) -> AsyncStream<Void> {
+        guard let signals else { return AsyncStream { _ in } }
+        let iterator = Iterator(signals)
+        return AsyncStream { await iterator.next() }
+    }
+
+    private actor Iterator {
+        private var iterator: AsyncStream<Int32>.Iterator
+        init(_ signals: AsyncStream<Int32>) { iterator = signals.makeAsyncIterator() }
+
+        func next() async -> Void? {
+            var own = iterator
+            defer { iterator = own }
+            while let number = await own.next(isolation: #isolation) {
+                switch number {
+                case SignalWatch.suspending: SignalWatch.suspend()
+                case SignalWatch.continuing: break
+                default: return ()
+                }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// What one client of the stream is sent, from its first line to the end.
+struct EventFeed: Sendable {
+    let manager: DownloadManager
+    let station: EventStation
+    let settings: SettingsKeeper
+    /// `nil` for all sessions.
+    let session: String?
+    /// The last event that the client has seen.
+    let last: EventID?
+
+    /// How long nothing may be sent.
+    static let mostSilence: Duration = .seconds(15)
+
+    /// Writes until the client or the daemon leaves.
+    ///
+    /// Concurrent, as the writer is.
+    @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
+        let client = station.enter(session: session)
+        defer { station.leave(client) }
+        var progress: Int64 = 0
+        var told: Set<Int64> = []
+        var spoken = Duration.sinceStart
+        var cursor: Int64
+        if let known = station.cursor(after: last) {
+            cursor = known
+            // So that the head is on its way, and the client knows that it is back.
+            try await writer.write(ByteBuffer(string: ServerSentEvent.keepAlive))
+        } else {
+            cursor = try await begin(&writer, &told)
+        }
+        wakes: for await _ in client.wakes {
+            while true {
+                switch station.take(for: client, cursor: &cursor, progress: &progress) {
+                case .end:
+                    return
+                case .reset:
+                    cursor = try await begin(&writer, &told)
+                    spoken = .sinceStart
+                case .lines(let entries, let newest):
+                    var buffer = ByteBuffer()
+                    for entry in entries where entry.ending.map({ !told.contains($0) }) ?? true {
+                        buffer.writeBytes(entry.bytes)
+                    }
+                    if let newest { buffer.writeBytes(newest) }
+                    if buffer.readableBytes > 0 {
+                        try await writer.write(buffer)
+                        spoken = .sinceStart
+                    }
+                case .nothing:
+                    if Duration.sinceStart - spoken >= Self.mostSilence {
+                        try await writer.write(ByteBuffer(string: ServerSentEvent.keepAlive))
+                        spoken = .sinceStart
+                    }
+                    continue wakes
+                }
+            }
+        }
+    }
+
+    /// Sends how everything stands, and what ended and was not acknowledged; the place to go on from.
+    @concurrent private func begin(_ writer: inout any ResponseBodyWriter, _ told: inout Set<Int64>) async throws
+        -> Int64
+    {
+        // Before anything is read: what changes meanwhile is told after it, and states are whole.
+        let place = station.lastID
+        let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
+        let snapshot = StreamEvent.Snapshot(
+            items: page.rows.map { manager.listed($0) }, total: page.total, settings: settings.current.body,
+            network: NetworkBody(manager.network))
+        try await send(.reset(snapshot), place, to: &writer)
+        var number: Int64 = 0
+        while case let pending = try await manager.pendingEvents(after: number), let newest = pending.last {
+            for event in pending where session == nil || event.session == session {
+                var whole = event.event
+                whole.number = event.number
+                told.insert(event.number)
+                try await send(.ended(EventBody(whole, session: event.session)), nil, to: &writer)
+            }
+            number = newest.number
+        }
+        try await send(.upToDate, nil, to: &writer)
+        return place.number
+    }
+
+    @concurrent private func send(_ event: StreamEvent, _ id: EventID?, to writer: inout any ResponseBodyWriter)
+        async throws
+    {
+        try await writer.write(ByteBuffer(string: try event.sent(id: id).text))
+    }
+}
+
+extension API {
+    func events(_ visit: Visit) throws -> Response {
+        let items = try visit.items(["after", "session"])
+        guard visit.request.method == .get else { throw Problem(.methodNotAllowed) }
+        let header = HTTPField.Name("Last-Event-ID").flatMap { visit.request.headers[$0] }
+        let feed = EventFeed(
+            manager: manager, station: station, settings: settings, session: try visit.session(in: items),
+            last: (header ?? items.text("after")).flatMap { EventID($0) })
+        return Response(
+            status: .ok, headers: [.contentType: ServerSentEvent.mediaType, .cacheControl: "no-store"],
+            body: ResponseBody { writer in
+                try await feed.write(to: &writer)
+                try await writer.finish(nil)
+            })
+    }
+}

@@ -1,0 +1,142 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// What is done with one download, or with many.
+extension API {
+    func act(_ visit: Visit, _ action: (Download) async -> Bool) async throws -> Response {
+        _ = try await visit.bodyIfPresent(NothingBody.self)
+        let download = try await download(visit.id)
+        let changed = await action(download)
+        return try await answer(visit, changed: changed)
+    }
+
+    private func answer(_ visit: Visit, changed: Bool) async throws -> Response {
+        let revision = visit.revision()
+        let row = try await row(visit.id)
+        return try Answer.json(ActionBody(changed: changed, download: manager.listed(row, revision: revision)))
+    }
+
+    func move(_ visit: Visit) async throws -> Response {
+        let body = try await visit.body(MoveBody.self)
+        let download = try await download(visit.id)
+        switch body {
+        case .first: try await download.move(to: .first)
+        case .last: try await download.move(to: .last)
+        case .before(let id): try await download.move(to: .before(DownloadID(rawValue: id)))
+        case .after(let id): try await download.move(to: .after(DownloadID(rawValue: id)))
+        case .index(let index): try await manager.move(download, toIndex: index)
+        }
+        return try await answer(visit, changed: true)
+    }
+
+    func relocate(_ visit: Visit) async throws -> Response {
+        let body = try await visit.body(RelocateBody.self)
+        guard body.directory.hasPrefix("/") else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(body.directory)), recovery: .needsUser)
+        }
+        let download = try await download(visit.id)
+        try sessions.note([body.directory], of: download.session)
+        try await download.relocate(to: URL(fileURLWithPath: body.directory, isDirectory: true))
+        return try await answer(visit, changed: true)
+    }
+
+    func keepResumeData(_ visit: Visit) async throws -> Response {
+        _ = try await visit.bodyIfPresent(NothingBody.self)
+        let data = try await download(visit.id).cancel(keeping: .resumeData)
+        return try Answer.json(ResumeDataBody(data.data))
+    }
+
+    func addResumeData(_ visit: Visit) async throws -> Response {
+        let data = try ResumeData(try await visit.body(ResumeDataBody.self).resumeData)
+        let download = try await manager.add(resumingWith: data, for: visit.session)
+        return try await created(download, visit)
+    }
+
+    func adopt(_ visit: Visit) async throws -> Response {
+        let path = try await visit.body(AdoptBody.self).path
+        guard path.hasPrefix("/") else {
+            throw DownloadError(
+                .invalidRequest, "the path \(APIText.quote(path)) is not absolute", recovery: .needsUser)
+        }
+        return try await created(try await manager.adopt(path, for: visit.session), visit)
+    }
+
+    private func created(_ download: Download, _ visit: Visit) async throws -> Response {
+        let revision = visit.revision()
+        return try Answer.json(
+            manager.listed(try await row(download.id), revision: revision), status: .created)
+    }
+
+    func pauseMany(_ visit: Visit) async throws -> Response {
+        try await many(visit, kinds: StateKind.waiting.union([.downloading, .verifying])) { download in
+            await download.pause()
+        } all: { session throws(DownloadError) in
+            try await manager.pauseAll(session: session)
+        }
+    }
+
+    func resumeMany(_ visit: Visit) async throws -> Response {
+        try await many(visit, kinds: [.paused]) { download in
+            await download.resume()
+        } all: { session throws(DownloadError) in
+            try await manager.resumeAll(session: session)
+        }
+    }
+
+    private func many(
+        _ visit: Visit, kinds: Set<StateKind>, each: @escaping @Sendable (Download) async -> Bool,
+        all: (String) async throws(DownloadError) -> Void
+    ) async throws -> Response {
+        let selection = try await visit.bodyIfPresent(SelectionBody.self)
+        guard let ids = selection?.ids else {
+            let filter = RowFilter(kinds: kinds, session: visit.session)
+            let before = try await manager.page(filter, limit: 0).total
+            try await all(visit.session)
+            let after = try await manager.page(filter, limit: 0).total
+            return try Answer.json(CountBody(max(0, before - after)))
+        }
+        guard ids.count <= FerryAPI.mostAdded else {
+            throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
+        }
+        var downloads: [Download] = []
+        for id in ids { downloads.append(try await download(DownloadID(rawValue: id))) }
+        let changed = await withTaskGroup(of: Bool.self) { group in
+            for download in downloads { group.addTask { await each(download) } }
+            return await group.reduce(into: 0) { if $1 { $0 += 1 } }
+        }
+        return try Answer.json(CountBody(changed))
+    }
+
+    func clear(_ visit: Visit) async throws -> Response {
+        let body = try await visit.body(ClearBody.self)
+        let which: ClearFilter =
+            switch body.which {
+            case .completed: .completed
+            case .failed: .failed
+            case .cancelled: .cancelled
+            case .all: .all
+            }
+        let filter = RowFilter(session: visit.session)
+        let before = try await manager.page(filter, limit: 0).total
+        try await manager.clear(which, deletingFiles: body.deleteFiles, session: visit.session)
+        let after = try await manager.page(filter, limit: 0).total
+        return try Answer.json(CountBody(max(0, before - after)))
+    }
+}
+
+/// A body that says nothing: `{}`.
+struct NothingBody: Decodable {
+    private enum CodingKeys: String, CodingKey, CaseIterable { case none }
+
+    init(from decoder: any Decoder) throws {
+        guard try decoder.container(keyedBy: CodingKeys.self).allKeys.isEmpty else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: "it must be empty, or {}"))
+        }
+    }
+}

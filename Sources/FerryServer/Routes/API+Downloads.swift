@@ -1,0 +1,131 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Listing, adding, showing, changing and removing.
+extension API {
+    func list(_ visit: Visit) async throws -> Response {
+        let items = try visit.items(ListQuery.names)
+        let query = try ListQuery(items)
+        var filter = RowFilter(session: try visit.session(in: items), search: query.search)
+        if let words = query.states { filter.kinds = try kinds(words) }
+        let order = RowOrder(column(query.sort), isDescending: query.order == .desc)
+        let revision = visit.revision()
+        let page = try await manager.page(filter, order: order, offset: query.offset, limit: query.limit)
+        return try Answer.json(
+            DownloadPage(
+                items: page.rows.map { manager.listed($0, revision: revision) }, total: page.total,
+                offset: query.offset))
+    }
+
+    private func kinds(_ words: [String]) throws(Problem) -> Set<StateKind> {
+        var kinds: Set<StateKind> = []
+        for word in words {
+            if word == "waiting" {
+                kinds.formUnion(StateKind.waiting)
+            } else if let kind = StateKind(rawValue: word), DownloadState.Kind(rawValue: word) != nil {
+                kinds.insert(kind)
+            } else {
+                throw Problem(.badRequest, "\(APIText.quote(word)) is no state.")
+            }
+        }
+        return kinds
+    }
+
+    private func column(_ sort: ListQuery.Sort) -> RowOrder.Column {
+        switch sort {
+        case .queue: .queue
+        case .added: .added
+        case .name: .name
+        case .size: .size
+        case .state: .state
+        }
+    }
+
+    func add(_ visit: Visit) async throws -> Response {
+        let new = try await visit.body(NewDownloads.self)
+        guard new.downloads.count <= FerryAPI.mostAdded else {
+            throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
+        }
+        guard !new.downloads.isEmpty else { throw Problem(.badRequest, "There is no download to add.") }
+        let requests = try new.downloads.map { try request($0, visit) }
+        try sessions.note(
+            Set(requests.compactMap(\.destination.place)).subtracting([directory(of: visit.session)]).sorted(),
+            of: visit.session)
+        let added = try await manager.add(requests, for: visit.session)
+        let revision = visit.revision()
+        let rows = try await manager.rows(added.map(\.download.id))
+        let byID = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
+        let listed = added.compactMap { byID[$0.download.id].map { manager.listed($0, revision: revision) } }
+        let status: HTTPResponse.Status = added.contains(where: \.isNew) ? .created : .ok
+        guard new.isSingle else { return try Answer.json(DownloadItems(listed), status: status) }
+        guard let one = listed.first else { throw notListed(added[0].download.id) }
+        var response = try Answer.json(one, status: status)
+        response.headers[.location] = Route.show.path(id: one.id.rawValue)
+        return response
+    }
+
+    func request(_ new: NewDownload, _ visit: Visit) throws(DownloadError) -> DownloadRequest {
+        let place = try destinations(of: visit.session).destination(
+            of: new, isLocal: visit.isLocal, default: directory(of: visit.session))
+        var request = try new.request(to: place)
+        guard !request.sources.isEmpty || request.destination.isPart else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.giveInURLs), recovery: .needsUser)
+        }
+        request.session = visit.session
+        return request
+    }
+
+    func show(_ visit: Visit) async throws -> Response {
+        let revision = visit.revision()
+        let row = try await row(visit.id)
+        var detail = await manager.detail(of: row)
+        if let revision { detail.download = manager.listed(row, revision: revision) }
+        detail.speeds = speeds.samples(of: visit.id)
+        return try Answer.json(detail)
+    }
+
+    func change(_ visit: Visit) async throws -> Response {
+        let body = try await visit.body(ChangeBody.self)
+        let change = try RequestedChange(body)
+        let download = try await download(visit.id)
+        if change.changesAnything { try await download.change { change.apply(to: &$0) } }
+        if let credentials = change.credentials { try await download.provide(credentials: credentials) }
+        let revision = visit.revision()
+        return try Answer.json(manager.listed(try await row(visit.id), revision: revision))
+    }
+
+    func remove(_ visit: Visit) async throws -> Response {
+        let deletes = try visit.items(["deleteFile"]).flag("deleteFile") ?? false
+        try await download(visit.id).remove(deletingFile: deletes)
+        return Answer.nothing
+    }
+
+    func history(_ visit: Visit) async throws -> Response {
+        let session = try await row(visit.id).session
+        let events = try await manager.history(of: visit.id)
+        return try Answer.json(EventItems(events.map { EventBody($0, session: session) }))
+    }
+
+    func plan(_ visit: Visit) async throws -> Response {
+        let new = try await visit.body(NewDownload.self)
+        return try Answer.json(PlanBody(try await manager.plan(try request(new, visit))))
+    }
+}
+
+extension DownloadRequest.Destination {
+    fileprivate var isPart: Bool { if case .part = self { true } else { false } }
+
+    /// The directory that it is in.
+    fileprivate var place: String? {
+        switch self {
+        case .directory(let path, _): path
+        case .file(let path), .part(let path): path.lastIndex(of: "/").map { String(path[..<$0]) }
+        case .stream: nil
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Limits and rules, figures, sessions.
+extension API {
+    private func isOfSession(_ visit: Visit) throws -> Bool {
+        switch try visit.items(["scope"]).text("scope") {
+        case nil, "daemon": return false
+        case "session": return visit.session != FerryAPI.defaultSession
+        default: throw Problem(.badRequest, "scope must be daemon or session.")
+        }
+    }
+
+    func showSettings(_ visit: Visit) throws -> Response {
+        if try isOfSession(visit) {
+            return try Answer.json(settings.body(of: visit.session, directory(of: visit.session)))
+        }
+        return try Answer.json(settings.current.body)
+    }
+
+    func changeSettings(_ visit: Visit) async throws -> Response {
+        let isOfSession = try isOfSession(visit)
+        let change = try await visit.body(SettingsChange.self)
+        if change.directory != nil, !visit.isLocal {
+            throw Problem(.forbidden, "The directory is changed through the Unix socket only.")
+        }
+        guard isOfSession else {
+            let body = try await settings.change(change)
+            return try Answer.json(body)
+        }
+        if let directory = change.directory {
+            try sessions.register(SessionRegistration(identifier: visit.session, directory: directory))
+        }
+        try await settings.change(change, of: visit.session)
+        let body = settings.body(of: visit.session, directory(of: visit.session))
+        station.publish(.settings(body), session: visit.session)
+        return try Answer.json(body)
+    }
+
+    func statistics(_ visit: Visit) async throws -> Response {
+        let session = try visit.session(in: try visit.items(["session"]))
+        let totals = try await manager.totals(session: session)
+        var body = StatisticsBody()
+        for (kind, count) in totals.counts {
+            let bytes = totals.bytes[kind] ?? 0
+            switch kind {
+            case .downloading, .verifying: body.running += count
+            case .paused: body.paused += count
+            case .failed: body.failed += count
+            case .completed: body.completed += count
+            case .cancelled: body.cancelled += count
+            default: body.waiting += count
+            }
+            switch kind {
+            case .completed: body.finishedBytes += bytes
+            case .cancelled: break
+            default: body.partBytes += bytes
+            }
+        }
+        let speed = manager.running.filter { session == nil || $0.session == session }
+            .reduce(0) { $0 + $1.status.progress.bytesPerSecond }
+        body.bytesPerSecond = speed.isFinite && speed > 0 && speed < 9e18 ? Int64(speed) : 0
+        body.freeBytes = FreeSpace.bytes(at: directory(of: session ?? visit.session)) ?? 0
+        body.uptime = (Date().timeIntervalSince(started) * 1000).rounded() / 1000
+        return try Answer.json(body)
+    }
+
+    func storage(_ visit: Visit) async throws -> Response {
+        _ = try visit.items([])
+        let report = try await manager.storage(session: visit.session, directory: directory(of: visit.session))
+        return try Answer.json(
+            StorageBody(
+                partBytes: report.partBytes, finishedBytes: report.finishedBytes, orphanedParts: report.orphanedParts,
+                orphanedBytes: report.orphanedBytes))
+    }
+
+    // MARK: Sessions
+
+    func listSessions(_ visit: Visit) async throws -> Response {
+        _ = try visit.items([])
+        let pending = try await pendingCounts()
+        return try Answer.json(
+            SessionItems(sessions.identifiers.map { body(of: $0, pending: pending[$0] ?? 0, last: nil) }))
+    }
+
+    /// How many events of each session were not acknowledged.
+    private func pendingCounts() async throws -> [String: Int] {
+        var pending: [String: Int] = [:]
+        var last: Int64 = 0
+        while case let page = try await manager.pendingEvents(after: last), let newest = page.last {
+            for event in page { pending[event.session, default: 0] += 1 }
+            last = newest.number
+        }
+        return pending
+    }
+
+    func attach(_ visit: Visit) async throws -> Response {
+        let registration = try await visit.body(SessionRegistration.self)
+        let isNew = sessions.entry(registration.identifier) == nil
+        // Before it is registered: what comes after this id is told.
+        let last = station.lastID
+        try sessions.register(registration)
+        let pending = try await pendingCounts()[registration.identifier] ?? 0
+        return try Answer.json(
+            body(of: registration.identifier, pending: pending, last: last), status: isNew ? .created : .ok)
+    }
+
+    private func body(of session: String, pending: Int, last: EventID?) -> SessionBody {
+        SessionBody(
+            identifier: session, directory: directory(of: session), lastEvent: last?.description,
+            pendingEvents: pending, hasLaunchCommand: !(sessions.entry(session)?.launchCommand.isEmpty ?? true),
+            clients: station.clients(of: session))
+    }
+
+    func acknowledge(_ visit: Visit) async throws -> Response {
+        let numbers = try await visit.body(AcknowledgeBody.self).numbers
+        let wanted = Set(numbers)
+        // Only its own: a number of another session's event stays.
+        var own: [Int64] = []
+        var last = (numbers.min() ?? 1) - 1
+        while own.count < wanted.count, case let page = try await manager.pendingEvents(after: last),
+            let newest = page.last
+        {
+            own += page.filter { wanted.contains($0.number) && $0.session == visit.identifier }.map(\.number)
+            last = newest.number
+        }
+        try await manager.acknowledge(own)
+        launcher.acknowledged(own, in: visit.identifier)
+        return Answer.nothing
+    }
+
+    /// Its downloads go on; that its stream ends is told by the stream.
+    func detach(_ visit: Visit) -> Response { Answer.nothing }
+}

@@ -1,0 +1,28 @@
+import FerryAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Answers as the API gives them.
+enum Answer {
+    /// JSON of a shape.
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        body(try APICoding.encode(value), type: "application/json", status: status)
+    }
+
+    static func body(_ data: Data, type: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(status: status, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
+    }
+
+    static let nothing = Response(status: .noContent)
+
+    static func problem(_ problem: Problem, at path: String?) -> Response {
+        var problem = problem
+        problem.instance = path
+        let data = (try? APICoding.encode(problem)) ?? Data()
+        var response = body(data, type: Problem.mediaType, status: HTTPResponse.Status(code: problem.status))
+        if problem.status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
+        return response
+    }
+}

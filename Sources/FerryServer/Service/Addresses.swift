@@ -1,0 +1,91 @@
+import Synchronization
+
+/// Where a daemon listens.
+package struct Addresses: Sendable, Hashable {
+    package var socket: String
+    /// The port on loopback; `nil` where that is off.
+    package var port: Int?
+    /// What is listened on over TCP, with the port: `127.0.0.1:3377`, `[::1]:3377`.
+    package var hosts: [String] = []
+}
+
+/// Becomes known once all listeners are bound.
+package final class AddressBook: Sendable {
+    fileprivate struct State {
+        var missing = 0
+        var socket: String?
+        var port: Int?
+        var hosts: [String] = []
+        var isClosed = false
+        var waiting: [CheckedContinuation<Addresses?, Never>] = []
+        var asking: [CheckedContinuation<Int?, Never>] = []
+    }
+    private let state = Mutex(State())
+
+    /// The port on loopback now; `nil` where that is off, or not bound yet.
+    var port: Int? { state.withLock { $0.port } }
+
+    /// How many listeners must be bound.
+    func expect(_ count: Int) { state.withLock { $0.missing = count } }
+
+    func bound(socket: String? = nil, port: Int? = nil, host: String? = nil) {
+        let (answer, waiting, asking) = state.withLock { state in
+            if let socket { state.socket = socket }
+            if let port { state.port = port }
+            if let host { state.hosts.append(host) }
+            state.missing -= 1
+            let asking = state.port == nil ? [] : state.asking
+            if state.port != nil { state.asking = [] }
+            guard state.missing <= 0 else {
+                return (Addresses?.none, [CheckedContinuation<Addresses?, Never>](), asking)
+            }
+            defer { state.waiting = [] }
+            return (state.addresses, state.waiting, asking)
+        }
+        for one in asking { one.resume(returning: port) }
+        for one in waiting { one.resume(returning: answer) }
+    }
+
+    /// The daemon has ended.
+    func close() {
+        let (waiting, asking) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.waiting = []
+                state.asking = []
+            }
+            return (state.waiting, state.asking)
+        }
+        for one in waiting { one.resume(returning: nil) }
+        for one in asking { one.resume(returning: nil) }
+    }
+
+    func wait() async -> Addresses? {
+        await withCheckedContinuation { continuation in
+            let answer: Addresses?? = state.withLock { state in
+                if state.isClosed { return .some(nil) }
+                if state.missing <= 0, state.socket != nil { return .some(state.addresses) }
+                state.waiting.append(continuation)
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    /// The port that was bound first.
+    func port() async -> Int? {
+        await withCheckedContinuation { continuation in
+            let answer: Int?? = state.withLock { state in
+                if let port = state.port { return .some(port) }
+                if state.isClosed { return .some(nil) }
+                state.asking.append(continuation)
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+}
+
+extension AddressBook.State {
+    fileprivate var addresses: Addresses? { socket.map { Addresses(socket: $0, port: port, hosts: hosts.sorted()) } }
+}

@@ -1,0 +1,114 @@
+import FerryCore
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+extension Daemon {
+    /// Connections that are open at a time at one listener; more wait to be accepted.
+    static let mostConnections = 512
+    /// A connection that asks nothing is closed after this.
+    static let idleTimeout: TimeAmount = .seconds(75)
+
+    /// One service for each socket. Called under the lock: a socket that is there is of a daemon that is gone.
+    func listeners() throws(DownloadError) -> [any Service] {
+        let socket = place.socket
+        guard socket.utf8.count < 104 else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.longSocket, socket), suggestion: ErrorPhrase(.shorterSocket),
+                recovery: .needsUser)
+        }
+        try PrivateFile.makeDirectory(socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ".")
+        try removeStaleSocket(socket)
+        var services: [any Service] = [unixListener(socket)]
+        let settings = settings.current
+        if settings.servesLoopback {
+            services.append(loopbackListener(settings.port))
+            services.append(SecondListener(daemon: self))
+        }
+        addresses.expect(services.count)
+        return services
+    }
+
+    private func removeStaleSocket(_ path: String) throws(DownloadError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == user else {
+            throw DownloadError(.conflict, ErrorPhrase(.notOurSocket, path), recovery: .needsUser)
+        }
+        unlink(path)
+    }
+
+    private func unixListener(_ path: String) -> some Service {
+        let user = user
+        return application(
+            .unixDomainSocket(path: path), handlers: { [PeerCheck(user: user), RequestLineCheck.Installer()] }
+        ) { [addresses, logger] _ in
+            chmod(path, 0o600)
+            logger.info("listening", metadata: ["socket": "\(path)"])
+            addresses.bound(socket: path)
+        }
+    }
+
+    private func loopbackListener(_ port: Int) -> some Service {
+        application(.hostname("127.0.0.1", port: port), handlers: { [RequestLineCheck.Installer()] }) {
+            [addresses, responder, logger] channel in
+            let port = channel.localAddress?.port ?? port
+            responder.listens(on: port)
+            logger.info("listening", metadata: ["address": "127.0.0.1:\(port)"])
+            addresses.bound(port: port, host: "127.0.0.1:\(port)")
+        }
+    }
+
+    fileprivate func secondLoopback(_ port: Int) -> some Service {
+        application(.hostname("::1", port: port), handlers: { [RequestLineCheck.Installer()] }) {
+            [addresses, logger] _ in
+            logger.info("listening", metadata: ["address": "[::1]:\(port)"])
+            addresses.bound(host: "[::1]:\(port)")
+        }
+    }
+
+    private func application(
+        _ address: BindAddress, handlers: @escaping @Sendable () -> [any RemovableChannelHandler],
+        running: @escaping @Sendable (any Channel) async -> Void
+    ) -> Application<DaemonResponder> {
+        var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
+        decoder.maxHeaderFieldSize = 16 << 10
+        decoder.maxHeaderListSize = 32 << 10
+        decoder.maxHeaderFieldCount = 100
+        return Application(
+            responder: responder,
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: handlers(), idleTimeout: Self.idleTimeout,
+                    httpDecoderConfiguration: decoder)),
+            configuration: ApplicationConfiguration(
+                address: address,
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections, logger: quiet)),
+            onServerRunning: running, logger: quiet)
+    }
+}
+
+/// ::1 with the port that 127.0.0.1 has; a machine without IPv6 does without.
+private struct SecondListener: Service {
+    let daemon: Daemon
+
+    func run() async throws {
+        guard let port = await daemon.addresses.port() else { return }
+        do { try await daemon.secondLoopback(port).run() } catch {
+            daemon.logger.warning("::1 cannot be listened on", metadata: ["error": "\(error)"])
+            daemon.addresses.bound()
+            try? await gracefulShutdown()
+        }
+    }
+}

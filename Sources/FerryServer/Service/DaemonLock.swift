@@ -1,0 +1,47 @@
+package import FerryCore
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The lock of a state directory: one daemon at a time. It is taken before a socket is bound, and the system takes it back
+/// when the process ends, however it ends.
+package final class DaemonLock: Sendable {
+    private let descriptor: Int32
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Takes it, or throws `conflict` with the process that has it.
+    package static func take(_ path: String) throws(DownloadError) -> DaemonLock {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PrivateFile.failure(.open, path) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let isTaken = errno == EWOULDBLOCK
+            let error = PrivateFile.failure(.lock, path)
+            let owner = owner(descriptor)
+            close(descriptor)
+            guard isTaken else { throw error }
+            throw DownloadError(
+                .conflict,
+                owner.map { ErrorPhrase(.anotherDaemonProcess, "\($0)", path) } ?? ErrorPhrase(.anotherDaemon, path),
+                suggestion: ErrorPhrase(.useRunning), recovery: .needsUser)
+        }
+        ftruncate(descriptor, 0)
+        let text = Array("\(getpid())\n".utf8)
+        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        return DaemonLock(descriptor)
+    }
+
+    private static func owner(_ descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return Int32(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { !$0.isNewline })
+    }
+}

@@ -1,0 +1,70 @@
+import FerryAPI
+import FerryCore
+import Foundation
+
+/// Where a daemon keeps its state, its socket and its settings. All absolute.
+package struct DaemonPlace: Sendable, Hashable {
+    /// Lock, token, sessions, and below `sessions/daemon` the catalogue.
+    package var state: String
+    package var socket: String
+    package var settings: String
+    /// Where downloads go by default.
+    package var downloads: String
+
+    package init(state: String, socket: String, settings: String, downloads: String) {
+        self.state = state
+        self.socket = socket
+        self.settings = settings
+        self.downloads = downloads
+    }
+
+    package var lock: String { state + "/daemon.lock" }
+    package var token: String { state + "/token" }
+    package var sessions: String { state + "/sessions.json" }
+    /// The name of the daemon's list among those of apps.
+    package static let listIdentifier = "daemon"
+    package var catalogue: String { state + "/sessions/" + Self.listIdentifier }
+
+    /// By the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and `FERRY_CONFIG`; what is given goes
+    /// before these.
+    package init(
+        environment: [String: String], home: String, userID: UInt32, state: String? = nil, socket: String? = nil,
+        settings: String? = nil
+    ) {
+        func absolute(_ name: String) -> String? {
+            environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        let runtime = absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" } ?? "/tmp/ferry-\(userID)"
+        self.state =
+            state ?? absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
+        self.socket = socket ?? absolute("FERRY_SOCKET") ?? runtime + "/ferry.sock"
+        self.settings =
+            settings ?? absolute("FERRY_CONFIG")
+            ?? (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/ferry/ferry.json"
+        downloads =
+            Self.downloads(
+                environment: environment, home: home,
+                configured: (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/user-dirs.dirs")
+    }
+
+    /// Of this process.
+    package static func current(
+        state: String? = nil, socket: String? = nil, settings: String? = nil
+    ) -> DaemonPlace {
+        DaemonPlace(
+            environment: ProcessInfo.processInfo.environment, home: NSHomeDirectory(), userID: PeerCheck.ownUser,
+            state: state, socket: socket, settings: settings)
+    }
+
+    /// The user's Downloads: `XDG_DOWNLOAD_DIR`, from the environment or `user-dirs.dirs`.
+    private static func downloads(environment: [String: String], home: String, configured: String) -> String {
+        if let given = environment["XDG_DOWNLOAD_DIR"], given.hasPrefix("/") { return given }
+        let text = (try? String(contentsOfFile: configured, encoding: .utf8)) ?? ""
+        for line in text.split(separator: "\n") where line.hasPrefix("XDG_DOWNLOAD_DIR=") {
+            let value = line.dropFirst("XDG_DOWNLOAD_DIR=".count).filter { $0 != "\"" }
+            let path = value.hasPrefix("$HOME") ? home + value.dropFirst("$HOME".count) : String(value)
+            if path.hasPrefix("/"), path != home + "/" { return path }
+        }
+        return home + "/Downloads"
+    }
+}

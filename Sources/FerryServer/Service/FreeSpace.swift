@@ -1,0 +1,17 @@
+import Foundation
+
+/// How much room a disk has.
+enum FreeSpace {
+    /// Free bytes where a directory is, or will be; `nil` when that cannot be told.
+    static func bytes(at path: String) -> Int64? {
+        var path = path
+        while !path.isEmpty {
+            if let found = try? FileManager.default.attributesOfFileSystem(forPath: path) {
+                return (found[.systemFreeSize] as? NSNumber)?.int64Value
+            }
+            guard path != "/", let slash = path.lastIndex(of: "/") else { return nil }
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+        return nil
+    }
+}

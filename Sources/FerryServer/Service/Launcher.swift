@@ -1,0 +1,116 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import Logging
+import Synchronization
+
+/// Starts the apps of sessions, and what is to run after each completed download. No shell; nothing of ours but three
+/// descriptors of /dev/null goes along.
+final class Launcher: Sendable {
+    private let sessions: SessionBook
+    private let station: EventStation
+    private let logger: Logger
+    private let policies = Mutex<[String: LaunchPolicy]>([:])
+    private let bell = Doorbell()
+
+    init(sessions: SessionBook, station: EventStation, logger: Logger) {
+        self.sessions = sessions
+        self.station = station
+        self.logger = logger
+        station.whenClientsChange { [weak self] session in self?.clientsChanged(session) }
+    }
+
+    /// After the start of a daemon, its clients have this time to come back.
+    private static let grace: Duration = .seconds(10)
+
+    /// An event that ended a download waits for this session.
+    func ended(_ number: Int64, in session: String) { ended(number, in: session, LaunchPolicy()) }
+
+    /// One that waited when the daemon began.
+    func waited(_ number: Int64, in session: String) {
+        ended(number, in: session, LaunchPolicy(earliest: .sinceStart + Self.grace))
+    }
+
+    private func ended(_ number: Int64, in session: String, _ policy: LaunchPolicy) {
+        guard let command = sessions.entry(session)?.launchCommand, !command.isEmpty else { return }
+        policies.withLock { $0[session, default: policy].ended(number) }
+        bell.ring()
+    }
+
+    /// The app has handled these.
+    func acknowledged(_ numbers: [Int64], in session: String) {
+        policies.withLock { $0[session]?.acknowledged(numbers) }
+    }
+
+    private func clientsChanged(_ session: String) {
+        if station.clients(of: session) == 0 { bell.ring() }
+    }
+
+    /// Launches what is due until its task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            var next: Duration?
+            for session in policies.withLock({ Array($0.keys) }) {
+                let hasClient = station.clients(of: session) > 0
+                let decision = policies.withLock {
+                    $0[session]?.decide(hasClient: hasClient, at: .sinceStart) ?? .nothing
+                }
+                switch decision {
+                case .nothing: break
+                case .wait(let until): next = min(next ?? until, until)
+                case .launch: launch(session)
+                }
+            }
+            if let next {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { _ = await self.bell.wait() }
+                    group.addTask { try? await Task.sleep(for: max(.zero, next - .sinceStart)) }
+                    await group.next()
+                    group.cancelAll()
+                }
+            } else if !(await bell.wait()) {
+                return
+            }
+        }
+    }
+
+    private func launch(_ session: String) {
+        guard let command = sessions.entry(session)?.launchCommand, !command.isEmpty else { return }
+        logger.info("launching the app of a session", metadata: ["session": "\(session)"])
+        start(command, ["FERRY_SESSION": session]) { [weak self] in
+            self?.policies.withLock { $0[session]?.exited() }
+            self?.bell.ring()
+        }
+    }
+
+    /// Runs what was asked for after each completed download.
+    func completed(_ file: FinishedDownload, id: DownloadID, session: String, command: [String]) {
+        guard !command.isEmpty else { return }
+        start(
+            command,
+            [
+                "FERRY_SESSION": session, "FERRY_ID": id.rawValue, "FERRY_PATH": file.path,
+                "FERRY_PROOF": file.proof.rawValue,
+            ]
+        ) {}
+    }
+
+    private func start(_ command: [String], _ variables: [String: String], exited: @escaping @Sendable () -> Void) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
+        var environment = ProcessInfo.processInfo.environment
+        for (name, value) in variables { environment[name] = value }
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.terminationHandler = { _ in exited() }
+        do { try process.run() } catch {
+            logger.error(
+                "a command cannot be started", metadata: ["program": "\(command[0])", "error": "\(error)"])
+            exited()
+        }
+    }
+}

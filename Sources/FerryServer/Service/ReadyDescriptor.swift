@@ -1,0 +1,42 @@
+package import FerryAPI
+package import FerryCore
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The descriptor on which whoever started the daemon waits for it: gets one line, and is closed.
+///
+/// Nothing that the daemon starts has it, so that its end is seen when the daemon is gone.
+package struct ReadyDescriptor: Sendable {
+    private let number: Int32
+
+    /// Throws `invalidRequest` when it is not open.
+    package init(_ number: Int32) throws(DownloadError) {
+        let flags = fcntl(number, F_GETFD)
+        guard flags >= 0, fcntl(number, F_SETFD, flags | FD_CLOEXEC) >= 0 else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.closedDescriptor, "\(number)"), suggestion: ErrorPhrase(.giveDescriptor),
+                recovery: .needsUser)
+        }
+        self.number = number
+    }
+
+    /// Writes the line and closes. Whoever waited may be gone: that is no error.
+    package func tell(_ line: ReadyLine) {
+        defer { if number > 2 { close(number) } }
+        guard let data = try? APICoding.encode(line) else { return }
+        var bytes = (Array(data) + [UInt8(ascii: "\n")])[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}

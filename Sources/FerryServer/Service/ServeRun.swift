@@ -1,0 +1,68 @@
+import FerryAPI
+package import FerryCore
+import Foundation
+package import Logging
+import Synchronization
+
+/// `ferry serve`: a daemon from its start to a signal.
+package struct ServeRun: Sendable {
+    private let place: DaemonPlace
+    private let options: Daemon.Options
+    private let logger: Logger
+
+    package init(_ place: DaemonPlace, _ options: Daemon.Options, logger: Logger) {
+        self.place = place
+        self.options = options
+        self.logger = logger
+    }
+
+    /// Serves until `stops` says so, or nothing can be served.
+    ///
+    /// - Parameters:
+    ///   - stops: Yields when the process is asked to leave.
+    ///   - ready: Who waits for it to listen, and is told when it cannot.
+    ///   - listening: Hears the address of the page once it is there; `nil` where loopback is off.
+    package func run(
+        stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, listening: @escaping @Sendable (String?) -> Void
+    ) async throws(DownloadError) {
+        let isTold = Atomic(false)
+        do throws(DownloadError) {
+            try await serve(stops) { addresses in
+                isTold.store(true, ordering: .relaxed)
+                ready?.tell(.listening(Self.line(addresses)))
+                listening(addresses.port.map { "http://127.0.0.1:\($0)/" })
+            }
+        } catch {
+            if !isTold.load(ordering: .relaxed) { ready?.tell(.failed(ErrorBody(error))) }
+            throw error
+        }
+    }
+
+    private static func line(_ addresses: Addresses) -> ReadyLine.Listening {
+        ReadyLine.Listening(
+            pid: Int(ProcessInfo.processInfo.processIdentifier), version: FerryVersion.text,
+            socket: addresses.socket, port: addresses.port, addresses: addresses.hosts)
+    }
+
+    private func serve(
+        _ stops: AsyncStream<Void>, listening: @escaping @Sendable (Addresses) -> Void
+    ) async throws(DownloadError) {
+        let daemon = try await Daemon(place, options, logger: logger)
+        let result = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in stops {
+                    logger.notice("leaving")
+                    await daemon.stop()
+                }
+            }
+            group.addTask {
+                if let addresses = await daemon.listening() { listening(addresses) }
+            }
+            let result: Result<Void, DownloadError>
+            do throws(DownloadError) { result = .success(try await daemon.run()) } catch { result = .failure(error) }
+            group.cancelAll()
+            return result
+        }
+        try result.get()
+    }
+}

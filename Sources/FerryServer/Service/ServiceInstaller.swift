@@ -1,0 +1,103 @@
+package import FerryCore
+import Foundation
+
+/// Writes, removes and asks about the daemon's unit, with `systemctl --user`.
+package struct ServiceInstaller: Sendable {
+    private let program: String
+    private let directory: String
+    private let environment: [String: String]
+
+    /// What `systemctl` said.
+    package struct Answer: Sendable, Hashable {
+        package var status: Int32
+        package var output: String
+    }
+
+    /// - Parameters:
+    ///   - program: The absolute path of the binary that the unit runs.
+    ///   - environment: `XDG_CONFIG_HOME`, `HOME` and `PATH` are looked at.
+    package init(program: String, environment: [String: String]) {
+        self.program = program
+        self.environment = environment
+        let given = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let home = environment["HOME"] ?? NSHomeDirectory()
+        directory = (given ?? home + "/.config") + "/systemd/user"
+    }
+
+    /// Where the unit is, or would be.
+    package var unit: String { directory + "/" + SystemdUnit.name }
+    package var isInstalled: Bool { FileManager.default.fileExists(atPath: unit) }
+
+    /// Writes the unit, and lets systemd start it now and at each login. Throws `disk`, or `conflict` with what systemctl
+    /// said; the unit stays then.
+    package func install() throws(DownloadError) {
+        guard !program.contains("\n"), program.hasPrefix("/") else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUnit, program))
+        }
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try SystemdUnit.text(program: program).write(toFile: unit, atomically: true, encoding: .utf8)
+        } catch {
+            throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.write), unit, "\(error)"))
+        }
+        try must(["daemon-reload"])
+        try must(["enable", "--now", SystemdUnit.name])
+    }
+
+    /// Stops it and takes the unit away. False when there was none.
+    package func uninstall() throws(DownloadError) -> Bool {
+        guard isInstalled else { return false }
+        try must(["disable", "--now", SystemdUnit.name])
+        do { try FileManager.default.removeItem(atPath: unit) } catch {
+            throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.remove), unit, "\(error)"))
+        }
+        try must(["daemon-reload"])
+        return true
+    }
+
+    /// What systemd says of it: `active`, `inactive`, `failed`, …
+    package func status() throws(DownloadError) -> String {
+        let answer = try ask(["is-active", SystemdUnit.name])
+        return answer.output.isEmpty ? "unknown" : answer.output
+    }
+
+    private func must(_ arguments: [String]) throws(DownloadError) {
+        let answer = try ask(arguments)
+        guard answer.status == 0 else {
+            throw DownloadError(
+                .conflict, ErrorPhrase(.systemctlFailed, arguments.joined(separator: " ")),
+                suggestion: ErrorPhrase(.startUserSession),
+                underlying: answer.output, recovery: .needsUser)
+        }
+    }
+
+    private func ask(_ arguments: [String]) throws(DownloadError) -> Answer {
+        guard let systemctl = Self.find("systemctl", path: environment["PATH"] ?? "/usr/bin:/bin") else {
+            throw DownloadError(
+                .notFound, ErrorPhrase(.noSystemctl), suggestion: ErrorPhrase(.runByItself),
+                recovery: .needsUser)
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: systemctl)
+        process.arguments = ["--user"] + arguments
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        do { try process.run() } catch {
+            throw DownloadError(.internal, "systemctl cannot be started", underlying: "\(error)")
+        }
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Answer(
+            status: process.terminationStatus,
+            output: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    private static func find(_ name: String, path: String) -> String? {
+        path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Configuration
+import FerryAPI
+package import FerryCore
+import Foundation
+package import Logging
+import ServiceLifecycle
+import SystemPackage
+
+/// Where settings come from: flags before environment before the file, which is read anew when it changes.
+///
+/// Names are those of the API's settings; in the environment `FERRY_MAX_CONCURRENT_DOWNLOADS`. Beside those:
+/// `port`, `loopback`, `onComplete`, `allowedDirectories`.
+package struct SettingsSource: Service {
+    private let reader: ConfigReader
+    private let file: ReloadingFileProvider<JSONSnapshot>
+    private let base: DaemonSettings
+    private let changed: @Sendable (DaemonSettings) async -> Void
+
+    /// Reads the file. Throws `invalidRequest` when that is no JSON object.
+    ///
+    /// - Parameters:
+    ///   - flags: What the command line gave; nothing for what it left open.
+    ///   - changed: Hears of the settings whenever the file has changed.
+    package init(
+        file path: String, environment: [String: String], flags: [String: String], defaults: DaemonSettings,
+        pollInterval: Duration = .seconds(2), logger: Logger,
+        changed: @escaping @Sendable (DaemonSettings) async -> Void
+    ) async throws(DownloadError) {
+        do {
+            file = try await ReloadingFileProvider<JSONSnapshot>(
+                filePath: FilePath(path), allowMissing: true, pollInterval: pollInterval, logger: logger)
+        } catch {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.unreadableSettings, path), suggestion: ErrorPhrase(.writeObject),
+                underlying: "\(error)", recovery: .needsUser)
+        }
+        let given = Dictionary(
+            flags.map { ("FERRY_" + Self.environmentName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+        reader = ConfigReader(providers: [
+            EnvironmentVariablesProvider(environmentVariables: given, arraySeparator: "\u{1F}").prefixKeys(
+                with: "ferry"),
+            EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "ferry"),
+            file,
+        ])
+        base = defaults
+        self.changed = changed
+    }
+
+    /// `maxConcurrentDownloads` as `MAX_CONCURRENT_DOWNLOADS`.
+    private static func environmentName(_ name: String) -> String {
+        name.reduce(into: "") { text, character in
+            if character.isUppercase { text += "_" }
+            text += character.uppercased()
+        }
+    }
+
+    /// The settings that count now. Throws `invalidRequest` with the name of the one that cannot be meant.
+    package func settings() throws(DownloadError) -> DaemonSettings {
+        try Self.settings(base, reader.snapshot())
+    }
+
+    /// Follows the file until the daemon stops.
+    package func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await file.run() }
+                group.addTask { try await follow() }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func follow() async throws {
+        try await reader.watchSnapshot { snapshots in
+            var last = try? settings()
+            for await snapshot in snapshots {
+                // One that cannot be meant changes nothing.
+                guard let new = try? Self.settings(base, snapshot), new != last else { continue }
+                last = new
+                await changed(new)
+            }
+        }
+    }
+
+    private static func settings(
+        _ base: DaemonSettings, _ reader: ConfigSnapshotReader
+    ) throws(DownloadError) -> DaemonSettings {
+        var settings = base
+        do {
+            settings.port = try DaemonSettings.checked(
+                reader.int(forKey: "port", default: base.port), 0...65_535, "port")
+            settings.servesLoopback = reader.bool(forKey: "loopback", default: base.servesLoopback)
+            settings.onComplete = reader.stringArray(forKey: "onComplete", default: base.onComplete)
+            settings.allowedDirectories = reader.stringArray(
+                forKey: "allowedDirectories", default: base.allowedDirectories
+            ).filter { $0.hasPrefix("/") }
+            var change = SettingsChange()
+            if let count = reader.int(forKey: "maxConcurrentDownloads") { change.maxConcurrentDownloads = .set(count) }
+            if let rate = reader.int(forKey: "rateLimit") { change.rateLimit = .set(ByteCount(rate)) }
+            if let count = reader.int(forKey: "connectionsPerHost") { change.connectionsPerHost = .set(count) }
+            if let flag = reader.bool(forKey: "allowsMetered") { change.allowsMetered = .set(flag) }
+            if let flag = reader.bool(forKey: "allowsConstrained") { change.allowsConstrained = .set(flag) }
+            if let word = reader.string(forKey: "networkAssumption") { change.networkAssumption = .set(word) }
+            if let seconds = reader.double(forKey: "retriesFailedAfter") { change.retriesFailedAfter = .set(seconds) }
+            change.directory = reader.string(forKey: "directory")
+            try settings.apply(change)
+        } catch {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.unusableSetting, error.detail ?? error.title), recovery: .needsUser)
+        }
+        return settings
+    }
+}

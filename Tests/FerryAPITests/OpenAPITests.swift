@@ -1,0 +1,67 @@
+import FerryAPI
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("The OpenAPI document")
+struct OpenAPITests {
+    private func document() throws -> [String: Any] {
+        let value = try JSONSerialization.jsonObject(with: OpenAPIDocument.data)
+        return try #require(value as? [String: Any])
+    }
+
+    private func schemas() throws -> [String: [String: Any]] {
+        let components = try #require(document()["components"] as? [String: Any])
+        return try #require(components["schemas"] as? [String: [String: Any]])
+    }
+
+    @Test("every route of the table is in it, and nothing else")
+    func routes() throws {
+        let paths = try #require(document()["paths"] as? [String: [String: Any]])
+        var documented: Set<String> = []
+        for (path, operations) in paths {
+            for (method, operation) in operations {
+                let id = try #require((operation as? [String: Any])?["operationId"] as? String)
+                documented.insert("\(method) \(path) \(id)")
+            }
+        }
+        let table = Route.allCases.map { route in
+            "\(route.method.rawValue.lowercased()) \(route.template.isEmpty ? "/" : route.template) \(route.rawValue)"
+        }
+        #expect(documented == Set(table))
+        #expect(Set(table).count == Route.allCases.count)
+    }
+
+    @Test("every reference leads to something")
+    func references() throws {
+        let schemas = try schemas()
+        let text = String(decoding: OpenAPIDocument.data, as: UTF8.self)
+        for match in text.matches(of: #/#\/components\/schemas\/(\w+)/#) {
+            #expect(schemas[String(match.1)] != nil, "\(match.1)")
+        }
+    }
+
+    @Test("what shapes are coded as is what their schemas say: every member, and no other")
+    func shapes() throws {
+        let schemas = try schemas()
+        var seen: Set<String> = []
+        var membersSeen: [String: Set<String>] = [:]
+        for (name, shape) in ShapeSamples.all {
+            seen.insert(name)
+            let schema = try #require(schemas[name], "\(name)")
+            let properties = try #require(schema["properties"] as? [String: Any])
+            let required = Set(try #require(schema["required"] as? [String]))
+            let value = try JSONSerialization.jsonObject(with: APICoding.encode(shape))
+            let members = Set(try #require(value as? [String: Any]).keys)
+            #expect(members.subtracting(properties.keys).isEmpty, "\(name)")
+            #expect(required.subtracting(members).isEmpty, "\(name)")
+            membersSeen[name, default: []].formUnion(members)
+        }
+        #expect(seen == Set(schemas.keys))
+        // What no sample has is perhaps never sent.
+        for (name, members) in membersSeen {
+            let properties = try #require(schemas[name]?["properties"] as? [String: Any])
+            #expect(Set(properties.keys) == members, "\(name)")
+        }
+    }
+}

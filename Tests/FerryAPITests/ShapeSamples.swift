@@ -1,0 +1,170 @@
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+
+/// One of every shape, with everything in it that can be.
+enum ShapeSamples {
+    static let date = Date(timeIntervalSince1970: 1_700_000_000.25)
+    static let error = DownloadError(
+        .network, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.useListed), underlying: "u",
+        recovery: .transient(retryAfter: .seconds(3)))
+
+    static func download(_ state: DownloadState = .downloading) -> ListedDownload {
+        var download = ListedDownload(
+            status: DownloadStatus(
+                id: DownloadID(rawValue: "a/b"), state: state,
+                progress: DownloadProgress(
+                    completedBytes: 5, totalBytes: 9, bytesPerSecond: 2, timeRemaining: .seconds(2), connections: 3),
+                name: "n", path: "/d/n"),
+            session: "s", url: "http://h/n?q=1", addedAt: date)
+        download.directory = "/d"
+        download.position = 7
+        download.priority = .high
+        download.label = "l"
+        download.userInfo = ["k": "v"]
+        download.validator = "\"e\""
+        download.checksum = "sha-256=00"
+        download.rateLimit = 10
+        download.network = NetworkRule(allowsMetered: true, allowsConstrained: false)
+        download.endedAt = date
+        download.handle = handle
+        return download
+    }
+
+    static var handle: HandleBody {
+        HandleBody(
+            revision: 3, finished: FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong),
+            request: NewDownload(urls: ["http://h/n"]))
+    }
+
+    static let states: [DownloadState] = [
+        .waiting(.slot), .waiting(.network), .waiting(.retry(at: date)), .waiting(.diskSpace), .waiting(.freshLink),
+        .waiting(.credentials), .waiting(.notBefore(date)), .downloading, .verifying, .paused, .failed(error),
+        .completed(.strong), .cancelled,
+    ]
+
+    static let kinds: [DownloadEvent.Kind] = [
+        .added(url: "http://h/n"), .started(name: "n", totalBytes: 9),
+        .resumed(offset: 1, totalBytes: 9, reason: "r"), .retrying(attempt: 2, delay: .seconds(1), reason: "r"),
+        .restarted(reason: "r"), .waiting(.retry(at: date), message: "m"), .note("t"), .paused,
+        .completed(FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong)), .failed(error), .cancelled,
+    ]
+
+    static func event(_ kind: DownloadEvent.Kind) -> EventBody {
+        EventBody(DownloadEvent(id: DownloadID(rawValue: "a"), date: date, kind: kind, number: 4), session: "s")
+    }
+
+    static var detail: DownloadDetail {
+        var detail = DownloadDetail(download())
+        detail.sources = ["http://h/n"]
+        detail.headers = ["X-A"]
+        detail.segments = [.init(start: 0, end: 9, state: "running", connection: 1)]
+        detail.response = .init(type: "t", finalURL: "http://h/n", lastModified: "x")
+        detail.speeds = [1, 2]
+        return detail
+    }
+
+    static var new: NewDownload {
+        var new = NewDownload(urls: ["http://h/n"])
+        new.id = "i"
+        new.directory = "/d"
+        new.name = "n"
+        new.path = "/p"
+        new.part = "/q.part"
+        new.onConflict = .fail
+        var fields = HTTPFields()
+        fields[.accept] = "a"
+        new.headers = HeaderList(fields)
+        new.user = "u"
+        new.password = "p"
+        new.checksum = "md5=00"
+        new.checksumList = "http://h/s"
+        new.maxConnections = 1
+        new.rateLimit = 1
+        new.maxBytes = 1
+        new.priority = 1
+        new.startsPaused = true
+        new.notBefore = date
+        new.allowsMetered = true
+        new.allowsConstrained = true
+        new.label = "l"
+        new.userInfo = ["a": "b"]
+        new.onDuplicate = .fail
+        new.strict = true
+        new.allowsUnprovenParts = true
+        new.resumesUnproven = true
+        new.failsOnChange = true
+        new.allowsDowngrade = true
+        new.syncsToDisk = true
+        return new
+    }
+
+    static var change: ChangeBody {
+        var change = ChangeBody()
+        change.url = "http://h/n"
+        change.urls = ["http://h/n"]
+        change.rateLimit = .set(nil)
+        change.maxConnections = 1
+        change.priority = 1
+        change.allowsMetered = .set(true)
+        change.allowsConstrained = .set(nil)
+        change.label = .set("l")
+        change.userInfo = [:]
+        change.checksum = .set(nil)
+        change.headers = HeaderList(HTTPFields())
+        change.user = "u"
+        change.password = "p"
+        return change
+    }
+
+    static var settingsChange: SettingsChange {
+        var change = SettingsChange()
+        change.maxConcurrentDownloads = .set(1)
+        change.rateLimit = .set(nil)
+        change.connectionsPerHost = .set(1)
+        change.allowsMetered = .set(false)
+        change.allowsConstrained = .set(nil)
+        change.networkAssumption = .set("metered")
+        change.retriesFailedAfter = .set(1.5)
+        change.directory = "/d"
+        return change
+    }
+
+    static let settings = SettingsBody(scope: "daemon", directory: "/d")
+    static let network = NetworkBody(.online)
+
+    /// By the name of their schema.
+    static var all: [(String, any Encodable)] {
+        var all: [(String, any Encodable)] = [
+            ("Greeting", Greeting(version: "1", pid: 1, session: "s", boot: "b", port: 1)),
+            ("Translations", Translations(en: "e", zh: "z")), ("ErrorBody", ErrorBody(error)),
+            ("ErrorBody", ErrorBody(DownloadError(.disk, "m"))),
+            ("ProgressBody", ProgressBody(DownloadProgress())), ("DownloadPage", DownloadPage(items: [], total: 0)),
+            ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
+            ("Response", DownloadDetail.Response()), ("ActionBody", ActionBody(changed: true, download: download())),
+            ("CountBody", CountBody(1)), ("EventItems", EventItems([])), ("SettingsBody", settings),
+            ("NetworkBody", network), ("StatisticsBody", StatisticsBody()),
+            ("PlanBody", PlanBody(DownloadPlan(name: "n", url: "u"))),
+            ("SessionBody", SessionBody(identifier: "s", directory: "/d")), ("SessionItems", SessionItems([])),
+            ("TokenBody", TokenBody("t")),
+            ("Snapshot", StreamEvent.Snapshot(items: [], total: 0, settings: settings, network: network)),
+            ("StreamProgress", StreamEvent.Progress(id: "a", progress: DownloadProgress())),
+            ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("NewDownload", new),
+            ("NewDownloads", NewDownloads([new])), ("ChangeBody", change), ("SettingsChange", settingsChange),
+            ("MoveBody", MoveBody.first), ("RelocateBody", RelocateBody(directory: "/d")),
+            ("AdoptBody", AdoptBody(path: "/p")),
+            ("HandleBody", handle),
+            ("StorageBody", StorageBody(partBytes: 1, finishedBytes: 2, orphanedParts: ["/p"], orphanedBytes: 3)),
+            ("ResumeDataBody", ResumeDataBody(Data([1]))), ("SelectionBody", SelectionBody(ids: ["a"])),
+            ("ClearBody", ClearBody(.all)), ("AcknowledgeBody", AcknowledgeBody([1])), ("CodeBody", CodeBody("c")),
+            (
+                "SessionRegistration",
+                SessionRegistration(identifier: "s", directory: "/d", launchCommand: ["/bin/true"])
+            ),
+        ]
+        for state in states { all.append(("ListedDownload", download(state))) }
+        for kind in kinds { all.append(("EventBody", event(kind))) }
+        return all
+    }
+}

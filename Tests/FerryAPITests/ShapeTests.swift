@@ -1,0 +1,174 @@
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("Shapes")
+struct ShapeTests {
+    private func again<Shape: Codable>(_ shape: Shape) throws -> Shape {
+        try APICoding.decode(Shape.self, from: APICoding.encode(shape))
+    }
+
+    @Test("a download is read as it was written, in every state", arguments: ShapeSamples.states)
+    func downloads(state: DownloadState) throws {
+        let download = ShapeSamples.download(state)
+        #expect(try again(download) == download)
+        // Nothing known: null, and back.
+        let bare = ListedDownload(
+            status: DownloadStatus(id: DownloadID(rawValue: "a"), state: state, name: ""), session: "", url: "",
+            addedAt: ShapeSamples.date)
+        #expect(try again(bare) == bare)
+    }
+
+    @Test("an event is read as it was written, whatever it says", arguments: ShapeSamples.kinds)
+    func events(kind: DownloadEvent.Kind) throws {
+        let event = ShapeSamples.event(kind)
+        #expect(try again(event) == event)
+    }
+
+    @Test("an error comes back whole, with its sentences in both languages")
+    func errors() throws {
+        let error = ShapeSamples.error
+        let back = try again(ErrorBody(error)).error
+        #expect(back == error)
+        #expect(back.message(in: .simplifiedChinese) == error.message(in: .simplifiedChinese))
+        #expect(try again(Problem(error)).downloadError == error)
+        let text = String(decoding: try APICoding.encode(ErrorBody(error)), as: UTF8.self)
+        #expect(text.contains(error.message(in: .simplifiedChinese)))
+    }
+
+    @Test("the other shapes are read as they were written")
+    func others() throws {
+        #expect(try again(ShapeSamples.detail) == ShapeSamples.detail)
+        #expect(try again(ShapeSamples.new) == ShapeSamples.new)
+        #expect(try again(ShapeSamples.change) == ShapeSamples.change)
+        #expect(try again(ShapeSamples.settingsChange) == ShapeSamples.settingsChange)
+        for move in [MoveBody.first, .last, .before("a"), .after("b"), .index(3)] { #expect(try again(move) == move) }
+        let plan = PlanBody(
+            DownloadPlan(
+                name: "n", url: "u", totalBytes: 3,
+                digests: [try Checksum(parsing: "md5:" + String(repeating: "0", count: 32))]))
+        #expect(try again(plan) == plan)
+    }
+
+    @Test("a change tells nothing from null")
+    func amendments() throws {
+        func change(_ text: String) throws -> ChangeBody {
+            try APICoding.decode(ChangeBody.self, from: Data(text.utf8))
+        }
+        #expect(try change("{}").rateLimit == .unchanged)
+        #expect(try change(#"{"rateLimit":null}"#).rateLimit == .set(nil))
+        #expect(try change(#"{"rateLimit":5}"#).rateLimit == .set(5))
+    }
+
+    @Test(
+        "a request with a member that is not known is refused, and says which",
+        arguments: [#"{"urls":["http://h/"],"urll":1}"#, #"{"downloads":[],"x":1}"#, #"{"downloads":[{"y":1}]}"#])
+    func unknownMembers(text: String) {
+        #expect {
+            try APICoding.decode(NewDownloads.self, from: Data(text.utf8))
+        } throws: { error in
+            Problem(decoding: error).detail?.contains("is not known") == true
+        }
+    }
+
+    @Test("a problem says where a body is wrong")
+    func problems() {
+        func detail(_ text: String) -> String? {
+            do { _ = try APICoding.decode(NewDownloads.self, from: Data(text.utf8)) } catch {
+                return Problem(decoding: error).detail
+            }
+            return nil
+        }
+        #expect(detail(#"{"downloads":[{"priority":"x"}]}"#)?.contains("downloads.[0].priority") == true)
+        #expect(detail("nonsense") != nil)
+        #expect(detail(#"{"urls":["http://h/"],"notBefore":"soon"}"#)?.contains("is no time") == true)
+    }
+
+    @Test("a request for the Unix socket is the same request again")
+    func requests() throws {
+        var request = DownloadRequest(
+            sources: [try DownloadURL("http://us%40er:p%3Aw@h:81/a?q=1"), try DownloadURL("https://h2/a")],
+            destination: .directory("/d", name: .exact("n")))
+        request.headers[.accept] = "a"
+        request.headers.append(HTTPField(name: HTTPField.Name("X-B")!, value: "1"))
+        request.headers.append(HTTPField(name: HTTPField.Name("X-B")!, value: "2"))
+        request.credentials = Credentials(user: "u", password: "p")
+        request.checksum = try Checksum(parsing: "md5:" + String(repeating: "a", count: 32))
+        request.trust.strict = true
+        request.network.allowsMetered = false
+        request.notBefore = ShapeSamples.date
+        request.id = DownloadID(rawValue: "i d")
+        request.priority = .low
+        let new = try again(try #require(NewDownload(request)))
+        let back = try new.request(to: .directory("/d", name: .exact("n")))
+        #expect(back.sources.map(\.credentials) == request.sources.map(\.credentials))
+        #expect(back.headers[values: HTTPField.Name("X-B")!] == ["1", "2"])
+        var plain = back
+        plain.headers = request.headers
+        #expect(plain == request)
+    }
+
+    @Test(
+        "what cannot be meant is refused",
+        arguments: [
+            #"{"urls":["ftp://h/"]}"#, #"{"urls":["http://h/"],"maxConnections":0}"#,
+            #"{"urls":["http://h/"],"rateLimit":0}"#, #"{"urls":["http://h/"],"checksum":"md5:1"}"#,
+            #"{"urls":["http://h/"],"id":"a\nb"}"#, #"{"urls":["http://h/"],"id":".."}"#,
+            #"{"urls":["http://h/"],"password":"p"}"#,
+        ])
+    func refused(text: String) throws {
+        let new = try APICoding.decode(NewDownload.self, from: Data(text.utf8))
+        #expect(throws: DownloadError.self) { try new.request(to: .directory("/d")) }
+    }
+
+    @Test("headers that no request can have are refused", arguments: [#"{"a b":"c"}"#, #"{"A":"x\ny"}"#])
+    func headers(text: String) {
+        #expect(throws: DecodingError.self) { try APICoding.decode(HeaderList.self, from: Data(text.utf8)) }
+    }
+
+    @Test("stream events are read as they were sent")
+    func stream() throws {
+        let events: [StreamEvent] = [
+            .state(ShapeSamples.download()), .removed(["a"]), .order, .happened(ShapeSamples.event(.paused)),
+            .settings(ShapeSamples.settings), .network(ShapeSamples.network),
+            .ended(ShapeSamples.event(.cancelled)), .upToDate,
+            .progress([.init(id: "a", progress: DownloadProgress(completedBytes: 3))]),
+            .reset(
+                .init(
+                    items: [ShapeSamples.download()], total: 1, settings: ShapeSamples.settings,
+                    network: ShapeSamples.network)),
+        ]
+        for event in events { #expect(try StreamEvent(event.sent(id: nil)) == event) }
+        #expect(Set(events.map(\.name)) == Set(StreamEvent.Name.allCases))
+        #expect(try StreamEvent(ServerSentEvent(name: "later", data: "{}")) == nil)
+    }
+
+    @Test(
+        "times are RFC 3339",
+        arguments: [
+            ("2023-11-14T22:13:20.250Z", 1_700_000_000.25), ("2023-11-14t22:13:20z", 1_700_000_000),
+            ("2023-11-15T00:13:20+02:00", 1_700_000_000), ("1970-01-01T00:00:00.000Z", 0),
+            ("2024-02-29T12:00:00Z", 1_709_208_000),
+        ])
+    func times(text: String, seconds: Double) throws {
+        let date = try #require(APIDate.date(text))
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.0005)
+        #expect(APIDate.date(APIDate.text(date)) == date)
+    }
+
+    @Test(
+        "other texts are no times",
+        arguments: [
+            "", "soon", "2023-11-14", "2023-13-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
+            "2023-11-14T22:13:20Zx",
+        ])
+    func noTimes(text: String) { #expect(APIDate.date(text) == nil) }
+
+    @Test("JSON that nests too deep is seen before it is read")
+    func depth() {
+        #expect(APICoding.isShallow(Array(#"{"a":[{"b":"[[[[[[\"[["}]}"#.utf8), depth: 3))
+        #expect(!APICoding.isShallow(Array("[[[[1]]]]".utf8), depth: 3))
+    }
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import FerryCore
+
+@Suite("Groups in the queue")
+struct QueueGroupTests {
+    private func id(_ text: String) -> DownloadID { DownloadID(rawValue: text) }
+
+    private func ids(_ decision: QueuePolicy.Decision) -> [String] { decision.start.map(\.rawValue) }
+
+    @Test("a group at its limit waits, and others take the slots")
+    func limit() {
+        var policy = QueuePolicy(limit: 3)
+        policy.set(limit: 1, ofGroup: 1)
+        for name in ["a1", "a2", "a3"] { policy.join(id(name), group: 1) }
+        for name in ["b1", "b2"] { policy.join(id(name), group: 2) }
+        #expect(ids(policy.decide(at: .zero)) == ["a1", "b1", "b2"])
+        policy.ended(id("b1"))
+        #expect(ids(policy.decide(at: .zero)) == [])
+        policy.ended(id("a1"))
+        #expect(ids(policy.decide(at: .zero)) == ["a2"])
+    }
+
+    @Test("a lower limit stops the last of the group alone, and a higher one lets them go on")
+    func changed() {
+        var policy = QueuePolicy(limit: 9)
+        for name in ["a1", "a2", "a3"] { policy.join(id(name), group: 1) }
+        policy.join(id("b1"))
+        _ = policy.decide(at: .zero)
+        policy.set(limit: 1, ofGroup: 1)
+        let decision = policy.decide(at: .zero)
+        #expect(decision.stop == [.init(id("a2"), .slot), .init(id("a3"), .slot)])
+        #expect(decision.start == [])
+        // They keep their slots until they have stopped, and are not told twice.
+        #expect(policy.decide(at: .zero) == QueuePolicy.Decision())
+        policy.stopped(id("a2"))
+        policy.stopped(id("a3"))
+        #expect(ids(policy.decide(at: .zero)) == [])
+        policy.set(limit: nil, ofGroup: 1)
+        #expect(ids(policy.decide(at: .zero)) == ["a2", "a3"])
+    }
+
+    @Test("the limit of all counts before that of a group")
+    func underAll() {
+        var policy = QueuePolicy(limit: 1)
+        policy.set(limit: 5, ofGroup: 1)
+        for name in ["a1", "a2"] { policy.join(id(name), group: 1) }
+        #expect(ids(policy.decide(at: .zero)) == ["a1"])
+    }
+
+    @Test("a limit of none holds the group until it is raised")
+    func zero() {
+        var policy = QueuePolicy(limit: 2)
+        policy.set(limit: 0, ofGroup: 1)
+        policy.join(id("a1"), group: 1)
+        #expect(ids(policy.decide(at: .zero)) == [])
+        let hasReady = policy.hasReady
+        #expect(!hasReady)
+        policy.set(limit: 1, ofGroup: 1)
+        #expect(ids(policy.decide(at: .zero)) == ["a1"])
+    }
+
+    @Test("what a download asks of the network changes within its group")
+    func lanes() {
+        var policy = QueuePolicy(limit: 2, network: NetworkStatus(isOnline: true, isMetered: true))
+        policy.join(id("a1"), needs: NetworkNeeds(allowsMetered: false), group: 3)
+        #expect(ids(policy.decide(at: .zero)) == [])
+        policy.setNeeds(NetworkNeeds(), of: id("a1"))
+        #expect(ids(policy.decide(at: .zero)) == ["a1"])
+        #expect(policy.group(of: id("a1")) == 3)
+    }
+}

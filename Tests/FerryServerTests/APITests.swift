@@ -1,0 +1,340 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import FerryServer
+
+@Suite("The API", .timeLimit(.minutes(10)))
+struct APITests {
+    @Test("every route of the table is answered")
+    func routes() async throws {
+        try await DaemonRig.run { rig in
+            for route in Route.allCases where route != .events {
+                let method = route.method.rawValue
+                let headers = method == "GET" ? [:] : ["Content-Type": "application/json"]
+                let reply = try await rig.send(method, route.path(id: "none", session: "none"), headers: headers)
+                // Without a body, and of a download that is not there: refused by the route itself.
+                #expect(reply.problem?.code != "noSuchPath" && reply.status != 405, "\(route) \(reply.text)")
+                #expect(reply.status < 500, "\(route) \(reply.text)")
+                if reply.status >= 400 {
+                    #expect(reply.headers["content-type"] == Problem.mediaType)
+                    #expect(reply.problem?.status == reply.status)
+                    #expect(reply.problem?.instance == route.path(id: "none", session: "none"))
+                }
+            }
+            #expect(try await rig.send("GET", "/api/v1/nothing").problem?.code == "noSuchPath")
+            let put = try await rig.send("PUT", "/api/v1/downloads", headers: ["Content-Type": "application/json"])
+            #expect(put.status == 405)
+            #expect(put.headers["allow"] == "GET, POST")
+        }
+    }
+
+    @Test("a download is added, runs, and is shown complete")
+    func completes() async throws {
+        try await DaemonRig.run { rig in
+            let resource = Resource(size: 3 << 20, seed: 1)
+            rig.origin.serve("/a.bin", resource)
+            let added = try await rig.add(rig.new("/a.bin?token=s") { $0.label = "L" })
+            #expect(added.session == "default")
+            let done = try await rig.reach("completed", added.id)
+            #expect(done.status.state.kind == .completed)
+            #expect(done.status.path == rig.downloads + "/a.bin")
+            #expect(done.label == "L")
+            #expect(done.endedAt != nil)
+            #expect(resource.source.compare(file: rig.downloads + "/a.bin", size: resource.size) == .equal)
+            let detail = try await rig.ask(.show, id: added.id.rawValue).shape(DownloadDetail.self)
+            #expect(detail.segments.map(\.state) == ["done"])
+            #expect(detail.response.finalURL?.contains("token") == false)
+            let history = try await rig.ask(.history, id: added.id.rawValue).shape(EventItems.self)
+            #expect(history.items.contains { if case .completed = $0.event.kind { true } else { false } })
+            let figures = try await rig.ask(.statistics).shape(StatisticsBody.self)
+            #expect(figures.completed == 1)
+            #expect(figures.finishedBytes == resource.size)
+            #expect(figures.freeBytes > 0)
+        }
+    }
+
+    @Test("the same identifier again is the same download; in another session it is refused")
+    func repeated() async throws {
+        try await DaemonRig.run { rig in
+            let request = rig.new("/file/1k") {
+                $0.id = "mine"
+                $0.startsPaused = true
+            }
+            let first = try await rig.ask(.add, body: request)
+            #expect(first.status == 201)
+            #expect(first.headers["location"] == "/api/v1/downloads/mine")
+            let second = try await rig.ask(.add, body: request)
+            #expect(second.status == 200)
+            #expect(try second.shape(ListedDownload.self).id.rawValue == "mine")
+            #expect(try await rig.ask(.list).shape(DownloadPage.self).total == 1)
+            let foreign = try await rig.ask(.add, session: "other", body: request)
+            #expect(foreign.status == 409)
+            #expect(foreign.problem?.code == "duplicate")
+        }
+    }
+
+    @Test("the same identifier sent many times at once is one download")
+    func repeatedAtOnce() async throws {
+        try await DaemonRig.run { rig in
+            let request = rig.new("/file/1k") {
+                $0.id = "mine"
+                $0.startsPaused = true
+            }
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 { group.addTask { try await rig.ask(.add, body: request).status } }
+                return try await group.reduce(into: []) { $0.append($1) }.sorted()
+            }
+            #expect(statuses == [200, 200, 200, 200, 200, 200, 200, 201])
+        }
+    }
+
+    @Test("of many at once all are added, or none")
+    func manyOrNone() async throws {
+        try await DaemonRig.run { rig in
+            let good = rig.new("/file/1k") { $0.startsPaused = true }
+            var other = good
+            other.name = "b"
+            let bad = NewDownload(urls: ["ftp://h/"])
+            let refused = try await rig.ask(.add, body: NewDownloads([good, bad]))
+            #expect(refused.status == 400)
+            #expect(refused.problem?.code == "invalidRequest")
+            #expect(try await rig.ask(.list).shape(DownloadPage.self).total == 0)
+            let added = try await rig.ask(.add, body: NewDownloads([good, other]))
+            #expect(added.status == 201)
+            #expect(try added.shape(DownloadItems.self).items.count == 2)
+        }
+    }
+
+    @Test("a session sees its own, and others when it asks; one that asks for the same has its own download")
+    func sessions() async throws {
+        try await DaemonRig.run { rig in
+            let request = rig.new("/file/1k") { $0.startsPaused = true }
+            let one = try await rig.add(request, session: "a")
+            let other = try await rig.add(request, session: "b")
+            #expect(one.id != other.id)
+            func ids(_ session: String?, _ query: String = "") async throws -> Set<DownloadID> {
+                Set(try await rig.ask(.list, session: session, query: query).shape(DownloadPage.self).items.map(\.id))
+            }
+            #expect(try await ids("a") == [one.id])
+            #expect(try await ids("b") == [other.id])
+            #expect(try await ids(nil) == [])
+            #expect(try await ids(nil, "session=all") == [one.id, other.id])
+            #expect(try await ids("a", "session=b") == [other.id])
+            #expect(try await rig.ask(.list, session: "../x").status == 400)
+            let resumed = try await rig.ask(.resumeMany, session: "a").shape(CountBody.self)
+            #expect(resumed.changed == 1)
+            let stays = try await rig.ask(.show, id: other.id.rawValue).shape(DownloadDetail.self)
+            #expect(stays.download.status.state == .paused)
+        }
+    }
+
+    @Test("each session has its directory, given at registration")
+    func directories() async throws {
+        try await DaemonRig.run { rig in
+            let own = rig.directory + "/own"
+            let reply = try await rig.ask(.attach, body: SessionRegistration(identifier: "a", directory: own))
+            #expect(reply.status == 201)
+            #expect(try reply.shape(SessionBody.self).directory == own)
+            let again = try await rig.ask(.attach, body: SessionRegistration(identifier: "a"))
+            #expect(again.status == 200)
+            #expect(try again.shape(SessionBody.self).directory == own)
+            let listed = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }, session: "a")
+            #expect(listed.directory == own)
+            let others = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true })
+            #expect(others.directory == rig.downloads)
+            let sessions = try await rig.ask(.sessions).shape(SessionItems.self).items
+            #expect(sessions.map(\.identifier) == ["default", "a"])
+            for bad in ["", "all", ".x", "a/b", String(repeating: "a", count: 129)] {
+                let status = try await rig.ask(.attach, body: SessionRegistration(identifier: bad)).status
+                #expect(status == 400, "\(bad)")
+            }
+        }
+    }
+
+    @Test("actions say whether they changed anything, and what it is now")
+    func actions() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 2))
+            rig.origin.script("/a.bin", [.stall(after: 1 << 20)])
+            let id = try await rig.add(rig.new("/a.bin")).id.rawValue
+            _ = try await rig.reach("downloading", DownloadID(rawValue: id))
+            func act(_ route: Route) async throws -> ActionBody { try await rig.ask(route, id: id).shape() }
+            #expect(try await act(.pause).changed)
+            #expect(try await !act(.pause).changed)
+            let paused = try await act(.restart)
+            #expect(!paused.changed)
+            #expect(paused.download.status.state == .paused)
+            rig.origin.always("/a.bin", .honest)
+            #expect(try await act(.resume).changed)
+            _ = try await rig.reach("completed", DownloadID(rawValue: id))
+            #expect(try await !act(.cancel).changed)
+            #expect(try await act(.restart).changed)
+            // The file of the first time is the user's by now: the second one has another name.
+            let again = try await rig.reach("completed", DownloadID(rawValue: id))
+            #expect(again.status.path == rig.downloads + "/a (1).bin")
+            #expect(try await rig.ask(.remove, id: id, query: "deleteFile=true").status == 204)
+            #expect(try await rig.ask(.show, id: id).status == 404)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads) == ["a.bin"])
+            #expect(try await rig.ask(.pause, id: id).problem?.code == "notFound")
+        }
+    }
+
+    @Test("limits, priority, rules and texts are changed; what cannot be meant changes nothing")
+    func changing() async throws {
+        try await DaemonRig.run { rig in
+            let id = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id.rawValue
+            var change = ChangeBody()
+            change.rateLimit = .set(5000)
+            change.maxConnections = 2
+            change.priority = 1
+            change.allowsMetered = .set(false)
+            change.label = .set("new")
+            change.userInfo = ["a": "b"]
+            let reply = try await rig.ask(.change, id: id, body: change)
+            #expect(reply.status == 200, "\(reply.text)")
+            let changed = try reply.shape(ListedDownload.self)
+            #expect(changed.rateLimit == 5000)
+            #expect(changed.maxConnections == 2)
+            #expect(changed.priority == .high)
+            #expect(changed.network.allowsMetered == false)
+            #expect(changed.label == "new")
+            #expect(changed.userInfo == ["a": "b"])
+            var back = ChangeBody()
+            back.rateLimit = .set(nil)
+            back.allowsMetered = .set(nil)
+            back.label = .set(nil)
+            let plain = try await rig.ask(.change, id: id, body: back).shape(ListedDownload.self)
+            #expect(plain.rateLimit == nil)
+            #expect(plain.network.allowsMetered == nil)
+            #expect(plain.label == nil)
+            #expect(plain.maxConnections == 2)
+            var bad = ChangeBody()
+            bad.url = "ftp://x/"
+            bad.label = .set("no")
+            #expect(try await rig.ask(.change, id: id, body: bad).status == 400)
+            #expect(try await rig.ask(.show, id: id).shape(DownloadDetail.self).download.label == nil)
+        }
+    }
+
+    @Test("resume data leaves the list and comes back")
+    func resumeData() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 3))
+            rig.origin.script("/a.bin", [.stall(after: 2 << 20)])
+            let added = try await rig.add(rig.new("/a.bin") { $0.maxConnections = 1 })
+            let download = try #require(try await rig.daemon.manager.download(id: added.id))
+            for await status in download.updates where status.progress.completedBytes >= 2 << 20 { break }
+            let data = try await rig.ask(.keepResumeData, id: added.id.rawValue).shape(ResumeDataBody.self)
+            #expect(try await rig.ask(.show, id: added.id.rawValue).status == 404)
+            rig.origin.always("/a.bin", .honest)
+            let again = try await rig.ask(.addResumeData, session: "app", body: data)
+            #expect(again.status == 201, "\(again.text)")
+            let listed = try again.shape(ListedDownload.self)
+            #expect(listed.session == "app")
+            #expect(try await rig.reach("completed", listed.id).status.state.kind == .completed)
+            let broken = ResumeDataBody(Data("x".utf8))
+            #expect(try await rig.ask(.addResumeData, body: broken).status == 409)
+        }
+    }
+
+    @Test("those that have ended are cleared, of this session alone")
+    func clearing() async throws {
+        try await DaemonRig.run { rig in
+            let mine = try await rig.add(rig.new("/file/1k"))
+            let other = try await rig.add(rig.new("/file/2k"), session: "b")
+            _ = try await rig.reach("completed", mine.id)
+            _ = try await rig.reach("completed", other.id)
+            let cleared = try await rig.ask(.clear, body: ClearBody(.completed)).shape(CountBody.self)
+            #expect(cleared.changed == 1)
+            #expect(try await rig.ask(.show, id: mine.id.rawValue).status == 404)
+            #expect(try await rig.ask(.show, id: other.id.rawValue).status == 200)
+        }
+    }
+
+    @Test("a plan is told, and nothing written")
+    func plans() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/a.bin", Resource(size: 5000, seed: 3))
+            let plan = try await rig.ask(.plan, body: rig.new("/a.bin")).shape(PlanBody.self).plan
+            #expect(plan.totalBytes == 5000)
+            #expect(plan.resumability == .proven)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads).isEmpty)
+        }
+    }
+
+    @Test("another version of the API is told so")
+    func versions() async throws {
+        try await DaemonRig.run { rig in
+            for version in ["2", "0", "x"] {
+                let reply = try await rig.send("GET", "/api/v1", headers: ["Ferry-Version": version])
+                #expect(reply.status == 426)
+                #expect(reply.problem?.code == "versionMismatch")
+            }
+            #expect(try await rig.send("GET", "/api/v1", headers: ["Ferry-Version": "1"]).status == 200)
+        }
+    }
+
+    @Test("bodies that cannot be read are refused, with what is wrong")
+    func badBodies() async throws {
+        try await DaemonRig.run { rig in
+            func post(_ body: String) async throws -> DaemonRig.Reply {
+                try await rig.send(
+                    "POST", "/api/v1/downloads", headers: ["Content-Type": "application/json"], body: Data(body.utf8))
+            }
+            for body in [
+                "", "nonsense", "[]", "{", #"{"urls":["http://h/"],"nonsense":1}"#, #"{"urls":5}"#, "\"\\ud800\"",
+            ] {
+                let reply = try await post(body)
+                #expect(reply.status == 400, "\(body) \(reply.text)")
+                #expect(reply.problem?.detail != nil)
+            }
+            let deep = String(repeating: "[", count: 1000) + String(repeating: "]", count: 1000)
+            #expect(try await post(deep).problem?.detail?.contains("deeper") == true)
+            let large = #"{"urls":[""# + String(repeating: "a", count: 17 << 20) + #""]}"#
+            #expect(try await post(large).status == 413)
+            #expect(try await rig.ask(.greeting).status == 200)
+        }
+    }
+
+    @Test("a session has limits of its own, under the daemon's, that outlive the daemon")
+    func sessionLimits() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with { origin in
+            for name in ["/a.bin", "/b.bin", "/c.bin"] {
+                origin.serve(name, Resource(size: 2 << 20, seed: 8))
+                origin.always(name, .stall(after: 1 << 20))
+            }
+            try await DaemonRig.serve(directory, origin) { rig in
+                _ = try await rig.ask(.attach, body: SessionRegistration(identifier: "app"))
+                var change = SettingsChange()
+                change.maxConcurrentDownloads = .set(1)
+                change.allowsMetered = .set(false)
+                let reply = try await rig.ask(.changeSettings, session: "app", query: "scope=session", body: change)
+                #expect(try reply.shape(SettingsBody.self).maxConcurrentDownloads == 1)
+                #expect(try await rig.ask(.settings).shape(SettingsBody.self).maxConcurrentDownloads == 3)
+            }
+            try await DaemonRig.serve(directory, origin) { rig in
+                let own = try await rig.ask(.settings, session: "app", query: "scope=session").shape(SettingsBody.self)
+                #expect(own.maxConcurrentDownloads == 1)
+                #expect(own.allowsMetered == false)
+                #expect(own.rateLimit == nil)
+                let first = try await rig.add(rig.new("/a.bin"), session: "app")
+                let second = try await rig.add(rig.new("/b.bin"), session: "app")
+                let other = try await rig.add(rig.new("/c.bin"))
+                #expect(try await rig.reach("downloading", other.id).status.state == .downloading)
+                #expect(try await rig.reach("downloading", first.id).status.state == .downloading)
+                let waits = try await rig.ask(.show, id: second.id.rawValue).shape(DownloadDetail.self).download
+                #expect(waits.status.state == .waiting(.slot))
+                _ = try await rig.ask(.pause, id: first.id.rawValue)
+                #expect(try await rig.reach("downloading", second.id).status.state == .downloading)
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+/// A secret that would be seen wherever it went.
+@Suite("D7: secrets", .timeLimit(.minutes(10)))
+struct CanaryTests {
+    @Test("a password, a header, user info and a query are nowhere but in the secrets and the catalogue's URL")
+    func canary() async throws {
+        let (password, header, userInfo) = ("cAnArYpassword", "cAnArYheader", "cAnArYuserinfo")
+        let query = "cAnArYquery"
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 6))
+            rig.origin.always("/a.bin", .stall(after: 1 << 20))
+            var texts: [String] = []
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                let url = rig.url("/a.bin?key=\(query)").replacing("http://", with: "http://me:\(userInfo)@")
+                var new = NewDownload(urls: [url])
+                new.maxConnections = 1
+                let fields = #"{"X-Key":"\#(header)"}"#
+                new.headers = try APICoding.decode(HeaderList.self, from: Data(fields.utf8))
+                new.user = "me"
+                new.password = password
+                let listed = try await rig.add(new)
+                let download = try #require(try await rig.daemon.manager.download(id: listed.id))
+                for await status in download.updates where status.progress.completedBytes >= 1 << 20 { break }
+                _ = try await rig.ask(.pause, id: listed.id.rawValue)
+                let paused: StreamEvent = try await events.next { event in
+                    if case .state(let d) = event, d.status.state == .paused { return event }
+                    if let text = try? event.data() { texts.append(String(decoding: text, as: UTF8.self)) }
+                    return nil
+                }
+                texts.append(String(decoding: try paused.data(), as: UTF8.self))
+                for route in [Route.show, .history, .list, .sessions, .settings] {
+                    texts.append(try await rig.ask(route, id: listed.id.rawValue).text)
+                }
+                var bad = new
+                bad.checksum = "nonsense"
+                texts.append(try await rig.ask(.add, body: bad).text)
+                bad = new
+                bad.urls = [url.replacing("http:", with: "ftp:")]
+                texts.append(try await rig.ask(.add, body: bad).text)
+            }
+            for text in texts {
+                for secret in [password, header, userInfo] { #expect(!text.contains(secret), "\(text)") }
+            }
+            let log = rig.log.text
+            for secret in [password, header, userInfo, query, rig.daemon.token] { #expect(!log.contains(secret)) }
+            let commandLine = try String(contentsOfFile: "/proc/self/cmdline", encoding: .utf8)
+            for secret in [password, header, userInfo] { #expect(!commandLine.contains(secret)) }
+            var looked = 0
+            for case let file as String in FileManager.default.enumerator(atPath: rig.directory)! {
+                let path = rig.directory + "/" + file
+                guard let data = FileManager.default.contents(atPath: path) else { continue }
+                looked += 1
+                for secret in [password, header, userInfo] where data.range(of: Data(secret.utf8)) != nil {
+                    #expect(file.contains("/secrets/"), "\(secret) in \(file)")
+                }
+            }
+            #expect(looked > 3)
+            let secrets = rig.place.catalogue + "/secrets"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: secrets).count == 1)
+            let id = try await rig.ask(.list).shape(DownloadPage.self).items[0].id
+            _ = try await rig.ask(.cancel, id: id.rawValue)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: secrets) == [])
+        }
+    }
+}

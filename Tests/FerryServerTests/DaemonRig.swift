@@ -1,0 +1,251 @@
+import AsyncHTTPClient
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Logging
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import FerryServer
+
+/// A daemon in this process, on a directory of its own, with an origin to download from.
+struct DaemonRig: Sendable {
+    let origin: OriginServer
+    let directory: String
+    let daemon: Daemon
+    let addresses: Addresses
+    let log: LogBook
+    let http: HTTPClient
+
+    var downloads: String { directory + "/downloads" }
+    var place: DaemonPlace { daemon.place }
+
+    /// Runs a body with a daemon; all goes whatever happens.
+    static func run(
+        settings: String? = nil, _ configure: @Sendable (inout Daemon.Options) -> Void = { _ in },
+        _ body: @Sendable (DaemonRig) async throws -> Void
+    ) async throws {
+        // Short: the path of a socket has 107 bytes at most.
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(
+            atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        if let settings { try settings.write(toFile: directory + "/ferry.json", atomically: true, encoding: .utf8) }
+        try await OriginServer.with { origin in
+            try await serve(directory, origin, configure, body)
+        }
+    }
+
+    static func place(in directory: String) -> DaemonPlace {
+        DaemonPlace(
+            state: directory + "/state", socket: directory + "/run/s", settings: directory + "/ferry.json",
+            downloads: directory + "/downloads")
+    }
+
+    /// A daemon on a directory that is there, from its start to its end.
+    static func serve(
+        _ directory: String, _ origin: OriginServer, _ configure: @Sendable (inout Daemon.Options) -> Void = { _ in },
+        _ body: @Sendable (DaemonRig) async throws -> Void
+    ) async throws {
+        var options = Daemon.Options()
+        options.flags["port"] = "0"
+        options.pollInterval = .milliseconds(20)
+        options.configure = {
+            $0.minFreeBytes = 0
+            $0.watchesNetwork = false
+        }
+        configure(&options)
+        let log = LogBook()
+        var logger = Logger(label: "ferry") { _ in LogBook.Handler(book: log) }
+        logger.logLevel = .trace
+        let daemon = try await Daemon(place(in: directory), options, logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await daemon.run() }
+            if let addresses = await daemon.listening() {
+                let http = HTTPClient(eventLoopGroupProvider: .singleton)
+                let rig = DaemonRig(
+                    origin: origin, directory: directory, daemon: daemon, addresses: addresses, log: log, http: http)
+                let result: Result<Void, any Error>
+                do { result = .success(try await body(rig)) } catch { result = .failure(error) }
+                try await http.shutdown()
+                await daemon.stop()
+                try await group.waitForAll()
+                try result.get()
+            } else {
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    // MARK: Asking
+
+    struct Reply: Sendable {
+        var status: Int
+        var headers: [String: String]
+        var data: Data
+
+        var text: String { String(decoding: data, as: UTF8.self) }
+        func shape<Shape: Decodable>(_ type: Shape.Type = Shape.self) throws -> Shape {
+            try APICoding.decode(type, from: data)
+        }
+        var problem: Problem? { try? APICoding.decode(Problem.self, from: data) }
+    }
+
+    /// Through the Unix socket.
+    func ask(
+        _ route: Route, id: String = "", session: String? = nil, query: String = "",
+        body: (any Encodable & Sendable)? = nil
+    ) async throws -> Reply {
+        var headers: [String: String] = [:]
+        if let session { headers[FerryAPI.sessionHeader] = session }
+        if route.method != .get { headers["Content-Type"] = "application/json" }
+        let path = route.path(id: id, session: id) + (query.isEmpty ? "" : "?" + query)
+        return try await send(
+            route.method.rawValue, path, headers: headers, body: try body.map { try APICoding.encode($0) })
+    }
+
+    /// Through the Unix socket, or with `port` through TCP.
+    func send(
+        _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil, port: Int? = nil
+    ) async throws -> Reply {
+        let response = try await http.execute(
+            request(method, path, headers, body, port), timeout: .minutes(8))
+        var fields: [String: String] = [:]
+        for field in response.headers { fields[field.name.lowercased()] = field.value }
+        let bytes = try await response.body.collect(upTo: 64 << 20)
+        return Reply(status: Int(response.status.code), headers: fields, data: Data(bytes.readableBytesView))
+    }
+
+    private func request(
+        _ method: String, _ path: String, _ headers: [String: String], _ body: Data?, _ port: Int?
+    ) -> HTTPClientRequest {
+        let socket = addresses.socket.replacing("/", with: "%2F")
+        let base = port.map { "http://127.0.0.1:\($0)" } ?? "http+unix://\(socket)"
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .RAW(value: method)
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
+        return request
+    }
+
+    /// The event stream; ends when the body returns.
+    func follow(
+        session: String? = nil, after: String? = nil, query: String = "",
+        _ body: (inout EventReader) async throws -> Void
+    ) async throws {
+        var headers: [String: String] = [:]
+        if let session { headers[FerryAPI.sessionHeader] = session }
+        if let after { headers["Last-Event-ID"] = after }
+        let path = Route.events.path() + (query.isEmpty ? "" : "?" + query)
+        let response = try await http.execute(request("GET", path, headers, nil, nil), timeout: .minutes(8))
+        #expect(response.status == .ok)
+        #expect(response.headers.first(name: "content-type") == ServerSentEvent.mediaType)
+        var reader = EventReader(bytes: response.body.makeAsyncIterator())
+        try await body(&reader)
+    }
+
+    // MARK: Doing
+
+    /// A URL of the origin, with these bytes.
+    func url(_ path: String) -> String { origin.url(path) }
+
+    /// What adds this path of the origin.
+    func new(_ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload {
+        var new = NewDownload(urls: [url(path)])
+        change(&new)
+        return new
+    }
+
+    func add(_ new: NewDownload, session: String? = nil) async throws -> ListedDownload {
+        let reply = try await ask(.add, session: session, body: new)
+        #expect(reply.status == 201 || reply.status == 200, "\(reply.text)")
+        return try reply.shape()
+    }
+
+    /// Waits until a download stands so.
+    func reach(_ state: String, _ id: DownloadID) async throws -> ListedDownload {
+        guard let download = try await daemon.manager.download(id: id) else {
+            throw DownloadError(.notFound, "not listed")
+        }
+        for await status in download.updates where status.state.kind.rawValue == state || status.state.isFinal { break }
+        return try await ask(.show, id: id.rawValue).shape(DownloadDetail.self).download
+    }
+}
+
+/// The events of a stream, one after the other.
+struct EventReader {
+    var bytes: HTTPClientResponse.Body.AsyncIterator
+    private var parser = EventStreamParser()
+    private var waiting: [ServerSentEvent] = []
+
+    init(bytes: HTTPClientResponse.Body.AsyncIterator) { self.bytes = bytes }
+
+    var lastID: String? { parser.lastID }
+
+    /// The next event, whatever it is; `nil` at the end.
+    mutating func next() async throws -> ServerSentEvent? {
+        while waiting.isEmpty {
+            guard let buffer = try await bytes.next(isolation: #isolation) else { return nil }
+            waiting += try parser.feed(buffer.readableBytesView)
+        }
+        return waiting.removeFirst()
+    }
+
+    /// The next event that fits; fails at the end of the stream.
+    mutating func next<Value>(_ fits: (StreamEvent) -> Value?) async throws -> Value {
+        while let sent = try await next() {
+            if let event = try StreamEvent(sent), let value = fits(event) { return value }
+        }
+        throw DownloadError(.internal, "the stream ended")
+    }
+
+    /// Reads to `upToDate`.
+    mutating func catchUp() async throws -> (reset: StreamEvent.Snapshot?, ended: [EventBody]) {
+        var reset: StreamEvent.Snapshot?
+        var ended: [EventBody] = []
+        while let sent = try await next(), let event = try StreamEvent(sent) {
+            switch event {
+            case .reset(let snapshot): reset = snapshot
+            case .ended(let event): ended.append(event)
+            case .upToDate: return (reset, ended)
+            default: break
+            }
+        }
+        throw DownloadError(.internal, "the stream ended")
+    }
+}
+
+/// Everything that was logged.
+final class LogBook: Sendable {
+    private let lines = Mutex<[String]>([])
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    struct Handler: LogHandler {
+        let book: LogBook
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+
+        init(book: LogBook) { self.book = book }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            book.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+        }
+    }
+}
+
+extension DaemonRig {
+    /// Waits for something that another process does; the suite's time limit ends it.
+    func wait(_ isThere: () -> Bool) async throws {
+        while !isThere() { try await Task.sleep(for: .milliseconds(10)) }
+    }
+}

@@ -1,0 +1,210 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import Logging
+import Testing
+
+@testable import FerryServer
+
+@Suite("The daemon", .timeLimit(.minutes(10)))
+struct DaemonTests {
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test("it answers on its socket with its versions, and nothing of its state is for others")
+    func greeting() async throws {
+        try await DaemonRig.run { rig in
+            let reply = try await rig.ask(.greeting)
+            #expect(reply.status == 200)
+            #expect(reply.headers["ferry-version"] == "1")
+            let greeting = try reply.shape(Greeting.self)
+            #expect(greeting.api == 1)
+            #expect(greeting.session == "default")
+            #expect(greeting.pid == Int(ProcessInfo.processInfo.processIdentifier))
+            let place = rig.place
+            #expect(try mode(place.socket) == 0o600)
+            #expect(try mode(place.token) == 0o600)
+            #expect(try mode(place.lock) == 0o600)
+            #expect(try mode(place.state) == 0o700)
+            #expect(try mode(String(place.socket.dropLast(2))) == 0o700)
+        }
+    }
+
+    @Test("B9: a second daemon on the same state says so, and leaves the first one's socket alone")
+    func second() async throws {
+        try await DaemonRig.run { rig async throws in
+            var other = DaemonRig.place(in: rig.directory)
+            other.socket = rig.directory + "/other"
+            await #expect {
+                _ = try await Daemon(other, logger: Logger(label: "second"))
+            } throws: { error in
+                let error = error as? DownloadError
+                return error?.code == .conflict
+                    && error?.message.contains("\(ProcessInfo.processInfo.processIdentifier)") == true
+            }
+            #expect(!FileManager.default.fileExists(atPath: other.socket))
+            #expect(try await rig.ask(.greeting).status == 200)
+        }
+    }
+
+    @Test("the socket of a daemon that is gone is replaced; a file that is none stays")
+    func staleSocket() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with { origin in
+            // It leaves its socket behind, as after kill -9.
+            try await DaemonRig.serve(directory, origin) { rig async throws in
+                #expect(try await rig.ask(.greeting).status == 200)
+            }
+            try await DaemonRig.serve(directory, origin) { rig async throws in
+                #expect(try await rig.ask(.greeting).status == 200)
+            }
+            let socket = DaemonRig.place(in: directory).socket
+            try? FileManager.default.removeItem(atPath: socket)
+            try "mine".write(toFile: socket, atomically: false, encoding: .utf8)
+            await #expect(throws: DownloadError.self) {
+                try await DaemonRig.serve(directory, origin) { _ in Issue.record("it listens") }
+            }
+            #expect(try String(contentsOfFile: socket, encoding: .utf8) == "mine")
+        }
+    }
+
+    @Test("a directory of the socket that others may enter is refused, and stays as it is")
+    func openDirectory() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/run", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory + "/run")
+        _ = try await OriginServer.with { origin in
+            await #expect(throws: DownloadError.self) {
+                try await DaemonRig.serve(directory, origin) { _ in Issue.record("it listens") }
+            }
+        }
+        #expect(try mode(directory + "/run") == 0o755)
+    }
+
+    @Test("a process of another user gets nothing through the socket")
+    func otherUser() async throws {
+        // The peer is this process; the daemon is told to expect another.
+        try await DaemonRig.run {
+            $0.user = PeerCheck.ownUser &+ 1
+        } _: { rig in
+            await #expect(throws: (any Error).self) { try await rig.ask(.greeting) }
+        }
+    }
+
+    @Test("a stop makes what runs safe, ends streams, and the next daemon goes on from there")
+    func gracefulStop() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with { origin in
+            let resource = Resource(size: 8 << 20, seed: 5)
+            origin.serve("/a.bin", resource)
+            origin.script("/a.bin", [.stall(after: 3 << 20)])
+            let id = try await runToTheMiddle(directory, origin)
+            origin.always("/a.bin", .honest)
+            try await DaemonRig.serve(directory, origin) { rig in
+                let done = try await rig.reach("completed", id)
+                #expect(done.status.state.kind == .completed)
+                let history = try await rig.ask(.history, id: id.rawValue).shape(EventItems.self).items
+                let resumed = history.contains { if case .resumed = $0.event.kind { true } else { false } }
+                #expect(resumed)
+                #expect(resource.source.compare(file: rig.downloads + "/a.bin", size: resource.size) == .equal)
+            }
+        }
+    }
+
+    private func runToTheMiddle(_ directory: String, _ origin: OriginServer) async throws -> DownloadID {
+        let found = Held<DownloadID?>(nil)
+        try await DaemonRig.serve(directory, origin) { rig in
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                var new = NewDownload(urls: [rig.url("/a.bin")])
+                new.maxConnections = 1
+                let listed = try await rig.add(new)
+                found.value = listed.id
+                _ = try await events.next { event in
+                    if case .progress(let batch) = event,
+                        batch.contains(where: { $0.progress.completedBytes >= 2 << 20 })
+                    {
+                        return true
+                    }
+                    return nil
+                }
+                // The stream is open while the daemon stops.
+                await rig.daemon.stop()
+                while try await events.next() != nil {}
+            }
+        }
+        return try #require(found.value)
+    }
+
+    @Test("settings come from flags before environment before file")
+    func settingsOrder() async throws {
+        let file = #"{"maxConcurrentDownloads": 5, "rateLimit": 1000, "connectionsPerHost": 4}"#
+        try await DaemonRig.run(settings: file) {
+            $0.environment = ["FERRY_RATE_LIMIT": "2000", "FERRY_CONNECTIONS_PER_HOST": "6"]
+            $0.flags["connectionsPerHost"] = "8"
+        } _: { rig in
+            let settings = try await rig.ask(.settings).shape(SettingsBody.self)
+            #expect(settings.maxConcurrentDownloads == 5)
+            #expect(settings.rateLimit == 2000)
+            #expect(settings.connectionsPerHost == 8)
+            #expect(rig.daemon.manager.configuration.maxConcurrentDownloads == 5)
+            #expect(rig.daemon.manager.configuration.rateLimit == 2000)
+        }
+    }
+
+    @Test("a changed file counts at once, and one that makes no sense changes nothing")
+    func reload() async throws {
+        try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                try #"{"maxConcurrentDownloads": 0}"#.write(
+                    toFile: rig.place.settings, atomically: true, encoding: .utf8)
+                try #"{"maxConcurrentDownloads": 7}"#.write(
+                    toFile: rig.place.settings, atomically: true, encoding: .utf8)
+                let new: SettingsBody = try await events.next { if case .settings(let new) = $0 { new } else { nil } }
+                #expect(new.maxConcurrentDownloads == 7)
+            }
+            #expect(rig.daemon.manager.configuration.maxConcurrentDownloads == 7)
+        }
+    }
+
+    @Test("settings changed through the API are kept in the file, beside what else is there")
+    func changedSettings() async throws {
+        try await DaemonRig.run(settings: #"{"port": 0, "mine": [1], "rateLimit": 9}"#) { rig in
+            var change = SettingsChange()
+            change.maxConcurrentDownloads = .set(9)
+            change.rateLimit = .set(nil)
+            let reply = try await rig.ask(.changeSettings, body: change)
+            #expect(reply.status == 200, "\(reply.text)")
+            let settings = try reply.shape(SettingsBody.self)
+            #expect(settings.maxConcurrentDownloads == 9)
+            #expect(settings.rateLimit == nil)
+            let data = try Data(contentsOf: URL(fileURLWithPath: rig.place.settings))
+            let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            #expect(object["maxConcurrentDownloads"] as? Int == 9)
+            #expect(object["mine"] as? [Int] == [1])
+            #expect(object["rateLimit"] == nil)
+            var bad = SettingsChange()
+            bad.maxConcurrentDownloads = .set(0)
+            #expect(try await rig.ask(.changeSettings, body: bad).status == 400)
+        }
+    }
+
+    @Test("settings that cannot be meant are said at the start")
+    func badSettings() async throws {
+        await #expect(throws: DownloadError.self) {
+            try await DaemonRig.run(settings: "[]") { _ in Issue.record("it listens") }
+        }
+        await #expect(throws: DownloadError.self) {
+            try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": -1}"#) { _ in Issue.record("it listens") }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import FerryAPI
+import FerryCore
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+@Suite("D6: where clients may put files")
+struct DestinationPolicyTests {
+    private func run(_ body: (String, DestinationPolicy) throws -> Void) throws {
+        let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        let files = FileManager.default
+        try files.createDirectory(atPath: root + "/allowed/inner", withIntermediateDirectories: true)
+        try files.createDirectory(atPath: root + "/outside", withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: root + "/allowed/link", withDestinationPath: root + "/outside")
+        defer { try? files.removeItem(atPath: root) }
+        try body(root, DestinationPolicy(allowed: [root + "/allowed"]))
+    }
+
+    private func new(_ directory: String?, _ name: String? = nil) -> NewDownload {
+        var new = NewDownload(urls: ["http://h/"])
+        new.directory = directory
+        new.name = name
+        return new
+    }
+
+    @Test("over TCP, names below the allowed directories")
+    func allowed() throws {
+        try run { root, policy throws in
+            let place = root + "/allowed"
+            func destination(_ new: NewDownload) throws -> DownloadRequest.Destination {
+                try policy.destination(of: new, isLocal: false, default: place)
+            }
+            #expect(try destination(new(nil)) == .directory(place))
+            #expect(try destination(new("")) == .directory(place))
+            #expect(try destination(new("inner")) == .directory(place + "/inner"))
+            #expect(try destination(new("inner/new")) == .directory(place + "/inner/new"))
+            #expect(try destination(new(place + "/inner")) == .directory(place + "/inner"))
+            #expect(try destination(new(nil, "a.bin")) == .directory(place, name: .exact("a.bin")))
+        }
+    }
+
+    @Test(
+        "over TCP, nothing leads out",
+        arguments: [
+            ("..", nil), ("../outside", nil), ("inner/../../outside", nil), ("inner/..", nil), ("link", nil),
+            ("link/deeper", nil), (".ssh", nil), ("inner/.hidden", nil), ("/etc", nil), ("/", nil), ("a//b", nil),
+            ("a\0b", nil), ("./inner", nil), ("inner\\..\\x", nil), (nil, "../x"), (nil, "/etc/passwd"), (nil, "a/b"),
+            (nil, ".bashrc"), (nil, ".."), (nil, "a\\b"), (nil, "a\0"),
+        ] as [(String?, String?)])
+    func refused(directory: String?, name: String?) throws {
+        try run { root, policy throws in
+            #expect(throws: DownloadError.self) {
+                try policy.destination(of: new(directory, name), isLocal: false, default: root + "/allowed")
+            }
+        }
+    }
+
+    @Test("over TCP, neighbours with the same beginning are outside, and so are ways up in absolute paths")
+    func neighbours() throws {
+        try run { root, policy throws in
+            for directory in [root + "/allowed-not", root + "/allowed/../outside", root + "/allowed/link", root] {
+                #expect(throws: DownloadError.self) {
+                    try policy.destination(of: new(directory), isLocal: false, default: root + "/allowed")
+                }
+            }
+        }
+    }
+
+    @Test("paths and part files are for the socket")
+    func paths() throws {
+        try run { root, policy throws in
+            var path = NewDownload(urls: ["http://h/"])
+            path.path = "/anywhere/x"
+            var part = NewDownload()
+            part.part = "/anywhere/x.part"
+            for new in [path, part] {
+                #expect(throws: DownloadError.self) {
+                    try policy.destination(of: new, isLocal: false, default: root + "/allowed")
+                }
+            }
+            #expect(try policy.destination(of: path, isLocal: true, default: "/d") == .file("/anywhere/x"))
+            #expect(try policy.destination(of: part, isLocal: true, default: "/d") == .part("/anywhere/x.part"))
+            #expect(try policy.destination(of: new("/etc"), isLocal: true, default: "/d") == .directory("/etc"))
+            path.directory = "/also"
+            #expect(throws: DownloadError.self) { try policy.destination(of: path, isLocal: true, default: "/d") }
+            #expect(throws: DownloadError.self) {
+                try policy.destination(of: new("relative"), isLocal: true, default: "/d")
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import AsyncHTTPClient
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import FerryServer
+
+@Suite("D: the door, over TCP", .timeLimit(.minutes(10)))
+struct DoorTests {
+    private func port(_ rig: DaemonRig) throws -> Int { try #require(rig.addresses.port) }
+
+    private func request(_ line: String, host: String, _ fields: [String] = [], body: String = "") -> String {
+        var text = "\(line) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n"
+        for field in fields { text += field + "\r\n" }
+        if !body.isEmpty { text += "Content-Length: \(body.utf8.count)\r\n" }
+        return text + "\r\n" + body
+    }
+
+    @Test("D3: a rebinding request, whose name leads here, gets 421 for everything, static files too")
+    func rebinding() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let token = "Authorization: Bearer \(rig.daemon.token)"
+            for target in ["/", "/index.html", "/api/v1", "/api/v1/downloads", "/nothing"] {
+                for host in ["evil.example:\(port)", "evil.example", "", "127.0.0.1", "127.0.0.1:\(port) "]
+                where host != "127.0.0.1:\(port) " {
+                    let reply = await RawConnection.send(
+                        request("GET \(target)", host: host, [token]), port: port)
+                    #expect(reply.status == 421, "\(host) \(target)")
+                    #expect(!reply.body.contains("<"), "\(host) \(target)")
+                }
+            }
+            let two = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+            #expect([400, 421].contains(await RawConnection.send(two, port: port).status))
+            let none = await RawConnection.send("GET / HTTP/1.0\r\n\r\n", port: port)
+            #expect(none.status == 421)
+            // A target may name a host too, which is not the one of the field.
+            for target in ["http://127.0.0.1:\(port)/api/v1", "http://evil.example/api/v1", "*", "evil.example:80"] {
+                let reply = await RawConnection.send(
+                    request("GET \(target)", host: "127.0.0.1:\(port)", [token]), port: port)
+                #expect(reply.status == 400, "\(target)")
+            }
+        }
+    }
+
+    @Test("D1: the page and the API answer on both loopbacks, and on nothing else")
+    func loopbacks() async throws {
+        try await DaemonRig.run { rig async throws in
+            let port = try port(rig)
+            #expect(rig.addresses.hosts.allSatisfy { ["127.0.0.1:\(port)", "[::1]:\(port)"].contains($0) })
+            #expect(rig.addresses.hosts.contains("127.0.0.1:\(port)"))
+            for host in rig.addresses.hosts {
+                let page = try await rig.http.get(url: "http://\(host)/").get()
+                #expect(page.status == .ok, "\(host)")
+                let api = try await rig.http.get(url: "http://\(host)/api/v1").get()
+                #expect(api.status == .unauthorized, "\(host)")
+            }
+        }
+    }
+
+    @Test("D2: every route of the API needs the token, by header alone; the page needs none")
+    func token() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let token = rig.daemon.token
+            for route in Route.allCases where !route.isOpen {
+                let reply = try await rig.send(
+                    route.method.rawValue, route.path(id: "x", session: "x"),
+                    headers: ["Content-Type": "application/json"], port: port)
+                #expect(reply.status == 401, "\(route)")
+                #expect(reply.headers["www-authenticate"] == "Bearer")
+                #expect(!reply.text.contains(token))
+            }
+            let wrong = String(token.reversed())
+            for value in ["Bearer \(wrong)", "Bearer", "Basic \(token)", token] {
+                let reply = try await rig.send("GET", "/api/v1", headers: ["Authorization": value], port: port)
+                #expect(reply.status == 401, "\(value)")
+            }
+            for query in ["token=\(token)", "access_token=\(token)"] {
+                #expect(try await rig.send("GET", "/api/v1?\(query)", port: port).status == 401)
+            }
+            let good = ["Authorization": "Bearer \(token)"]
+            #expect(try await rig.send("GET", "/api/v1", headers: good, port: port).status == 200)
+            #expect(try await rig.send("GET", "/", port: port).status == 200)
+        }
+    }
+
+    @Test("D2: a one-time code from the socket is traded for the token, once")
+    func codes() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let json = ["Content-Type": "application/json"]
+            let code = try await rig.ask(.makeCode).shape(CodeBody.self)
+            let body = try APICoding.encode(code)
+            let reply = try await rig.send("POST", Route.login.path(), headers: json, body: body, port: port)
+            #expect(reply.status == 200)
+            let token = try reply.shape(TokenBody.self).token
+            #expect(
+                try await rig.send(
+                    "GET", "/api/v1/downloads", headers: ["Authorization": "Bearer \(token)"], port: port
+                ).status == 200)
+            #expect(try await rig.send("POST", Route.login.path(), headers: json, body: body, port: port).status == 401)
+            #expect(try await rig.send("POST", Route.makeCode.path(), headers: json, port: port).status == 401)
+        }
+    }
+
+    @Test("D3, D4: origins, sites and content types of others get no answer, with the token too")
+    func others() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let own = ["Authorization": "Bearer \(rig.daemon.token)", "Content-Type": "application/json"]
+            func status(_ more: [String: String]) async throws -> Int {
+                try await rig.send(
+                    "POST", Route.plan.path(), headers: own.merging(more) { $1 }, body: Data("{}".utf8), port: port
+                ).status
+            }
+            // It comes in, and there is no URL in it.
+            #expect(try await status([:]) == 400)
+            #expect(try await status(["Origin": "http://127.0.0.1:\(port)"]) == 400)
+            #expect(try await status(["Origin": "http://evil.example"]) == 403)
+            #expect(try await status(["Origin": "null"]) == 403)
+            #expect(try await status(["Sec-Fetch-Site": "cross-site"]) == 403)
+            #expect(try await status(["Sec-Fetch-Site": "same-site"]) == 403)
+            #expect(try await status(["Content-Type": "text/plain"]) == 415)
+        }
+    }
+
+    @Test("D4, D5: nothing is shared with other origins, and no page may frame or run anything of others")
+    func headers() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let preflight = request(
+                "OPTIONS /api/v1/downloads", host: "127.0.0.1:\(port)",
+                ["Origin: http://127.0.0.1:\(port)", "Access-Control-Request-Method: POST"])
+            let answered = await RawConnection.send(preflight, port: port)
+            #expect((answered.status ?? 0) >= 400)
+            for path in ["/", "/api/v1", "/nothing", "/api/v1/downloads?callback=x"] {
+                let reply = try await rig.send(
+                    "GET", path, headers: ["Authorization": "Bearer \(rig.daemon.token)"], port: port)
+                #expect(reply.headers.keys.allSatisfy { !$0.hasPrefix("access-control-") })
+                #expect(reply.headers["x-content-type-options"] == "nosniff")
+                #expect(reply.headers["referrer-policy"] == "no-referrer")
+                #expect(reply.headers["x-frame-options"] == "DENY")
+                let policy = reply.headers["content-security-policy"] ?? ""
+                #expect(policy.contains("frame-ancestors 'none'"), "\(path)")
+                #expect(policy.contains("default-src 'none'"))
+                #expect(!policy.contains("unsafe"))
+            }
+        }
+    }
+
+    @Test(
+        "paths that try to lead out of the page's files lead nowhere",
+        arguments: [
+            "/../token", "/..%2ftoken", "/%2e%2e/token", "/..\\token", "//etc/passwd", "/./index.html", "/index.html/",
+            "/index.html%00.js", "/Assets/index.html", "/%69ndex.html", "/index.html/../../../etc/passwd",
+            "/api/../index.html", "/api/v1/../../state/token", "/apiary",
+        ])
+    func traversal(path: String) async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let reply = await RawConnection.send(request("GET \(path)", host: "127.0.0.1:\(port)"), port: port)
+            #expect([400, 401, 404].contains(reply.status), "\(reply.status ?? 0)")
+            #expect(!reply.body.contains("<html"))
+            #expect(!reply.body.contains("root:"))
+        }
+    }
+
+    @Test("the page is served whole, known again by its tag, and only read")
+    func page() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let reply = try await rig.send("GET", "/", port: port)
+            #expect(reply.headers["content-type"] == "text/html; charset=utf-8")
+            let index = try String(contentsOfFile: Self.assets + "/index.html", encoding: .utf8)
+            #expect(reply.text == index)
+            let tag = try #require(reply.headers["etag"])
+            #expect(try await rig.send("GET", "/", headers: ["If-None-Match": tag], port: port).status == 304)
+            let head = try await rig.send("HEAD", "/index.html", port: port)
+            #expect(head.status == 200)
+            #expect(head.data.isEmpty)
+            let json = ["Content-Type": "application/json"]
+            #expect(try await rig.send("POST", "/", headers: json, port: port).status == 405)
+        }
+    }
+
+    private static let assets =
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/FerryServer/Page/Assets").path
+
+    @Test("every file of the page's folder is compiled in")
+    func assets() throws {
+        let files = FileManager.default.enumerator(atPath: Self.assets)?.compactMap { $0 as? String } ?? []
+        var found: Set<String> = []
+        for file in files {
+            var isDirectory: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: Self.assets + "/" + file, isDirectory: &isDirectory)
+            if !isDirectory.boolValue { found.insert("/" + file) }
+        }
+        #expect(found == Set(PageAssets.files.keys))
+    }
+
+    @Test("D6: a client over TCP puts files below the session's directory, and nowhere else")
+    func destinations() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let headers = ["Authorization": "Bearer \(rig.daemon.token)", "Content-Type": "application/json"]
+            func add(_ change: (inout NewDownload) -> Void) async throws -> DaemonRig.Reply {
+                var new = NewDownload(urls: [rig.url("/file/1k")])
+                new.startsPaused = true
+                change(&new)
+                return try await rig.send(
+                    "POST", Route.add.path(), headers: headers, body: try APICoding.encode(new), port: port)
+            }
+            #expect(try await add { $0.directory = "music" }.status == 201)
+            let outside = rig.directory
+            let refused: [(inout NewDownload) -> Void] = [
+                { $0.directory = ".." }, { $0.directory = "/etc" }, { $0.path = "/etc/x" },
+                { $0.path = outside + "/downloads/x" }, { $0.name = "../x" }, { $0.name = ".profile" },
+                { $0.part = outside + "/downloads/x.part" }, { $0.directory = outside },
+            ]
+            for change in refused {
+                let reply = try await add(change)
+                #expect(reply.status == 400, "\(reply.text)")
+            }
+            var directory = SettingsChange()
+            directory.directory = "/etc"
+            let moved = try await rig.send(
+                "PATCH", Route.changeSettings.path(), headers: headers, body: try APICoding.encode(directory),
+                port: port)
+            #expect(moved.status == 403)
+        }
+    }
+
+    @Test("D8: heads that are too large, and too many of them, are refused")
+    func limits() async throws {
+        try await DaemonRig.run { rig in
+            let port = try port(rig)
+            let host = "127.0.0.1:\(port)"
+            let long = request("GET /", host: host, ["X-Long: " + String(repeating: "a", count: 40_000)])
+            #expect(await RawConnection.send(long, port: port).status != 200)
+            let many = request("GET /", host: host, (0..<200).map { "X-\($0): a" })
+            #expect(await RawConnection.send(many, port: port).status != 200)
+            let target = request("GET /" + String(repeating: "a", count: 100_000), host: host)
+            #expect(await RawConnection.send(target, port: port).status != 200)
+            #expect(await RawConnection.send(request("GET /", host: host), port: port).status == 200)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+@Suite("The event stream", .timeLimit(.minutes(10)))
+struct EventStreamTests {
+    private func new(_ rig: DaemonRig, _ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload
+    {
+        var new = NewDownload(urls: [rig.url(path)])
+        change(&new)
+        return new
+    }
+
+    @Test("who comes for the first time gets a snapshot, then what changes")
+    func snapshot() async throws {
+        try await DaemonRig.run { rig in
+            let first = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
+            try await rig.follow { events in
+                let begin = try await events.catchUp()
+                #expect(begin.reset?.items.map(\.id) == [first.id])
+                #expect(begin.reset?.total == 1)
+                let second = try await rig.add(new(rig, "/file/2k") { $0.startsPaused = true })
+                let told: ListedDownload = try await events.next { event in
+                    if case .state(let download) = event, download.id == second.id { download } else { nil }
+                }
+                #expect(told.status.state == .paused)
+                _ = try await rig.ask(.remove, id: first.id.rawValue)
+                let removed: [String] = try await events.next { if case .removed(let ids) = $0 { ids } else { nil } }
+                #expect(removed == [first.id.rawValue])
+                _ = try await rig.ask(.move, id: second.id.rawValue, body: MoveBody.index(0))
+            }
+        }
+    }
+
+    @Test("who comes back with the last id gets every state that was missed, and nothing twice")
+    func replay() async throws {
+        try await DaemonRig.run { rig in
+            var last: String?
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                let added = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
+                _ = try await events.next { event in
+                    if case .state(let download) = event, download.id == added.id { true } else { nil }
+                }
+                last = events.lastID
+            }
+            let missed = try await rig.add(new(rig, "/file/2k"))
+            _ = try await rig.reach("completed", missed.id)
+            let seen = try #require(last.flatMap { EventID($0) })
+            try await rig.follow(after: last) { events in
+                var states: [String] = []
+                var numbers: [Int64] = []
+                while states.last != "completed", let sent = try await events.next() {
+                    if let id = sent.id.flatMap({ EventID($0) }) { numbers.append(id.number) }
+                    switch try StreamEvent(sent) {
+                    case .reset: Issue.record("begun anew")
+                    case .state(let download) where download.id == missed.id:
+                        states.append(download.status.state.kind.rawValue)
+                    default: break
+                    }
+                }
+                #expect(states.last == "completed")
+                #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+                #expect(numbers.first.map { $0 > seen.number } == true)
+            }
+        }
+    }
+
+    @Test("an id of another life of the daemon, or one too old, gets a snapshot", arguments: ["other-1", "x", "999"])
+    func tooOld(id: String) async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow(after: id) { events in
+                let begin = try await events.catchUp()
+                #expect(begin.reset != nil)
+            }
+            let future = EventID(boot: rig.daemon.station.boot, number: 1000).description
+            try await rig.follow(after: future) { events in
+                let begin = try await events.catchUp()
+                #expect(begin.reset != nil)
+            }
+            try await rig.follow(query: "after=\(rig.daemon.station.lastID)") { events in
+                let added = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
+                let told: DownloadID = try await events.next { event in
+                    switch event {
+                    case .state(let download): download.id
+                    case .reset: DownloadID(rawValue: "reset")
+                    default: nil
+                    }
+                }
+                #expect(told == added.id)
+            }
+        }
+    }
+
+    @Test("a session hears of its own downloads only; all of all")
+    func sessions() async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow(session: "a") { mine in
+                _ = try await mine.catchUp()
+                try await rig.follow(query: "session=all") { all in
+                    _ = try await all.catchUp()
+                    let other = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true }, session: "b")
+                    let own = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true }, session: "a")
+                    let first: DownloadID = try await mine.next { if case .state(let d) = $0 { d.id } else { nil } }
+                    #expect(first == own.id)
+                    var heard: Set<DownloadID> = []
+                    while heard != [other.id, own.id] {
+                        heard.insert(try await all.next { if case .state(let d) = $0 { d.id } else { nil } })
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("progress comes batched, without id, and stops when nothing moves")
+    func progress() async throws {
+        try await DaemonRig.run { rig in
+            for name in ["/a.bin", "/b.bin"] {
+                rig.origin.serve(name, Resource(size: 4 << 20, seed: 4))
+                rig.origin.script(name, [.stall(after: 1 << 20)])
+            }
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                for name in ["/a.bin", "/b.bin"] {
+                    _ = try await rig.add(new(rig, name) { $0.maxConnections = 1 })
+                }
+                var moved: Set<String> = []
+                while moved.count < 2, let sent = try await events.next() {
+                    guard case .progress(let batch) = try StreamEvent(sent) else { continue }
+                    #expect(sent.id == nil)
+                    moved.formUnion(batch.filter { $0.progress.completedBytes >= 1 << 20 }.map(\.id))
+                }
+                #expect(moved.count == 2)
+            }
+        }
+    }
+
+    @Test("what ended and was not acknowledged is told to each who comes, until it is; another session cannot do that")
+    func ended() async throws {
+        try await DaemonRig.run { rig in
+            let added = try await rig.add(new(rig, "/file/1k"), session: "app")
+            _ = try await rig.reach("completed", added.id)
+            func pending() async throws -> [EventBody] {
+                let found = Held<[EventBody]>([])
+                try await rig.follow(session: "app") { found.value = try await $0.catchUp().ended }
+                return found.value
+            }
+            let first = try await pending()
+            #expect(first.map(\.event.id) == [added.id])
+            let number = try #require(first.first?.event.number)
+            #expect(try await pending() == first)
+            #expect(try await rig.ask(.acknowledge, id: "other", body: AcknowledgeBody([number])).status == 204)
+            #expect(try await pending() == first)
+            #expect(try await rig.ask(.acknowledge, id: "app", body: AcknowledgeBody([number])).status == 204)
+            #expect(try await pending() == [])
+            // Nobody acknowledges those of the command line and the page.
+            let own = try await rig.add(new(rig, "/file/2k"))
+            _ = try await rig.reach("completed", own.id)
+            try await rig.follow { events in
+                let begin = try await events.catchUp()
+                #expect(begin.ended == [])
+            }
+        }
+    }
+
+    @Test("what ends while a client is there is told once")
+    func endedLive() async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow(session: "app") { events in
+                _ = try await events.catchUp()
+                let added = try await rig.add(new(rig, "/file/1k"), session: "app")
+                let number: Int64? = try await events.next { event in
+                    if case .happened(let body) = event, body.event.id == added.id, body.event.kind.isEnd {
+                        .some(body.event.number)
+                    } else {
+                        nil
+                    }
+                }
+                #expect(number != nil)
+            }
+        }
+    }
+
+    @Test("who loses his place begins anew with a snapshot, in the same stream")
+    func lostPlace() async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                rig.daemon.station.forget()
+                #expect(try await events.catchUp().reset != nil)
+                let added = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
+                let told: DownloadID = try await events.next { if case .state(let d) = $0 { d.id } else { nil } }
+                #expect(told == added.id)
+            }
+        }
+    }
+
+    @Test("a client that does not read holds nothing but its place")
+    func slowClient() async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow { _ in
+                let body = NetworkBody(.offline)
+                // Far more than sockets hold; nobody waits for the one who does not read.
+                for _ in 0..<200_000 { rig.daemon.station.publish(.network(body), session: nil) }
+                #expect(rig.daemon.station.heldEvents <= EventRing.Limits().count)
+                try await rig.follow { events in
+                    let begin = try await events.catchUp()
+                    #expect(begin.reset != nil)
+                }
+            }
+            #expect(try await rig.ask(.greeting).status == 200)
+        }
+    }
+
+    @Test("changed settings are told to everybody")
+    func settings() async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                var change = SettingsChange()
+                change.rateLimit = .set(12345)
+                _ = try await rig.ask(.changeSettings, body: change)
+                let told: SettingsBody = try await events.next { if case .settings(let s) = $0 { s } else { nil } }
+                #expect(told.rateLimit == 12345)
+            }
+        }
+    }
+}

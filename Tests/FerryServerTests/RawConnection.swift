@@ -1,0 +1,69 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// Sends bytes as they are, and reads the answer to its end: for requests that no client would send.
+enum RawConnection {
+    struct Reply: Sendable {
+        var status: Int?
+        /// Names in lower case.
+        var headers: [String: String] = [:]
+        var body = ""
+    }
+
+    static func send(_ text: String, port: Int) async -> Reply {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: exchange(Array(text.utf8), port)) }
+        }
+    }
+
+    private static func exchange(_ bytes: [UInt8], _ port: Int) -> Reply {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { return Reply() }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        var answer: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &piece, piece.count, 0)
+            guard count > 0 else { break }
+            answer += piece.prefix(count)
+        }
+        return parse(String(decoding: answer, as: UTF8.self))
+    }
+
+    private static func parse(_ text: String) -> Reply {
+        guard let end = text.firstRange(of: "\r\n\r\n") else { return Reply() }
+        let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
+        var reply = Reply(status: lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            reply.headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+        }
+        reply.body = String(text[end.upperBound...])
+        return reply
+    }
+}

@@ -1,0 +1,179 @@
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+@Suite("The service", .timeLimit(.minutes(10)))
+struct ServiceTests {
+    /// A directory with a systemctl that writes down what it is told, and answers.
+    private func run(status: Int = 0, _ body: (String, [String: String], () -> [String]) throws -> Void) throws {
+        let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        let files = FileManager.default
+        try files.createDirectory(atPath: root + "/bin", withIntermediateDirectories: true)
+        defer { try? files.removeItem(atPath: root) }
+        let script = """
+            #!/bin/sh
+            echo "$*" >> "\(root)/calls"
+            case "$2" in is-active) echo active;; esac
+            exit \(status)
+            """
+        try script.write(toFile: root + "/bin/systemctl", atomically: true, encoding: .utf8)
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: root + "/bin/systemctl")
+        let environment = ["PATH": root + "/bin:/usr/bin:/bin", "XDG_CONFIG_HOME": root + "/config", "HOME": root]
+        try body(root, environment) {
+            ((try? String(contentsOfFile: root + "/calls", encoding: .utf8)) ?? "").split(separator: "\n").map(
+                String.init)
+        }
+    }
+
+    @Test("it is installed, asked about, and taken away again")
+    func installed() throws {
+        try run { root, environment, calls in
+            let installer = ServiceInstaller(program: "/opt/my ferry/100%/ferry", environment: environment)
+            #expect(!installer.isInstalled)
+            #expect(try !installer.uninstall())
+            try installer.install()
+            #expect(installer.unit == root + "/config/systemd/user/ferry.service")
+            let text = try String(contentsOfFile: installer.unit, encoding: .utf8)
+            #expect(text.contains("ExecStart=\"/opt/my ferry/100%%/ferry\" serve\n"))
+            #expect(calls() == ["--user daemon-reload", "--user enable --now ferry.service"])
+            #expect(try installer.status() == "active")
+            #expect(try installer.uninstall())
+            #expect(!installer.isInstalled)
+            #expect(
+                calls().suffix(2) == ["--user disable --now ferry.service", "--user daemon-reload"])
+        }
+    }
+
+    @Test("a systemd that refuses is told, with what can be done")
+    func refused() throws {
+        try run(status: 1) { _, environment, _ in
+            let installer = ServiceInstaller(program: "/opt/ferry", environment: environment)
+            #expect { try installer.install() } throws: { ($0 as? DownloadError)?.suggestion != nil }
+        }
+    }
+
+    @Test("without systemctl that is said, and no unit runs another line")
+    func missing() throws {
+        try run { root, environment, _ in
+            var environment = environment
+            environment["PATH"] = root + "/nothing"
+            #expect(throws: DownloadError.self) {
+                try ServiceInstaller(program: "/opt/ferry", environment: environment).install()
+            }
+            #expect(throws: DownloadError.self) {
+                try ServiceInstaller(program: "/opt/a\nExecStartPre=/bin/evil", environment: environment).install()
+            }
+        }
+    }
+
+    @Test("the places of a daemon follow the directories of the user")
+    func places() {
+        let plain = DaemonPlace(environment: [:], home: "/home/u", userID: 7)
+        #expect(plain.state == "/home/u/.local/state/ferry")
+        #expect(plain.socket == "/tmp/ferry-7/ferry.sock")
+        #expect(plain.settings == "/home/u/.config/ferry/ferry.json")
+        #expect(plain.downloads == "/home/u/Downloads")
+        #expect(plain.catalogue == "/home/u/.local/state/ferry/sessions/daemon")
+        let given = DaemonPlace(
+            environment: [
+                "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/r", "XDG_CONFIG_HOME": "/c", "XDG_DOWNLOAD_DIR": "/d",
+            ], home: "/home/u", userID: 7)
+        #expect(given.state == "/s/ferry")
+        #expect(given.socket == "/r/ferry/ferry.sock")
+        #expect(given.settings == "/c/ferry/ferry.json")
+        #expect(given.downloads == "/d")
+        let told = DaemonPlace(
+            environment: ["FERRY_STATE_DIR": "/fs", "FERRY_SOCKET": "/fk", "XDG_STATE_HOME": "relative"],
+            home: "/home/u", userID: 7, settings: "/x.json")
+        #expect(told.state == "/fs")
+        #expect(told.socket == "/fk")
+        #expect(told.settings == "/x.json")
+    }
+
+    @Test("the app of a session is launched when events wait and it is away, with its session, and no shell")
+    func launched() async throws {
+        try await DaemonRig.run { rig in
+            let out = rig.directory + "/out"
+            let script = rig.directory + "/app"
+            try "#!/bin/sh\necho \"$FERRY_SESSION $1 $#\" >> '\(out)'\n".write(
+                toFile: script, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+            let registration = SessionRegistration(
+                identifier: "app", launchCommand: [script, "$(touch '\(rig.directory)/shell')"])
+            #expect(try await rig.ask(.attach, body: registration).shape(SessionBody.self).hasLaunchCommand)
+            for name in ["/file/1k", "/file/2k", "/file/3k"] {
+                let added = try await rig.add(NewDownload(urls: [rig.url(name)]), session: "app")
+                _ = try await rig.reach("completed", added.id)
+            }
+            try await rig.wait { FileManager.default.fileExists(atPath: out) }
+            #expect(
+                try String(contentsOfFile: out, encoding: .utf8)
+                    == "app $(touch '\(rig.directory)/shell') 1\n")
+            #expect(!FileManager.default.fileExists(atPath: rig.directory + "/shell"))
+            let mode = try FileManager.default.attributesOfItem(atPath: rig.place.sessions)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let reply = try await rig.ask(.sessions)
+            #expect(!reply.text.contains(script))
+        }
+    }
+
+    @Test("an app that is there is not launched")
+    func notLaunched() async throws {
+        try await DaemonRig.run { rig in
+            let out = rig.directory + "/out"
+            let registration = SessionRegistration(identifier: "app", launchCommand: ["/usr/bin/touch", out])
+            _ = try await rig.ask(.attach, body: registration)
+            try await rig.follow(session: "app") { events in
+                _ = try await events.catchUp()
+                let added = try await rig.add(NewDownload(urls: [rig.url("/file/1k")]), session: "app")
+                _ = try await events.next { event in
+                    if case .happened(let body) = event, body.event.id == added.id, body.event.kind.isEnd {
+                        true
+                    } else {
+                        nil
+                    }
+                }
+                _ = try await rig.ask(.acknowledge, id: "app", body: AcknowledgeBody([1, 2, 3]))
+            }
+            #expect(!FileManager.default.fileExists(atPath: out))
+        }
+    }
+
+    @Test("what is asked for runs after each completed download", arguments: [true, false])
+    func onComplete(completes: Bool) async throws {
+        let out = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        let script = out + ".sh"
+        try "#!/bin/sh\nprintf %s \"$FERRY_PATH|$FERRY_SESSION\" > '\(out).new' && mv '\(out).new' '\(out)'\n".write(
+            toFile: script, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        defer { for path in [out, script] { try? FileManager.default.removeItem(atPath: path) } }
+        try await DaemonRig.run {
+            $0.flags["onComplete"] = script
+        } _: { rig in
+            if !completes { rig.origin.always("/file/1k", .status(404)) }
+            let added = try await rig.add(NewDownload(urls: [rig.url("/file/1k")]))
+            if completes {
+                try await rig.wait { FileManager.default.fileExists(atPath: out) }
+                #expect(
+                    try String(contentsOfFile: out, encoding: .utf8) == rig.downloads + "/1k|default")
+            } else {
+                _ = try await rig.ask(.cancel, id: added.id.rawValue)
+                #expect(!FileManager.default.fileExists(atPath: out))
+            }
+        }
+    }
+
+    @Test("a launch command must be an absolute path, and only the socket may give one")
+    func launchCommands() async throws {
+        try await DaemonRig.run { rig async throws in
+            for command in [["app"], ["./app"], ["/a\0b"]] {
+                let registration = SessionRegistration(identifier: "app", launchCommand: command)
+                #expect(try await rig.ask(.attach, body: registration).status == 400)
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+/// The rest of what a manager promises, wherever its downloads run: of all its downloads, and over its life.
+@Suite("Every backend of a manager, over its life", .timeLimit(.minutes(10)))
+struct BackendLifeTests {
+    @Test("pauses and resumes all", arguments: BackendKind.allCases)
+    func all(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let paths = (0..<5).map { "/\($0)" }
+            let resource = home.shop.serve(paths, [.stall(after: 1_000_000)])
+            let manager = home.manager()
+            let downloads = try await manager.download(paths.map { try home.request($0) })
+            await home.shop.reach(1_000_000, downloads[0])
+            try await manager.pauseAll()
+            #expect(downloads.map(\.status.state) == Array(repeating: .paused, count: 5))
+            for path in paths { home.server.always(path, .honest) }
+            try await manager.resumeAll()
+            try await home.shop.expectAll(downloads, are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("moves what is there to another directory, before the end and after", arguments: BackendKind.allCases)
+    func relocated(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = home.manager()
+            let download = try await manager.download(home.request("/a"))
+            await home.shop.reach(1_000_000, download)
+            try await download.relocate(to: URL(filePath: home.shop.path("x")))
+            #expect(try await download.finished().path == home.shop.path("x/a"))
+            home.shop.expect(home.shop.path("x/a"), is: resource)
+            try await download.relocate(to: URL(filePath: home.shop.path("y")))
+            #expect(download.status.path == home.shop.path("y/a"))
+            home.shop.expect(home.shop.path("y/a"), is: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("says what a download would be", arguments: BackendKind.allCases)
+    func planned(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"])
+            let manager = home.manager()
+            let plan = try await manager.plan(home.request("/a"))
+            #expect(plan.name == "a")
+            #expect(plan.totalBytes == BackendConformanceTests.size)
+            #expect(plan.acceptsRanges)
+            #expect(home.shop.files == [])
+            #expect(try await manager.downloadCount == 0)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("waits for what runs before it leaves, and takes nothing more", arguments: BackendKind.allCases)
+    func drained(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let gate = Gate()
+            let resource = home.shop.serve(["/a", "/b"], [.hold(gate)])
+            let manager = home.manager()
+            let downloads = try await manager.download([home.request("/a"), home.request("/b")])
+            _ = try await manager.download(home.request("/c") { $0.startsPaused = true })
+            await gate.arrived(2)
+            async let isOver: Void = manager.finishAndShutDown()
+            gate.open()
+            await isOver
+            #expect(await home.shop.code { _ = try await manager.download(home.request("/d")) } == .shutDown)
+            for download in downloads { home.shop.expect(download.status.path ?? "", is: resource) }
+        }
+    }
+
+    @Test("tells a delegate in order, and the list's changes to who listens", arguments: BackendKind.allCases)
+    func told(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = home.manager()
+            let recorder = Recorder()
+            manager.setDelegate(recorder)
+            try await manager.activate()
+            await recorder.reach(.allTold)
+            let changes = manager.listChanges
+            let download = try await manager.download(home.request("/a"))
+            await home.shop.reach(1_000_000, download)
+            await recorder.reach(.progress)
+            #expect(await download.pause())
+            await recorder.reach(.paused)
+            #expect(await download.resume())
+            await recorder.reach(.completed)
+            #expect(recorder.milestones(of: download.id) == [.started, .paused, .resumed, .completed])
+            #expect(recorder.isInOrder(download.id))
+            #expect(recorder.overlaps == 0)
+            #expect(recorder.strangers == 0)
+            #expect(recorder.entries.count { $0.call == .allTold } == 1)
+            var seen = ListChange()
+            for await change in changes {
+                seen.merge(change)
+                if seen.added.contains(download.id) { break }
+            }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("tells again what was not handled, with the same number, and never what was", arguments: BackendKind.allCases)
+    func toldAgain(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a", "/b"])
+            let first = home.manager()
+            for path in ["/a", "/b"] { _ = try await first.download(home.request(path)).finished() }
+            await first.shutdown()
+            let second = home.manager()
+            var numbers: [Int64] = []
+            let events = second.events
+            try await second.activate()
+            for await event in events {
+                guard let number = event.number else { continue }
+                numbers.append(number)
+                if numbers.count == 2 {
+                    event.acknowledge()
+                    break
+                }
+            }
+            #expect(numbers == numbers.sorted())
+            await second.shutdown()
+            let third = home.manager()
+            let recorder = Recorder()
+            third.setDelegate(recorder)
+            let again = third.events
+            try await third.activate()
+            await recorder.reach(.allTold)
+            #expect(recorder.entries.map(\.call) == [.completed, .allTold])
+            await third.shutdown()
+            #expect(await home.shop.told(again).compactMap(\.number) == [numbers[0]])
+        }
+    }
+
+    @Test("ends handles with its shutdown, and lists everything at the next opening", arguments: BackendKind.allCases)
+    func left(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let gate = Gate()
+            let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000), .hold(gate)])
+            let first = home.manager()
+            let download = try await first.download(home.request("/a") { $0.label = "Ein Lied" })
+            await home.shop.reach(1_000_000, download)
+            await first.shutdown()
+            #expect(await home.shop.code { _ = try await download.finished() } == .shutDown)
+            #expect(await home.shop.code { _ = try await first.downloads() } == .shutDown)
+            #expect(!(await download.pause()))
+            gate.open()
+            home.server.always("/a", .honest)
+            let second = home.manager()
+            let again = try #require(try await second.download(id: download.id))
+            #expect(again.request.label == "Ein Lied")
+            // A daemon has gone on with the first connection, which the server holds: it begins another.
+            await again.resume()
+            if await again.pause() { await again.resume() }
+            home.shop.expect(try await again.finished().path, is: resource)
+            await second.shutdown()
+        }
+    }
+}

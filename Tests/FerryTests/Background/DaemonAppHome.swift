@@ -1,0 +1,115 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryAPI
+
+/// Apps whose downloads run in the daemon, each a process of its own, as the daemon is.
+struct DaemonAppHome: Sendable {
+    let home: AppHome
+    /// Where the daemon keeps what it has; short, as the path of a socket must be.
+    let place: String
+
+    static func run(_ body: @Sendable (DaemonAppHome) async throws -> Void) async throws {
+        try await AppHome.run { home in
+            let place = "/tmp/ferry-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            try FileManager.default.createDirectory(
+                atPath: place, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            defer { try? FileManager.default.removeItem(atPath: place) }
+            let own = DaemonAppHome(home: home, place: place)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(own)) } catch { result = .failure(error) }
+            // An app may have started one that nobody here holds.
+            try await own.stopDaemon()
+            try result.get()
+        }
+    }
+
+    var server: OriginServer { home.server }
+    var socket: String { place + "/run/s" }
+
+    /// What apps and daemon are told of where they are.
+    var environment: [String: String] {
+        [
+            "FERRY_SOCKET": socket, "FERRY_STATE_DIR": place + "/state", "FERRY_CONFIG": place + "/ferry.json",
+            "FERRY_LOOPBACK": "false", "SWIFT_BACKTRACE": "enable=no",
+        ]
+    }
+
+    func serve() async throws -> ServedDaemon { try await ServedDaemon.start(environment: environment) }
+
+    private func settings(events: String, delegate: String) -> [String: any Sendable] {
+        [
+            "identifier": "test", "directory": home.directory, "state": home.state, "limit": 3,
+            "storesCredentials": true, "events": events, "delegate": delegate, "isBackground": true,
+        ]
+    }
+
+    /// Starts the app.
+    func app(
+        events: String = "print", delegate: String = "print", launchCommand: [String]? = nil
+    ) throws -> AppProcess {
+        var settings = settings(events: events, delegate: delegate)
+        if let launchCommand { settings["launchCommand"] = launchCommand }
+        return try AppProcess(settings: settings, environment: environment)
+    }
+
+    /// What makes the daemon start the app, which then tells what it sees to this file, and leaves.
+    func launchCommand(report: String) throws -> [String] {
+        var settings = settings(events: "print", delegate: "print")
+        settings["report"] = report
+        let text = try String(decoding: JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
+        return [try AppProcess.program("ferry-app").path, text]
+    }
+
+    /// Adds a download of which the server holds back the rest after `bytes`, until the gate is opened.
+    func begin(_ name: String, in app: AppProcess, bytes: Int64 = 1_000_000, _ gate: Gate) async throws -> Resource {
+        let resource = Resource(size: 3_000_000, seed: 7)
+        server.serve("/" + name, resource)
+        server.always("/" + name, .hold(after: bytes, gate))
+        try await app.ask("add", ["id": name, "url": server.url("/" + name)])
+        try await app.ask("wait", ["id": name, "bytes": bytes])
+        return resource
+    }
+
+    /// A manager of the same session in this process, which only looks.
+    func watcher() -> DownloadManager {
+        var place = RemotePlace(identifier: "test", directory: home.directory)
+        place.socket = socket
+        place.binary = "/nonexistent/ferry"
+        return DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
+    }
+
+    /// Waits until a download has ended, whoever has asked for it.
+    func waitForEnd(of id: String) async throws {
+        let watcher = watcher()
+        let download = try #require(try await watcher.download(id: DownloadID(rawValue: id)))
+        _ = try? await download.finished()
+        await watcher.shutdown()
+    }
+
+    /// The process of the daemon, which somebody has started; `nil` when nobody answers.
+    func daemonID() async -> Int32? {
+        let greeting = try? await DaemonClient(socket: socket, session: "test").greet()
+        return greeting.map { Int32($0.pid) }
+    }
+
+    /// Ends the daemon, whoever has started it; returns when it is gone.
+    func stopDaemon(_ signal: Int32 = SIGTERM) async throws {
+        guard let id = await daemonID() else { return }
+        kill(id, signal)
+        let lock = place + "/state/daemon.lock"
+        // It has this lock until its end.
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let descriptor = open(lock, O_RDWR | O_CLOEXEC)
+                if descriptor >= 0 {
+                    flock(descriptor, LOCK_EX)
+                    close(descriptor)
+                }
+                continuation.resume()
+            }
+        }
+    }
+}

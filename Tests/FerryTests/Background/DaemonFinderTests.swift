@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("The daemon's program")
+struct DaemonFinderTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var given: String?
+        var environment: [String: String] = [:]
+        var executable: String? = "/opt/app/bin/app"
+        var places: [String]
+    }
+
+    @Test(
+        "is looked for where it was named, else beside the app, else in PATH",
+        arguments: [
+            Case(
+                testDescription: "named by the app", given: "/opt/ferry",
+                environment: ["FERRY_BINARY": "/other", "PATH": "/usr/bin"], places: ["/opt/ferry"]),
+            Case(
+                testDescription: "named by a relative path", given: "tools/ferry", environment: ["PATH": "/usr/bin"],
+                places: ["/home/tools/ferry"]),
+            Case(
+                testDescription: "named by the environment",
+                environment: ["FERRY_BINARY": "/other", "PATH": "/usr/bin"],
+                places: ["/other"]),
+            Case(
+                testDescription: "not named", environment: ["FERRY_BINARY": "", "PATH": "/usr/bin:/bin"],
+                places: ["/opt/app/bin/ferry", "/usr/bin/ferry", "/bin/ferry"]),
+            Case(
+                testDescription: "relative and empty parts of PATH, and one twice",
+                environment: ["PATH": ":.:bin:/usr/bin:/opt/app/bin:/usr/bin"],
+                places: ["/opt/app/bin/ferry", "/usr/bin/ferry"]),
+            Case(testDescription: "nothing is known", executable: nil, places: []),
+        ])
+    func places(_ example: Case) {
+        let finder = DaemonFinder(
+            given: example.given, environment: example.environment, executable: example.executable,
+            workingDirectory: "/home")
+        #expect(finder.places == example.places)
+    }
+
+    @Test("is the first that is there; else the places are named, in both languages")
+    func found() throws {
+        let finder = DaemonFinder(
+            given: nil, environment: ["PATH": "/usr/bin:/bin"], executable: "/opt/app", workingDirectory: "/")
+        #expect(try finder.find { $0.hasPrefix("/usr") || $0.hasPrefix("/bin") } == "/usr/bin/ferry")
+        do throws(DownloadError) {
+            _ = try finder.find { _ in false }
+            Issue.record("nothing was there")
+        } catch {
+            #expect(error.code == .daemonUnavailable)
+            for language in Language.allCases {
+                #expect(error.message(in: language).contains("/opt/ferry, /usr/bin/ferry, /bin/ferry"))
+                #expect(error.suggestion(in: language)?.contains("FERRY_BINARY") == true)
+            }
+            #expect(error.message(in: .english) != error.message(in: .simplifiedChinese))
+        }
+    }
+
+    @Test("is reached through a socket where the system says, or the environment")
+    func socket() {
+        #expect(DaemonSocket.path(environment: [:], user: 1000) == "/tmp/ferry-1000/ferry.sock")
+        #expect(
+            DaemonSocket.path(environment: ["XDG_RUNTIME_DIR": "/run/user/7"], user: 7)
+                == "/run/user/7/ferry/ferry.sock")
+        #expect(DaemonSocket.path(environment: ["XDG_RUNTIME_DIR": "relative"], user: 7) == "/tmp/ferry-7/ferry.sock")
+        let both = ["XDG_RUNTIME_DIR": "/run/user/7", "FERRY_SOCKET": "/x/y.sock"]
+        #expect(DaemonSocket.path(environment: both, user: 7) == "/x/y.sock")
+    }
+
+    @Test("D1: is never asked through a directory where others could have put a socket")
+    func trusted() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        func directory(_ name: String, mode: Int) throws -> String {
+            let path = root + "/" + name
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            return path
+        }
+        try DaemonSocket.check(try directory("own", mode: 0o700) + "/ferry.sock")
+        try DaemonSocket.check(root + "/not-there/ferry.sock")
+        let open = try directory("open", mode: 0o777)
+        let group = try directory("group", mode: 0o770)
+        let link = root + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: root + "/own")
+        for path in [open, group, link] {
+            do throws(DownloadError) {
+                try DaemonSocket.check(path + "/ferry.sock")
+                Issue.record("\(path) was trusted")
+            } catch { #expect(error.code == .daemonUnavailable) }
+        }
+    }
+}

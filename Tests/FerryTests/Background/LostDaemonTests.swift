@@ -1,0 +1,194 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("A manager whose daemon is not there", .timeLimit(.minutes(10)))
+struct LostDaemonTests {
+    private func place(_ socket: String, binary: String? = nil) -> DownloadManager.Configuration {
+        var place = RemotePlace(identifier: "test", directory: "/tmp")
+        place.socket = socket
+        place.binary = binary
+        return DownloadManager.Configuration(storage: .daemon(place))
+    }
+
+    @Test("says at once where it looked for the program")
+    func nowhere() async throws {
+        try await Workshop.run { shop in
+            let manager = DownloadManager(place(shop.path("none/ferry.sock"), binary: shop.path("ferry")))
+            do throws(DownloadError) {
+                try await manager.activate()
+                Issue.record("it was there")
+            } catch {
+                #expect(error.code == .daemonUnavailable)
+                #expect(error.message.contains(shop.path("ferry")))
+            }
+            #expect(!(await shop.code { _ = try await manager.downloads() } == nil))
+            await manager.shutdown()
+            #expect(await shop.code { try await manager.activate() } == .shutDown)
+        }
+    }
+
+    @Test("says what became of a program that cannot be started, or is none")
+    func notStarted() async throws {
+        try await Workshop.run { shop in
+            for (name, text) in [("no-program", "nothing"), ("fails", "#!/bin/sh\nexit 3\n")] {
+                try shop.write(text, to: name)
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: shop.path(name))
+                let manager = DownloadManager(place(shop.path("none/ferry.sock"), binary: shop.path(name)))
+                #expect(await shop.code { try await manager.activate() } == .daemonUnavailable)
+                await manager.shutdown()
+            }
+        }
+    }
+
+    @Test("refuses what cannot leave its process, with a reason in both languages")
+    func streams() async throws {
+        try await BackendHome.run(.daemon) { home in
+            let manager = home.manager()
+            let source = try DownloadURL(home.server.url("/a"))
+            do throws(DownloadError) {
+                _ = try await manager.download(DownloadRequest(sources: [source], destination: .stream(1)))
+                Issue.record("it was taken")
+            } catch {
+                #expect(error.code == .invalidRequest)
+                #expect(error.message.contains("stream"))
+                #expect(error.message(in: .simplifiedChinese).contains("流"))
+            }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("refuses a name that is none for a session")
+    func badName() async throws {
+        try await BackendHome.run(.daemon) { home in
+            let manager = home.manager("../other")
+            #expect(await home.shop.code { try await manager.activate() } == .invalidRequest)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("comes back to a daemon that was started anew: handles go on, calls made meanwhile wait, ends are told once")
+    func restarted() async throws {
+        try await BackendHome.run(.daemon) { home in
+            let daemon = try #require(home.daemon)
+            let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
+            home.shop.serve(["/b"])
+            let manager = home.manager()
+            let recorder = Recorder()
+            manager.setDelegate(recorder)
+            let download = try await manager.download(home.request("/a"))
+            await home.shop.reach(1_000_000, download)
+            try await daemon.stop()
+            async let added = manager.download(home.request("/b"))
+            try await daemon.start()
+            home.shop.expect(try await download.finished().path, is: resource)
+            let other = try await added
+            home.shop.expect(try await other.finished().path, is: resource)
+            #expect(try await manager.downloads() == [download, other])
+            await recorder.reach { $0.count { $0.call == .completed } == 2 }
+            await manager.shutdown()
+            let next = home.manager()
+            let quiet = Recorder()
+            next.setDelegate(quiet)
+            try await next.activate()
+            await quiet.reach(.allTold)
+            #expect(quiet.entries.map(\.call) == [.allTold])
+            await next.shutdown()
+        }
+    }
+
+    @Test("is told what ended while the daemon was away from it, and finds the file")
+    func missed() async throws {
+        try await BackendHome.run(.daemon) { home in
+            let daemon = try #require(home.daemon)
+            let gate = Gate()
+            let resource = home.shop.serve(["/a"])
+            home.server.always("/a", .hold(gate))
+            let first = home.manager()
+            let download = try await first.download(home.request("/a"))
+            await gate.arrived(1)
+            await first.shutdown()
+            gate.open()
+            // It ends while nobody of the session is there.
+            let inside = try #require(try await daemon.manager?.download(id: download.id))
+            _ = try await inside.finished()
+            try await daemon.stop()
+            try await daemon.start()
+            let second = home.manager()
+            let recorder = Recorder()
+            second.setDelegate(recorder)
+            try await second.activate()
+            await recorder.reach(.allTold)
+            #expect(recorder.entries.map(\.call) == [.completed, .allTold])
+            let again = try #require(try await second.download(id: download.id))
+            home.shop.expect(try await again.finished().path, is: resource)
+            await second.shutdown()
+        }
+    }
+
+    @Test("makes one download of a request that is sent again under its identifier")
+    func repeated() async throws {
+        try await BackendHome.run(.daemon) { home in
+            home.shop.serve(["/a"])
+            let (first, second) = (home.manager(), home.manager())
+            let request = try home.request("/a") {
+                $0.id = DownloadID(rawValue: "one")
+                $0.startsPaused = true
+                $0.onDuplicate = .addAnother
+            }
+            async let left = first.download(request)
+            async let right = second.download(request)
+            let ids = try await [left.id, right.id]
+            #expect(ids == [DownloadID(rawValue: "one"), DownloadID(rawValue: "one")])
+            #expect(try await first.downloadCount == 1)
+            await first.shutdown()
+            await second.shutdown()
+        }
+    }
+
+    @Test("sees what another manager of its session does, and nothing of other sessions")
+    func shared() async throws {
+        try await BackendHome.run(.daemon) { home in
+            home.shop.serve(["/a", "/b"])
+            let (first, second, stranger) = (home.manager(), home.manager(), home.manager("other"))
+            let changes = second.listChanges
+            try await second.activate()
+            let download = try await first.download(home.request("/a") { $0.startsPaused = true })
+            for await change in changes where change.added.contains(download.id) { break }
+            let seen = try #require(try await second.download(id: download.id))
+            #expect(try await stranger.download(id: download.id) == nil)
+            #expect(try await stranger.downloadCount == 0)
+            try await seen.change { $0.label = "Ein Lied" }
+            #expect(await first.handleShows(download) { $0.label == "Ein Lied" })
+            #expect(await seen.resume())
+            _ = try await download.finished()
+            _ = try await seen.finished()
+            try await seen.remove()
+            #expect(await home.shop.code { _ = try await first.handleIsGone(download) } == nil)
+            await first.shutdown()
+            await second.shutdown()
+            await stranger.shutdown()
+        }
+    }
+}
+
+extension DownloadManager {
+    /// Waits until the handle shows such a request: the daemon's word is on its way.
+    fileprivate func handleShows(_ download: Download, _ isSuch: (DownloadRequest) -> Bool) async -> Bool {
+        let changes = listChanges
+        if isSuch(download.request) { return true }
+        for await _ in changes where isSuch(download.request) { return true }
+        return false
+    }
+
+    /// Returns once the download is not listed any longer, here too.
+    fileprivate func handleIsGone(_ download: Download) async throws -> Bool {
+        let changes = listChanges
+        while try await self.download(id: download.id) != nil {
+            for await _ in changes { break }
+        }
+        return true
+    }
+}
