@@ -100,6 +100,7 @@ let package = Package(
                 "Ferry", "FerryAPI", "FerryCore", "CFerry",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -229,7 +230,11 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryCore", "FerryEngine",
+                "FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryAPI", "FerryCore", "FerryEngine",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: strict),

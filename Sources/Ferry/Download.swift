@@ -1,6 +1,6 @@
 public import FerryCore
 import FerryEngine
-import Foundation
+public import Foundation
 
 /// A handle to one download; it stays valid whatever becomes of the download, and keeps its manager alive.
 ///
@@ -87,6 +87,16 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     /// Moves it within the list, among those of its priority.
     public func move(to place: ListPlacement) async throws(DownloadError) { try await backend.move(live, to: place) }
+
+    /// Moves its files to another directory, where it goes on, and where it will be; made when it is not there.
+    ///
+    /// Works in every state: one that runs is stopped for it and goes on after. Nothing is replaced: where the name is taken,
+    /// it is numbered. To another file system it is copied, compared and made durable before it goes here. Returns when all
+    /// of that is durable. Throws `disk`, `diskFull`, `conflict` when the finished file is not the one that was published
+    /// any more; then nothing was moved.
+    public func relocate(to directory: URL) async throws(DownloadError) {
+        try await backend.relocate(live, to: DownloadManager.absolute(directory.path))
+    }
 
     /// Waits for the end. Throws the failure, or a ``DownloadError`` with the code `cancelled` or `shutDown`.
     public func finished() async throws(DownloadError) -> FinishedDownload {

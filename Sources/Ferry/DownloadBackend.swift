@@ -44,6 +44,8 @@ protocol DownloadBackend: AnyObject, Sendable {
     ) async throws(DownloadError)
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)
+    /// Moves what it has to a directory, absolute.
+    func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError)
 
     // MARK: The list
 

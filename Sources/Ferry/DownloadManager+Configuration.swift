@@ -113,6 +113,8 @@ extension DownloadManager {
         public var transfer = TransferSettings()
         /// Where faults that stop no download are written: a catalogue that cannot be kept. Default: nowhere.
         public var logger: Logger?
+        /// Whose downloads it holds beside its own. Default: nobody's.
+        package var hosted = HostedSessions()
 
         init(storage: Storage) { self.storage = storage }
 

@@ -15,7 +15,7 @@ extension DownloadManager {
                 guard let download = try await download(id: id) else { continue }
                 guard download.live.session == session else {
                     throw DownloadError(
-                        .duplicate, "the identifier \(id) belongs to a download of another session")
+                        .duplicate, ErrorPhrase(.otherSession, "\(id)"))
                 }
                 known[id] = download
             }
@@ -133,7 +133,7 @@ extension DownloadManager {
     private var local: Scheduler {
         get throws(DownloadError) {
             guard let scheduler else {
-                throw DownloadError(.invalidRequest, "the downloads of this manager run in another process")
+                throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
             }
             return scheduler
         }

@@ -8,7 +8,7 @@ import Testing
 @testable import FerryServer
 
 /// A secret that would be seen wherever it went.
-@Suite("D7: secrets", .timeLimit(.minutes(2)))
+@Suite("D7: secrets", .timeLimit(.minutes(10)))
 struct CanaryTests {
     @Test("a password, a header, user info and a query are nowhere but in the secrets and the catalogue's URL")
     func canary() async throws {
@@ -64,6 +64,11 @@ struct CanaryTests {
                 }
             }
             #expect(looked > 3)
+            let secrets = rig.place.catalogue + "/secrets"
+            #expect(try FileManager.default.contentsOfDirectory(atPath: secrets).count == 1)
+            let id = try await rig.ask(.list).shape(DownloadPage.self).items[0].id
+            _ = try await rig.ask(.cancel, id: id.rawValue)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: secrets) == [])
         }
     }
 }

@@ -114,7 +114,7 @@ struct DaemonRig: Sendable {
         _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil, port: Int? = nil
     ) async throws -> Reply {
         let response = try await http.execute(
-            request(method, path, headers, body, port), timeout: .seconds(60))
+            request(method, path, headers, body, port), timeout: .minutes(8))
         var fields: [String: String] = [:]
         for field in response.headers { fields[field.name.lowercased()] = field.value }
         let bytes = try await response.body.collect(upTo: 64 << 20)
@@ -142,7 +142,7 @@ struct DaemonRig: Sendable {
         if let session { headers[FerryAPI.sessionHeader] = session }
         if let after { headers["Last-Event-ID"] = after }
         let path = Route.events.path() + (query.isEmpty ? "" : "?" + query)
-        let response = try await http.execute(request("GET", path, headers, nil, nil), timeout: .seconds(60))
+        let response = try await http.execute(request("GET", path, headers, nil, nil), timeout: .minutes(8))
         #expect(response.status == .ok)
         #expect(response.headers.first(name: "content-type") == ServerSentEvent.mediaType)
         var reader = EventReader(bytes: response.body.makeAsyncIterator())
@@ -153,6 +153,13 @@ struct DaemonRig: Sendable {
 
     /// A URL of the origin, with these bytes.
     func url(_ path: String) -> String { origin.url(path) }
+
+    /// What adds this path of the origin.
+    func new(_ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload {
+        var new = NewDownload(urls: [url(path)])
+        change(&new)
+        return new
+    }
 
     func add(_ new: NewDownload, session: String? = nil) async throws -> ListedDownload {
         let reply = try await ask(.add, session: session, body: new)

@@ -1,13 +1,16 @@
+import AsyncHTTPClient
 import FerryAPI
 import FerryCore
 import FerryTesting
 import Foundation
 import HTTPTypes
+import NIOCore
+import NIOHTTP1
 import Testing
 
 @testable import FerryServer
 
-@Suite("D: the door, over TCP", .timeLimit(.minutes(3)))
+@Suite("D: the door, over TCP", .timeLimit(.minutes(10)))
 struct DoorTests {
     private func port(_ rig: DaemonRig) throws -> Int { try #require(rig.addresses.port) }
 
@@ -36,8 +39,27 @@ struct DoorTests {
             #expect([400, 421].contains(await RawConnection.send(two, port: port).status))
             let none = await RawConnection.send("GET / HTTP/1.0\r\n\r\n", port: port)
             #expect(none.status == 421)
-            let absolute = request("GET http://127.0.0.1:\(port)/api/v1", host: "127.0.0.1:\(port)", [token])
-            #expect(await RawConnection.send(absolute, port: port).status == 400)
+            // A target may name a host too, which is not the one of the field.
+            for target in ["http://127.0.0.1:\(port)/api/v1", "http://evil.example/api/v1", "*", "evil.example:80"] {
+                let reply = await RawConnection.send(
+                    request("GET \(target)", host: "127.0.0.1:\(port)", [token]), port: port)
+                #expect(reply.status == 400, "\(target)")
+            }
+        }
+    }
+
+    @Test("D1: the page and the API answer on both loopbacks, and on nothing else")
+    func loopbacks() async throws {
+        try await DaemonRig.run { rig async throws in
+            let port = try port(rig)
+            #expect(rig.addresses.hosts.allSatisfy { ["127.0.0.1:\(port)", "[::1]:\(port)"].contains($0) })
+            #expect(rig.addresses.hosts.contains("127.0.0.1:\(port)"))
+            for host in rig.addresses.hosts {
+                let page = try await rig.http.get(url: "http://\(host)/").get()
+                #expect(page.status == .ok, "\(host)")
+                let api = try await rig.http.get(url: "http://\(host)/api/v1").get()
+                #expect(api.status == .unauthorized, "\(host)")
+            }
         }
     }
 

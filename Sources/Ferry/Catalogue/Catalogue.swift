@@ -220,7 +220,7 @@ extension IndexEntry {
     /// All entries, in no order.
     fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
         let sql = """
-            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL, session
+            SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL OR announced IS NOT NULL, session
             FROM download
             """
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))

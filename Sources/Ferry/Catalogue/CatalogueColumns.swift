@@ -56,6 +56,7 @@ struct CatalogueColumns {
             return [("attempts", max(0, count)), ("retryAt", date?.storedSeconds)]
         case .part(let part): return [("part", part.map(root.stored))]
         case .announced(let file): return [("announced", try file.map { try StoredText.text(root.stored($0)) })]
+        case .file(let file, let stamp): return try finished(file, stamp) + [("announced", nil)]
         }
     }
 
@@ -86,15 +87,22 @@ struct CatalogueColumns {
         switch ending.outcome {
         case .completed(let file, let stamp):
             all += [
-                ("finished", try StoredText.text(root.stored(file))), ("published", try stamp.map(StoredText.text)),
                 ("attempts", 0), ("completed", max(0, file.totalBytes)), ("total", max(0, file.totalBytes)),
             ]
+            all += try finished(file, stamp)
             if !ending.leavesJournal { all.append(("part", nil)) }
-            if let last = file.path.split(separator: "/").last {
-                all += [("path", root.stored(file.path)), ("name", String(last).storable)]
-            }
         case .cancelled: all += [("part", nil), ("attempts", 0)]
         case .failed: break
+        }
+        return all
+    }
+
+    private func finished(_ file: FinishedDownload, _ stamp: FileStamp?) throws -> [Assignment] {
+        var all: [Assignment] = [
+            ("finished", try StoredText.text(root.stored(file))), ("published", try stamp.map(StoredText.text)),
+        ]
+        if let last = file.path.split(separator: "/").last {
+            all += [("path", root.stored(file.path)), ("name", String(last).storable)]
         }
         return all
     }

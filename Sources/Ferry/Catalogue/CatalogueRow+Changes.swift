@@ -22,6 +22,11 @@ extension CatalogueRow {
             retryAt = date
         case .part(let new): part = new
         case .announced(let new): announced = new
+        case .file(let file, let stamp):
+            finished = file
+            published = stamp
+            announced = nil
+            take(pathOf: file)
         }
     }
 
@@ -41,14 +46,17 @@ extension CatalogueRow {
             attempts = 0
             completedBytes = file.totalBytes
             totalBytes = file.totalBytes
-            if let last = file.path.split(separator: "/").last {
-                path = file.path
-                name = String(last)
-            }
+            take(pathOf: file)
         case .cancelled:
             part = nil
             attempts = 0
         case .failed: break
         }
+    }
+
+    private mutating func take(pathOf file: FinishedDownload) {
+        guard let last = file.path.split(separator: "/").last else { return }
+        path = file.path
+        name = String(last)
     }
 }

@@ -73,6 +73,6 @@ package struct CatalogueRow: Sendable, Hashable {
             id: id, key: key, kind: StateKind(state), network: request.network, host: request.sources.first?.host ?? "",
             session: session,
             wakeAt: IndexEntry.wakeAt(StateKind(state), notBefore: request.notBefore, retryAt: retryAt),
-            leavesJournal: StateKind(state) == .completed && part != nil)
+            leavesJournal: StateKind(state) == .completed && (part != nil || announced != nil))
     }
 }

@@ -14,7 +14,7 @@ package struct IndexEntry: Sendable, Hashable {
     /// The later one of its next attempt and its earliest start; for one that has failed, the next attempt alone.
     /// `nil` for at once, or never.
     package var wakeAt: Date?
-    /// It is completed, and its journal may still be there.
+    /// It is completed, and its journal may still be there, or its file was being moved.
     package var leavesJournal: Bool
 
     package init(

@@ -16,6 +16,8 @@ package enum RowField: Sendable, Hashable {
     case attempts(Int, retryAt: Date?)
     /// The part file that it goes on with.
     case part(String?)
-    /// A small file is about to get its name.
+    /// A small file is about to get its name, or a finished one another.
     case announced(AnnouncedFile?)
+    /// The finished file has another path now; name, path and announcement follow.
+    case file(FinishedDownload, FileStamp?)
 }

@@ -58,7 +58,7 @@ extension Scheduler {
     }
 
     /// Takes it out of the queue and ends its run, so that it does not start while it is being changed; where it was.
-    private func standDown(_ live: LiveDownload) async -> QueueSpot? {
+    func standDown(_ live: LiveDownload) async -> QueueSpot? {
         let spot = state.withLock { state in
             defer { state.leave(live.id) }
             return state.spot(of: live.id)
@@ -68,7 +68,7 @@ extension Scheduler {
     }
 
     /// Puts it back where it was, unless it has ended, waits for the user, or is queued again.
-    private func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
+    func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
         switch live.current {
         case .waiting(.freshLink), .waiting(.credentials), .paused, .completed, .cancelled: return
         case .failed where spot.until == nil: return

@@ -109,28 +109,35 @@ extension Scheduler {
         store.submit(changes)
     }
 
-    /// The process ended between the completion of these and the removal of their journals.
+    /// The process ended between the completion of these and the removal of their journals, or while it moved their files.
     private func finish(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let ids = entries.filter(\.leavesJournal).map(\.id)
         guard !ids.isEmpty, let rows = try? await store.rows(ids) else { return }
         let environment = engine.environment(for: configuration)
-        await environment.pool.run {
-            for row in rows {
+        let changes: [StoreChange] = await environment.pool.run { [self] in
+            rows.map { row in
                 if let part = row.part { PartFiles.finish(at: part, by: row.id, fileSystem: environment.fileSystem) }
+                return .update(row.id, [.part(nil)] + settleMove(of: row, environment))
             }
         }
-        store.submit(ids.map { .update($0, [.part(nil)]) })
+        store.submit(changes)
     }
 
-    /// The list was lost: what the journals in the directory say of this session's downloads is listed again.
+    /// The list was lost: what the journals in its directories say of its sessions' downloads is listed again.
     private func rebuild(
         _ store: Catalogue, _ vault: any SecretVault, identifier: String, directory: String
     ) async throws(DownloadError) {
         let environment = engine.environment(for: configuration)
+        let hosted = configuration.hosted
+        var seen: Set<String> = []
+        let places = ([directory] + hosted.directories).filter { seen.insert($0).inserted }
         let found: [PartFiles.Found] = await environment.pool.run {
-            PartFiles.all(in: directory, fileSystem: environment.fileSystem)
+            places.flatMap { PartFiles.all(in: $0, fileSystem: environment.fileSystem) }
         }
-        var rows = found.filter { $0.record.session == identifier }.compactMap { CatalogueRow($0, at: clock.date()) }
+        let sessions = hosted.identifiers.union([identifier])
+        var rows = found.filter { sessions.contains($0.record.session ?? "") }.compactMap {
+            CatalogueRow($0, at: clock.date())
+        }
         guard !rows.isEmpty else { return }
         for index in rows.indices where (try? await vault.secrets(of: rows[index].id)) != nil {
             rows[index].request.hasSecrets = true

@@ -1,8 +1,188 @@
 import FerryCore
+import FerryEngine
+import Foundation
+import Synchronization
 
-extension DownloadManager {
-    /// Moves a download's files to another directory.
-    package func relocate(_ download: Download, to directory: String) async throws(DownloadError) {
-        throw DownloadError(.wrongState, "files cannot be moved by this version", recovery: .permanent)
+/// Moving a download's files to another directory.
+extension Scheduler {
+    func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError) {
+        let store = try await opened()
+        await live.turn.take()
+        defer { live.turn.give() }
+        try checkMayAct(on: live)
+        if live.request.isStream { throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name)) }
+        let spot = await standDown(live)
+        defer { if let spot { comeBack(live, to: spot) } }
+        try checkMayAct(on: live)
+        guard var row = try await store.row(live.id) else {
+            throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
+        }
+        let fields: [RowField]
+        var earlier: String?
+        var old: (path: String, file: PublishedFile)?
+        if case .completed = live.current {
+            let moved = try await moveFile(of: live, row, to: directory)
+            fields = moved.map { [.file($0.finished, FileStamp($0.file))] } ?? []
+            old = moved?.old
+        } else {
+            let moved = try await movePair(of: live, row, to: directory)
+            earlier = moved?.record.movedFrom
+            fields =
+                moved.map { [.name($0.record.name, path: $0.path), .part($0.part)] }
+                // What has no bytes yet finds its name there.
+                ?? [.name(live.status.name, path: nil), .part(nil)]
+        }
+        row.request.destination = row.request.destination.moved(to: directory)
+        try await store.commit([.update(live.id, fields + [.request(row.request)])])
+        // From here on it is there, whatever becomes of what is left here.
+        let destination = row.request.destination
+        live.change { $0.destination = destination }
+        for field in fields {
+            switch field {
+            case .name(let name, let path): live.moved(to: name, path: path)
+            case .file(let file, _): live.set(state: live.current, finished: file)
+            default: break
+            }
+        }
+        await leave(earlier, old, of: live.id)
+        let note = DownloadEvent.Kind.note("moved to \(directory)")
+        record(note, of: live)
+        send(note, of: live.id)
+        live.publish()
+        told(live.id)
+    }
+
+    /// Copying is given up when the manager leaves.
+    private var mayCopy: @Sendable () -> Bool {
+        { [weak self] in self?.state.withLock { $0.phase == .open } ?? false }
+    }
+
+    private func movePair(
+        of live: LiveDownload, _ row: CatalogueRow, to directory: String
+    ) async throws(DownloadError) -> PairMove.Moved? {
+        guard let path = row.part ?? live.status.path else { return nil }
+        let environment = engine.environment(for: configuration)
+        let move = PairMove(
+            fileSystem: environment.fileSystem, floor: configuration.minFreeBytes, goesOn: mayCopy)
+        let id = live.id
+        let result: Result<PairMove.Moved?, DownloadError> = await environment.pool.run {
+            do throws(DownloadError) { return .success(try move.move(path, of: id, to: directory)) } catch {
+                return .failure(error)
+            }
+        }
+        let moved = try result.get()
+        if let moved { environment.note(moved, from: path) }
+        return moved
+    }
+
+    /// A finished file that was moved; the old one is there still, when it was copied.
+    private struct MovedFile: Sendable {
+        var finished: FinishedDownload
+        var file: PublishedFile
+        var old: (path: String, file: PublishedFile)?
+    }
+
+    private func moveFile(
+        of live: LiveDownload, _ row: CatalogueRow, to directory: String
+    ) async throws(DownloadError) -> MovedFile? {
+        guard var finished = row.finished ?? live.finished, !finished.path.isEmpty else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name))
+        }
+        let (environment, store) = (engine.environment(for: configuration), keptStore)
+        let file = try await blocking(environment) { [finished] () throws(DownloadError) in
+            guard let file = try PublishedFile.read(finished.path, fileSystem: environment.fileSystem) else {
+                throw DownloadError(.notFound, ErrorPhrase(.missing, finished.path), recovery: .needsUser)
+            }
+            if let stamp = row.published, stamp.file(at: finished.path) != file {
+                throw DownloadError(.conflict, ErrorPhrase(.otherThanFinished, finished.path), recovery: .needsUser)
+            }
+            return file
+        }
+        let move = FileMove(
+            fileSystem: environment.fileSystem, floor: configuration.minFreeBytes, goesOn: mayCopy)
+        var copies = false
+        while true {
+            let draft = try await blocking(environment) { [copies] () throws(DownloadError) in
+                try move.begin(file, to: directory, copying: copies)
+            }
+            defer { draft.drop() }
+            var candidate = try await blocking(environment) { () throws(DownloadError) in try move.candidate(draft) }
+            naming: while true {
+                // Written down before, so that the next launch finds it should this be cut.
+                try await store?.commit([.update(live.id, [.announced(AnnouncedFile(candidate.file))])])
+                let naming: FileMove.Naming
+                do throws(DownloadError) {
+                    naming = try await blocking(environment) { [candidate] () throws(DownloadError) in
+                        try move.name(draft, candidate)
+                    }
+                } catch {
+                    store?.submit([.update(live.id, [.announced(nil)])])
+                    throw error
+                }
+                switch naming {
+                case .taken(let next): candidate = next
+                case .mustCopy: break naming
+                case .named:
+                    finished.path = candidate.file.path
+                    return MovedFile(
+                        finished: finished, file: candidate.file, old: draft.isCopy ? (file.path, file) : nil)
+                }
+            }
+            copies = true
+        }
+    }
+
+    /// What is still at the old place goes.
+    private func leave(
+        _ earlier: String?, _ old: (path: String, file: PublishedFile)?, of id: DownloadID
+    ) async {
+        let environment = engine.environment(for: configuration)
+        await environment.pool.run {
+            if let earlier { PairMove(fileSystem: environment.fileSystem).forget(earlier, of: id.rawValue) }
+            if let old {
+                try? PublishedFile.delete(old.path, ifUnchangedSince: old.file, fileSystem: environment.fileSystem)
+            }
+        }
+    }
+
+    private func blocking<Value: Sendable>(
+        _ environment: EngineEnvironment, _ body: @escaping @Sendable () throws(DownloadError) -> Value
+    ) async throws(DownloadError) -> Value {
+        let result: Result<Value, DownloadError> = await environment.pool.run {
+            do throws(DownloadError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    // MARK: Cut moves
+
+    /// A finished file was being moved when the process ended: where it is, it is.
+    func settleMove(of row: CatalogueRow, _ environment: EngineEnvironment) -> [RowField] {
+        guard let announced = row.announced, var finished = row.finished else { return [.announced(nil)] }
+        let file = PublishedFile(announced)
+        let fileSystem = environment.fileSystem
+        let isThere = (try? DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: fileSystem)) ?? false
+        guard isThere else { return [.announced(nil)] }
+        if let stamp = row.published, stamp != announced.stamp {
+            try? PublishedFile.delete(
+                finished.path, ifUnchangedSince: stamp.file(at: finished.path), fileSystem: fileSystem)
+        }
+        finished.path = file.path
+        return [.file(finished, announced.stamp)]
+    }
+}
+
+extension DownloadRequest.Destination {
+    /// The same in another directory.
+    fileprivate func moved(to directory: String) -> DownloadRequest.Destination {
+        func there(_ path: String) -> String {
+            (directory.hasSuffix("/") ? directory : directory + "/") + (path.split(separator: "/").last ?? "")
+        }
+        switch self {
+        case .directory(_, let name): return .directory(directory, name: name)
+        case .file(let path): return .file(there(path))
+        case .part(let path): return .part(there(path))
+        case .stream: return self
+        }
     }
 }

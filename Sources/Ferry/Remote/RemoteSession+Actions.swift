@@ -98,6 +98,16 @@ extension RemoteSession {
         _ = try await ask(.move, id: live.id.rawValue, body, as: Nothing.self)
     }
 
+    func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError) {
+        await live.turn.take()
+        defer { live.turn.give() }
+        try checkMayAct(on: live)
+        // Made again, it finds the files there already.
+        let answer = try await ask(
+            .relocate, id: live.id.rawValue, RelocateBody(directory: directory), as: ActionBody.self)
+        if let snapshot = DownloadSnapshot(answer.download) { show(snapshot, on: live) }
+    }
+
     private func checkMayAct(on live: LiveDownload) throws(DownloadError) {
         if isShutDown { throw Self.wasShutDown }
         if live.isClosed { throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name)) }

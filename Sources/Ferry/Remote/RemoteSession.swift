@@ -153,7 +153,7 @@ extension NewDownload {
         } else if let directory {
             destination = .directory(directory, name: name.map { .exact($0) } ?? .suggested)
         } else {
-            throw DownloadError(.invalidRequest, "no place for the file")
+            throw DownloadError(.internal, "a download without a place for its file")
         }
         return try request(to: destination)
     }

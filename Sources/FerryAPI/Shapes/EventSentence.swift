@@ -1,8 +1,8 @@
-import FerryCore
+package import FerryCore
 
 /// What happened, in a sentence for people; URLs in it are without query.
-enum EventSentence {
-    static func text(_ kind: DownloadEvent.Kind, in language: Language) -> String {
+package enum EventSentence {
+    package static func text(_ kind: DownloadEvent.Kind, in language: Language) -> String {
         let (english, chinese) = texts(kind)
         return language == .simplifiedChinese ? chinese : english
     }

@@ -9,23 +9,25 @@ extension NewDownload {
         if let id {
             guard Self.isUsable(id) else {
                 throw DownloadError(
-                    .invalidRequest, "\(APIText.quote(id)) cannot name a download",
-                    suggestion: "Use at most 256 bytes without control characters.")
+                    .invalidRequest, ErrorPhrase(.unusableDownloadName, APIText.quote(id)),
+                    suggestion: ErrorPhrase(.nameDownloads))
             }
             request.id = DownloadID(rawValue: id)
         }
         if let onConflict { request.onConflict = onConflict }
         if let headers { request.headers = headers.fields }
         if let user { request.credentials = Credentials(user: user, password: password ?? "") }
-        if user == nil, password != nil { throw DownloadError(.invalidRequest, "a password without a user") }
+        if user == nil, password != nil { throw DownloadError(.invalidRequest, ErrorPhrase(.passwordAlone)) }
         request.checksum = try Self.checksum(checksum)
         if let checksumList { request.checksumList = try Self.source(checksumList) }
         if let maxConnections {
-            guard maxConnections >= 1 else { throw DownloadError(.invalidRequest, "maxConnections is below 1") }
+            guard maxConnections >= 1 else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, "maxConnections"))
+            }
             request.maxConnections = maxConnections
         }
         for limit in [rateLimit, maxBytes] where limit.map({ $0 < 1 }) ?? false {
-            throw DownloadError(.invalidRequest, "a limit is below 1 byte")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, "rateLimit, maxBytes"))
         }
         request.rateLimit = rateLimit
         request.maxBytes = maxBytes

@@ -86,6 +86,15 @@ extension ErrorPhrase {
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
         case unsupported, fileEndsEarly, fileIsClosed
+        // Moving files
+        case noFileToMove, otherThanFinished, copyDiffers, moveStopped
+        // The daemon
+        case anotherDaemon, anotherDaemonProcess, longSocket, notOurSocket, notOurDirectory, openDirectory
+        case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting
+        case relativePath, relativeToDaemon, noDownload, unusableDownloadName, unusableSession, manySessions
+        case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace
+        case outsidePlace, linkedPlace, belowOne, passwordAlone, urlAndURLs, otherSession, runsElsewhere
+        case noSystemctl, systemctlFailed, unusableUnit
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
         case nothingYet, nothingToResume, partGone
@@ -95,7 +104,7 @@ extension ErrorPhrase {
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
         case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept, notInThatPriority, itWasCancelled
         // The daemon
-        case daemonNotFound, daemonNotStarted, daemonSilent, daemonLost, daemonOtherVersion, daemonUnreadable
+        case daemonNotFound, daemonNotStarted, daemonSilent, daemonOtherVersion, daemonUnreadable
         case socketUnsafe, streamStaysHere, waitForDaemonWasCancelled
         // The catalogue
         case listClosed, catalogueOpening, catalogueReading, catalogueEntry, catalogueWriting, catalogueClosing
@@ -107,5 +116,7 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
+        case useRunning, shorterSocket, removeOrChoose, closeOrChoose, giveDescriptor, writeObject
+        case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
     }
 }

@@ -28,6 +28,10 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     /// The weakest join so far; `nil` while everything came in one response.
     package var weakestJoin: Proof?
     package var publishing: Publishing?
+    /// The pair is on its way to another directory.
+    package var moving: Moving?
+    /// The path of the part file before it came here, as long as something may be left there.
+    package var movedFrom: String?
     /// The whole did not have this digest: `expected`, `actual`, as `sha-256=HEX`.
     package var mismatch: Mismatch?
     /// What happened, newest last, at most ``maxEvents``.
@@ -62,6 +66,16 @@ package struct JournalRecord: Codable, Hashable, Sendable {
             self.device = device
             self.inode = inode
             self.length = length
+        }
+    }
+    package struct Moving: Codable, Hashable, Sendable {
+        /// The path of the part file there, absolute.
+        package var part: String
+        /// Of the file that will have that path.
+        package var inode: UInt64
+        package init(part: String, inode: UInt64) {
+            self.part = part
+            self.inode = inode
         }
     }
     package struct Mismatch: Codable, Hashable, Sendable {

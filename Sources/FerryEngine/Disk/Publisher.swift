@@ -96,7 +96,7 @@ package struct Publisher: Sendable {
     }
 
     /// Renames; `nil` when the name is taken.
-    private func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) -> [PublishNote]? {
+    func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) -> [PublishNote]? {
         if replacing {
             try fileSystem.rename(from, to: path, replacing: true)
             return [.replaced]

@@ -105,6 +105,14 @@ extension DownloadDriver {
             begin(with: nil)
             return nil
         }
+        if record.moving != nil, let there = try settleMove(paths, &record, journal) {
+            journal.close()
+            return try await goOn(with: there, isNamed: isNamed)
+        }
+        if let earlier = record.movedFrom {
+            PairMove(fileSystem: environment.fileSystem).forget(earlier, of: record.id)
+            record.movedFrom = nil
+        }
         if let publishing = record.publishing {
             if let finished = try recover(publishing, paths: paths, record: &record) {
                 return try await settle(finished, record, journal, paths)

@@ -4,6 +4,20 @@ import SystemPackage
 
 /// A publication that was cut off.
 extension DownloadDriver {
+    /// Moving was cut: where it is now, when that is elsewhere.
+    func settleMove(
+        _ paths: DownloadPaths, _ record: inout JournalRecord, _ journal: Journal
+    ) throws(DownloadError) -> DownloadPaths? {
+        let there: DownloadPaths?
+        do throws(JournalError) {
+            there = try PairMove(fileSystem: environment.fileSystem).resolve(paths, &record, journal)
+        } catch { throw DownloadError(error) }
+        guard let there else { return nil }
+        environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+        report(.event(.note("it was moved to \(there.directory)")))
+        return there
+    }
+
     /// Publishing was cut: finish it, or do it again.
     func recover(
         _ publishing: JournalRecord.Publishing, paths: DownloadPaths, record: inout JournalRecord

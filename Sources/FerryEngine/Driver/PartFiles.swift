@@ -56,6 +56,13 @@ extension DownloadDriver {
         guard let paths = DownloadPaths(of: FilePath(path)),
             let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)
         else { return }
+        var record = opened.record
+        if record.id == id.rawValue, record.moving != nil,
+            let there = try? PairMove(fileSystem: fileSystem).resolve(paths, &record, opened.journal)
+        {
+            opened.journal.close()
+            return discard(path: there.part.string, id: id, fileSystem: fileSystem)
+        }
         guard opened.record.id == id.rawValue, let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
             return opened.journal.close()
         }

@@ -19,7 +19,7 @@ package struct DestinationPolicy: Sendable {
     ) throws(DownloadError) -> DownloadRequest.Destination {
         if isLocal { return try ofUser(new, default: directory) }
         guard new.path == nil, new.part == nil else {
-            throw refused("A path is given through the Unix socket only; here a name and a directory")
+            throw refused(ErrorPhrase(.placeForSocket))
         }
         var place = directory
         if let given = new.directory {
@@ -29,7 +29,7 @@ package struct DestinationPolicy: Sendable {
         }
         try check(place)
         guard let name = new.name, !name.isEmpty else { return .directory(place) }
-        guard !name.contains("/"), !name.contains("\\") else { throw refused("A name has no slashes") }
+        guard !name.contains("/"), !name.contains("\\") else { throw refused(ErrorPhrase(.slashesInName)) }
         _ = try relative(name)
         return .directory(place, name: .exact(name))
     }
@@ -39,11 +39,11 @@ package struct DestinationPolicy: Sendable {
     ) throws(DownloadError) -> DownloadRequest.Destination {
         for path in [new.path, new.part, new.directory].compactMap({ $0 }) where !path.hasPrefix("/") {
             throw DownloadError(
-                .invalidRequest, "\(APIText.quote(path)) is not absolute: the daemon has another working directory",
+                .invalidRequest, ErrorPhrase(.relativeToDaemon, APIText.quote(path)),
                 recovery: .needsUser)
         }
         if [new.path, new.part, new.directory].compactMap({ $0 }).count > 1 {
-            throw DownloadError(.invalidRequest, "path, part and directory exclude each other")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.severalPlaces))
         }
         if let part = new.part { return .part(part) }
         if let path = new.path { return .file(path) }
@@ -55,7 +55,7 @@ package struct DestinationPolicy: Sendable {
     private func relative(_ path: String) throws(DownloadError) -> String {
         for part in path.split(separator: "/", omittingEmptySubsequences: false) {
             if part.isEmpty || part.hasPrefix(".") || part.utf8.contains(0) || part.contains("\\") {
-                throw refused("\(APIText.quote(path)) is hidden, or leads elsewhere")
+                throw refused(ErrorPhrase(.hiddenPlace, APIText.quote(path)))
             }
         }
         return path
@@ -67,7 +67,7 @@ package struct DestinationPolicy: Sendable {
             let root = allowed.first(where: { root in
                 place == root || place.hasPrefix(root.hasSuffix("/") ? root : root + "/")
             })
-        else { throw refused("\(APIText.quote(place)) is not below a directory that is allowed") }
+        else { throw refused(ErrorPhrase(.outsidePlace, APIText.quote(place))) }
         var path = root
         let rest = place.dropFirst(root.count).split(separator: "/")
         if !rest.isEmpty { _ = try relative(rest.joined(separator: "/")) }
@@ -75,13 +75,13 @@ package struct DestinationPolicy: Sendable {
         for part in rest {
             path += "/" + part
             let kind = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-            if kind == .typeSymbolicLink { throw refused("\(APIText.quote(path)) is a symbolic link") }
+            if kind == .typeSymbolicLink { throw refused(ErrorPhrase(.linkedPlace, APIText.quote(path))) }
         }
     }
 
-    private func refused(_ reason: String) -> DownloadError {
+    private func refused(_ reason: ErrorPhrase) -> DownloadError {
         DownloadError(
-            .invalidRequest, reason, suggestion: "Choose a place below \(allowed.first ?? "the downloads").",
+            .invalidRequest, reason, suggestion: ErrorPhrase(.choosePlaceBelow, allowed.first ?? ""),
             recovery: .needsUser)
     }
 }

@@ -37,10 +37,11 @@ extension API {
         let body = try await visit.body(RelocateBody.self)
         guard body.directory.hasPrefix("/") else {
             throw DownloadError(
-                .invalidRequest, "the directory \(APIText.quote(body.directory)) is not absolute", recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(body.directory)), recovery: .needsUser)
         }
         let download = try await download(visit.id)
-        try await manager.relocate(download, to: body.directory)
+        try sessions.note([body.directory], of: download.session)
+        try await download.relocate(to: URL(fileURLWithPath: body.directory, isDirectory: true))
         return try await answer(visit, changed: true)
     }
 

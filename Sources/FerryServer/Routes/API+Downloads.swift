@@ -52,6 +52,9 @@ extension API {
         }
         guard !new.downloads.isEmpty else { throw Problem(.badRequest, "There is no download to add.") }
         let requests = try new.downloads.map { try request($0, visit) }
+        try sessions.note(
+            Set(requests.compactMap(\.destination.place)).subtracting([directory(of: visit.session)]).sorted(),
+            of: visit.session)
         let added = try await manager.add(requests, for: visit.session)
         let revision = visit.revision()
         let rows = try await manager.rows(added.map(\.download.id))
@@ -71,7 +74,7 @@ extension API {
         var request = try new.request(to: place)
         guard !request.sources.isEmpty || request.destination.isPart else {
             throw DownloadError(
-                .invalidRequest, "there is no URL", suggestion: "Give one in urls.", recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.giveInURLs), recovery: .needsUser)
         }
         request.session = visit.session
         return request
@@ -116,4 +119,13 @@ extension API {
 
 extension DownloadRequest.Destination {
     fileprivate var isPart: Bool { if case .part = self { true } else { false } }
+
+    /// The directory that it is in.
+    fileprivate var place: String? {
+        switch self {
+        case .directory(let path, _): path
+        case .file(let path), .part(let path): path.lastIndex(of: "/").map { String(path[..<$0]) }
+        case .stream: nil
+        }
+    }
 }

@@ -82,14 +82,20 @@ extension API {
 
     func listSessions(_ visit: Visit) async throws -> Response {
         _ = try visit.items([])
+        let pending = try await pendingCounts()
+        return try Answer.json(
+            SessionItems(sessions.identifiers.map { body(of: $0, pending: pending[$0] ?? 0, last: nil) }))
+    }
+
+    /// How many events of each session were not acknowledged.
+    private func pendingCounts() async throws -> [String: Int] {
         var pending: [String: Int] = [:]
         var last: Int64 = 0
         while case let page = try await manager.pendingEvents(after: last), let newest = page.last {
             for event in page { pending[event.session, default: 0] += 1 }
             last = newest.number
         }
-        return try Answer.json(
-            SessionItems(sessions.identifiers.map { body(of: $0, pending: pending[$0] ?? 0, last: nil) }))
+        return pending
     }
 
     func attach(_ visit: Visit) async throws -> Response {
@@ -98,7 +104,7 @@ extension API {
         // Before it is registered: what comes after this id is told.
         let last = station.lastID
         try sessions.register(registration)
-        let pending = try await manager.pendingEvents().count { $0.session == registration.identifier }
+        let pending = try await pendingCounts()[registration.identifier] ?? 0
         return try Answer.json(
             body(of: registration.identifier, pending: pending, last: last), status: isNew ? .created : .ok)
     }

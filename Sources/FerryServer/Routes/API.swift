@@ -97,6 +97,6 @@ struct API: Sendable {
     }
 
     func notListed(_ id: DownloadID) -> DownloadError {
-        DownloadError(.notFound, "there is no download \(APIText.quote(id.rawValue))", recovery: .needsUser)
+        DownloadError(.notFound, ErrorPhrase(.noDownload, APIText.quote(id.rawValue)), recovery: .needsUser)
     }
 }

@@ -13,11 +13,11 @@ struct RequestedChange: Sendable {
     /// Throws `invalidRequest` for what cannot be meant.
     init(_ body: ChangeBody) throws(DownloadError) {
         self.body = body
-        if body.url != nil, body.urls != nil { throw DownloadError(.invalidRequest, "give url or urls, not both") }
+        if body.url != nil, body.urls != nil { throw DownloadError(.invalidRequest, ErrorPhrase(.urlAndURLs)) }
         if let texts = body.urls ?? body.url.map({ [$0] }) {
             var sources: [DownloadURL] = []
             for text in texts { sources.append(try NewDownload.source(text)) }
-            guard !sources.isEmpty else { throw DownloadError(.invalidRequest, "there is no URL") }
+            guard !sources.isEmpty else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
             self.sources = sources
         } else {
             sources = nil
@@ -27,15 +27,15 @@ struct RequestedChange: Sendable {
         case .set(let text): checksum = .set(try NewDownload.checksum(text))
         }
         if case .set(let rate?) = body.rateLimit, rate < 1 {
-            throw DownloadError(.invalidRequest, "rateLimit is below 1")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, "rateLimit"))
         }
         if let count = body.maxConnections, count < 1 {
-            throw DownloadError(.invalidRequest, "maxConnections is below 1")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, "maxConnections"))
         }
         if let user = body.user {
             credentials = Credentials(user: user, password: body.password ?? "")
         } else {
-            guard body.password == nil else { throw DownloadError(.invalidRequest, "a password without a user") }
+            guard body.password == nil else { throw DownloadError(.invalidRequest, ErrorPhrase(.passwordAlone)) }
             credentials = nil
         }
     }

@@ -25,8 +25,8 @@ extension Daemon {
         let socket = place.socket
         guard socket.utf8.count < 104 else {
             throw DownloadError(
-                .invalidRequest, "the path of the socket is too long: \(socket)",
-                suggestion: "Give a shorter one with --socket or FERRY_SOCKET.", recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.longSocket, socket), suggestion: ErrorPhrase(.shorterSocket),
+                recovery: .needsUser)
         }
         try PrivateFile.makeDirectory(socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ".")
         try removeStaleSocket(socket)
@@ -44,7 +44,7 @@ extension Daemon {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == user else {
-            throw DownloadError(.conflict, "\(path) is there and is no socket of this user", recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.notOurSocket, path), recovery: .needsUser)
         }
         unlink(path)
     }
@@ -52,7 +52,7 @@ extension Daemon {
     private func unixListener(_ path: String) -> some Service {
         let user = user
         return application(
-            .unixDomainSocket(path: path), handlers: { [PeerCheck(user: user)] }
+            .unixDomainSocket(path: path), handlers: { [PeerCheck(user: user), RequestLineCheck.Installer()] }
         ) { [addresses, logger] _ in
             chmod(path, 0o600)
             logger.info("listening", metadata: ["socket": "\(path)"])
@@ -61,7 +61,8 @@ extension Daemon {
     }
 
     private func loopbackListener(_ port: Int) -> some Service {
-        application(.hostname("127.0.0.1", port: port), handlers: { [] }) { [addresses, responder, logger] channel in
+        application(.hostname("127.0.0.1", port: port), handlers: { [RequestLineCheck.Installer()] }) {
+            [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
             logger.info("listening", metadata: ["address": "127.0.0.1:\(port)"])
@@ -70,7 +71,8 @@ extension Daemon {
     }
 
     fileprivate func secondLoopback(_ port: Int) -> some Service {
-        application(.hostname("::1", port: port), handlers: { [] }) { [addresses, logger] _ in
+        application(.hostname("::1", port: port), handlers: { [RequestLineCheck.Installer()] }) {
+            [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
             addresses.bound(host: "[::1]:\(port)")
         }

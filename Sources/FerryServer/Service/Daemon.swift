@@ -65,10 +65,11 @@ package final class Daemon: Sendable {
             stateDirectory: URL(fileURLWithPath: place.catalogue))
         configuration.logger = logger
         settings.apply(to: &configuration)
+        sessions = SessionBook(place.sessions)
+        configuration.hosted = sessions.hosted(default: settings.directory)
         options.configure(&configuration)
         manager = DownloadManager(configuration)
         station = EventStation()
-        sessions = SessionBook(place.sessions)
         launcher = Launcher(sessions: sessions, station: station, logger: logger)
         self.settings = SettingsKeeper(
             settings, file: SettingsFile(path: place.settings), manager: manager, station: station, sessions: sessions)
@@ -140,6 +141,7 @@ package final class Daemon: Sendable {
             launcher.completed(file, id: event.id, session: session, command: settings.current.onComplete)
         }
         guard let number = event.number else { return }
+        log(event, session)
         // Nobody comes back for those of the command line and the page.
         if isDefault {
             try? await manager.acknowledge([number])
@@ -147,6 +149,23 @@ package final class Daemon: Sendable {
             launcher.waited(number, in: session)
         } else {
             launcher.ended(number, in: session)
+        }
+    }
+}
+
+extension Daemon {
+    /// A line for each end: codes and identifiers, nothing that a server or a user said.
+    fileprivate func log(_ event: DownloadEvent, _ session: String) {
+        var metadata: Logger.Metadata = ["id": "\(APIText.quote(event.id.rawValue))", "session": "\(session)"]
+        switch event.kind {
+        case .completed(let file):
+            metadata["bytes"] = "\(file.totalBytes)"
+            metadata["proof"] = "\(file.proof.rawValue)"
+            logger.info("completed", metadata: metadata)
+        case .failed(let error):
+            metadata["code"] = "\(error.code.rawValue)"
+            logger.warning("failed", metadata: metadata)
+        default: logger.info("cancelled", metadata: metadata)
         }
     }
 }

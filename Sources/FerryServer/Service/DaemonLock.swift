@@ -21,16 +21,17 @@ package final class DaemonLock: Sendable {
     /// Takes it, or throws `conflict` with the process that has it.
     package static func take(_ path: String) throws(DownloadError) -> DaemonLock {
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw PrivateFile.failure("open", path) }
+        guard descriptor >= 0 else { throw PrivateFile.failure(.open, path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let isTaken = errno == EWOULDBLOCK
-            let error = PrivateFile.failure("lock", path)
+            let error = PrivateFile.failure(.lock, path)
             let owner = owner(descriptor)
             close(descriptor)
             guard isTaken else { throw error }
             throw DownloadError(
-                .conflict, "another daemon runs" + (owner.map { " (process \($0))" } ?? "") + " with \(path)",
-                suggestion: "Use that one, or stop it first.", recovery: .needsUser)
+                .conflict,
+                owner.map { ErrorPhrase(.anotherDaemonProcess, "\($0)", path) } ?? ErrorPhrase(.anotherDaemon, path),
+                suggestion: ErrorPhrase(.useRunning), recovery: .needsUser)
         }
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)

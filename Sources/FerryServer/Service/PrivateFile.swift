@@ -30,7 +30,7 @@ package enum PrivateFile {
     package static func write(_ text: String, to path: String) throws(DownloadError) {
         let temporary = path + ".new-" + RandomText.hex(bytes: 8)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("create", temporary) }
+        guard descriptor >= 0 else { throw failure(.create, temporary) }
         var isDone = false
         defer {
             close(descriptor)
@@ -39,11 +39,11 @@ package enum PrivateFile {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { writeBytes(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw failure("write", temporary) }
+            guard count > 0 else { throw failure(.write, temporary) }
             bytes = bytes.dropFirst(count)
         }
-        guard fsync(descriptor) == 0 else { throw failure("sync", temporary) }
-        guard rename(temporary, path) == 0 else { throw failure("rename", path) }
+        guard fsync(descriptor) == 0 else { throw failure(.sync, temporary) }
+        guard rename(temporary, path) == 0 else { throw failure(.rename, path) }
         isDone = true
     }
 
@@ -55,29 +55,30 @@ package enum PrivateFile {
         let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
         if !parent.isEmpty, access(parent, F_OK) != 0 {
             do { try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true) } catch {
-                throw DownloadError(.disk, "cannot make the directory \(parent)", underlying: "\(error)")
+                throw DownloadError(
+                    .disk, ErrorPhrase(.fileFailed, ErrorPhrase(.makeDirectory), parent, "\(error)"))
             }
         }
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure("make the directory", path) }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure(.makeDirectory, path) }
         var status = stat()
-        guard lstat(path, &status) == 0 else { throw failure("look at", path) }
+        guard lstat(path, &status) == 0 else { throw failure(.inspect, path) }
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
             throw DownloadError(
-                .disk, "\(path) is no directory of this user", suggestion: "Remove it, or choose another place.",
+                .disk, ErrorPhrase(.notOurDirectory, path), suggestion: ErrorPhrase(.removeOrChoose),
                 recovery: .needsUser)
         }
         guard status.st_mode & mode_t(bits) == 0 else {
             throw DownloadError(
-                .disk, "\(path) is open to others", suggestion: "Close it with chmod 700, or choose another place.",
+                .disk, ErrorPhrase(.openDirectory, path), suggestion: ErrorPhrase(.closeOrChoose),
                 recovery: .needsUser)
         }
     }
 
-    static func failure(_ action: String, _ path: String) -> DownloadError {
+    static func failure(_ action: ErrorPhrase.Key, _ path: String) -> DownloadError {
         let number = errno
         return DownloadError(
-            number == ENOSPC || number == EDQUOT ? .diskFull : .disk, "cannot \(action) \(path)",
-            underlying: String(cString: strerror(number)))
+            number == ENOSPC || number == EDQUOT ? .diskFull : .disk,
+            ErrorPhrase(.fileFailed, ErrorPhrase(action), path, String(cString: strerror(number))))
     }
 }
 

@@ -21,8 +21,8 @@ package struct ReadyDescriptor: Sendable {
         let flags = fcntl(number, F_GETFD)
         guard flags >= 0, fcntl(number, F_SETFD, flags | FD_CLOEXEC) >= 0 else {
             throw DownloadError(
-                .invalidRequest, "descriptor \(number) is not open",
-                suggestion: "Give --ready-fd the number of one that was opened for writing.", recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.closedDescriptor, "\(number)"), suggestion: ErrorPhrase(.giveDescriptor),
+                recovery: .needsUser)
         }
         self.number = number
     }

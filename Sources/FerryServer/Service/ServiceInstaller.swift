@@ -32,13 +32,13 @@ package struct ServiceInstaller: Sendable {
     /// said; the unit stays then.
     package func install() throws(DownloadError) {
         guard !program.contains("\n"), program.hasPrefix("/") else {
-            throw DownloadError(.invalidRequest, "a unit cannot run \(program)")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUnit, program))
         }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try SystemdUnit.text(program: program).write(toFile: unit, atomically: true, encoding: .utf8)
         } catch {
-            throw DownloadError(.disk, "cannot write \(unit)", underlying: "\(error)")
+            throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.write), unit, "\(error)"))
         }
         try must(["daemon-reload"])
         try must(["enable", "--now", SystemdUnit.name])
@@ -49,7 +49,7 @@ package struct ServiceInstaller: Sendable {
         guard isInstalled else { return false }
         try must(["disable", "--now", SystemdUnit.name])
         do { try FileManager.default.removeItem(atPath: unit) } catch {
-            throw DownloadError(.disk, "cannot remove \(unit)", underlying: "\(error)")
+            throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.remove), unit, "\(error)"))
         }
         try must(["daemon-reload"])
         return true
@@ -65,8 +65,8 @@ package struct ServiceInstaller: Sendable {
         let answer = try ask(arguments)
         guard answer.status == 0 else {
             throw DownloadError(
-                .conflict, "systemctl --user \(arguments.joined(separator: " ")) failed",
-                suggestion: "Is there a user session of systemd? Else run ferry serve by itself.",
+                .conflict, ErrorPhrase(.systemctlFailed, arguments.joined(separator: " ")),
+                suggestion: ErrorPhrase(.startUserSession),
                 underlying: answer.output, recovery: .needsUser)
         }
     }
@@ -74,7 +74,7 @@ package struct ServiceInstaller: Sendable {
     private func ask(_ arguments: [String]) throws(DownloadError) -> Answer {
         guard let systemctl = Self.find("systemctl", path: environment["PATH"] ?? "/usr/bin:/bin") else {
             throw DownloadError(
-                .notFound, "there is no systemctl on this machine", suggestion: "Run ferry serve by itself.",
+                .notFound, ErrorPhrase(.noSystemctl), suggestion: ErrorPhrase(.runByItself),
                 recovery: .needsUser)
         }
         let process = Process()

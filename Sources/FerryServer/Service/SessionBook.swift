@@ -13,7 +13,14 @@ package final class SessionBook: Sendable {
         package var launchCommand: [String] = []
         /// What it has set for itself, under the daemon's.
         package var settings: SessionSettings?
+        /// Other directories that downloads of it were put into, newest last: looked through when the list is lost.
+        package var places: [String]?
     }
+
+    /// So many sessions are known at most.
+    private static let mostSessions = 4096
+    /// So many places of a session are remembered.
+    private static let mostPlaces = 256
 
     private let path: String
     private let entries: Mutex<[String: Entry]>
@@ -38,17 +45,17 @@ package final class SessionBook: Sendable {
     package func register(_ registration: SessionRegistration) throws(DownloadError) {
         try Self.check(registration.identifier)
         if let directory = registration.directory, !directory.hasPrefix("/") {
-            throw DownloadError(.invalidRequest, "the directory \(APIText.quote(directory)) is not absolute")
+            throw DownloadError(.invalidRequest, ErrorPhrase(.relativePath, APIText.quote(directory)))
         }
         if let command = registration.launchCommand {
             guard command.isEmpty || command[0].hasPrefix("/") else {
                 throw DownloadError(
-                    .invalidRequest, "the launch command does not begin with an absolute path",
-                    suggestion: "No shell is asked where a program is.", recovery: .needsUser)
+                    .invalidRequest, ErrorPhrase(.relativeCommand), suggestion: ErrorPhrase(.noShell),
+                    recovery: .needsUser)
             }
             guard command.allSatisfy({ !$0.utf8.contains(0) }), command.reduce(0, { $0 + $1.utf8.count }) <= 65_536
             else {
-                throw DownloadError(.invalidRequest, "the launch command cannot be run")
+                throw DownloadError(.invalidRequest, ErrorPhrase(.unusableCommand))
             }
         }
         try change(registration.identifier) { entry in
@@ -62,11 +69,36 @@ package final class SessionBook: Sendable {
         try change(identifier) { $0.settings = settings == SessionSettings() ? nil : settings }
     }
 
+    /// Downloads of a session go into these directories.
+    package func note(_ directories: [String], of identifier: String) throws(DownloadError) {
+        try change(identifier) { entry in
+            var places = entry.places ?? []
+            for directory in directories where directory != entry.directory && !places.contains(directory) {
+                places.append(directory)
+            }
+            places.removeFirst(max(0, places.count - Self.mostPlaces))
+            entry.places = places.isEmpty ? nil : places
+        }
+    }
+
+    /// All of them, with where their downloads go.
+    package func hosted(default directory: String) -> HostedSessions {
+        let known = entries.withLock { $0 }
+        let places = known.values.flatMap { [$0.directory].compactMap(\.self) + ($0.places ?? []) }
+        return HostedSessions(identifiers: Set(identifiers), directories: [directory] + places.sorted())
+    }
+
     private func change(_ identifier: String, _ change: (inout Entry) -> Void) throws(DownloadError) {
         let result: Result<Void, DownloadError> = entries.withLock { entries in
             var entry = entries[identifier] ?? Entry()
             change(&entry)
+            // One that is seen for the first time is remembered even when nothing is said of it.
             guard entries[identifier] != entry else { return .success(()) }
+            guard entries[identifier] != nil || entries.count < Self.mostSessions else {
+                return .failure(
+                    DownloadError(
+                        .invalidRequest, ErrorPhrase(.manySessions, "\(Self.mostSessions)"), recovery: .needsUser))
+            }
             var new = entries
             new[identifier] = entry
             do {
@@ -97,8 +129,8 @@ package final class SessionBook: Sendable {
             identifier != FerryAPI.everySession
         else {
             throw DownloadError(
-                .invalidRequest, "\(APIText.quote(identifier)) cannot name a session",
-                suggestion: "Use letters, digits, '.', '-' and '_', at most 128, not beginning with a dot; not “all”.",
+                .invalidRequest, ErrorPhrase(.unusableSession, APIText.quote(identifier)),
+                suggestion: ErrorPhrase(.nameSessions),
                 recovery: .needsUser)
         }
     }

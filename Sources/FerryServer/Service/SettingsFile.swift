@@ -12,7 +12,7 @@ struct SettingsFile: Sendable {
             let bytes = (try? Data(contentsOf: URL(fileURLWithPath: path))) ?? Data("{}".utf8)
             guard var object = try JSONSerialization.jsonObject(with: bytes) as? [String: Any],
                 let members = try JSONSerialization.jsonObject(with: APICoding.encode(change)) as? [String: Any]
-            else { throw DownloadError(.disk, "\(path) is no JSON object") }
+            else { throw DownloadError(.disk, ErrorPhrase(.noJSONObject, path), suggestion: ErrorPhrase(.writeObject)) }
             for (name, value) in members { object[name] = value is NSNull ? nil : value }
             let text = try JSONSerialization.data(
                 withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
@@ -22,7 +22,7 @@ struct SettingsFile: Sendable {
         } catch let error as DownloadError {
             throw error
         } catch {
-            throw DownloadError(.disk, "cannot write the settings to \(path)", underlying: "\(error)")
+            throw DownloadError(.disk, ErrorPhrase(.unwrittenSettings, path), underlying: "\(error)")
         }
     }
 }

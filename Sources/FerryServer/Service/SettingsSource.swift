@@ -31,7 +31,7 @@ package struct SettingsSource: Service {
                 filePath: FilePath(path), allowMissing: true, pollInterval: pollInterval, logger: logger)
         } catch {
             throw DownloadError(
-                .invalidRequest, "the settings in \(path) cannot be read", suggestion: "Write one JSON object.",
+                .invalidRequest, ErrorPhrase(.unreadableSettings, path), suggestion: ErrorPhrase(.writeObject),
                 underlying: "\(error)", recovery: .needsUser)
         }
         let given = Dictionary(
@@ -105,7 +105,8 @@ package struct SettingsSource: Service {
             change.directory = reader.string(forKey: "directory")
             try settings.apply(change)
         } catch {
-            throw DownloadError(.invalidRequest, "a setting cannot be used: \(error.detail ?? error.title)")
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.unusableSetting, error.detail ?? error.title), recovery: .needsUser)
         }
         return settings
     }

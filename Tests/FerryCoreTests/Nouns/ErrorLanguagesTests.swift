@@ -119,7 +119,9 @@ struct ErrorLanguagesTests {
         let literal = try Regex(#"DownloadError\(\s*\.(\w+),\s*""#)
         let suggestion = try Regex(#"DownloadError\([^;{}]*suggestion:\s*""#)
         var seen = 0
-        for module in ["FerryCore", "FerryEngine", "Ferry", "FerryTerminal", "FerryCLI"] {
+        for module in [
+            "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer", "FerryTerminal", "FerryCLI",
+        ] {
             let files = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: module).path)
             for name in files where name.hasSuffix(".swift") {
                 let text = try String(contentsOf: root.appending(path: "\(module)/\(name)"), encoding: .utf8)

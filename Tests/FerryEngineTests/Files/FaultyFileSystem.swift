@@ -18,6 +18,10 @@ final class FaultyFileSystem: FileSystem {
     let kind: FileError.Kind
     /// Operations that this file system does not have.
     let missing: Set<Missing>
+    /// What lies below this directory is on another device.
+    let mount: FilePath?
+    /// It is the same device there, and yet nothing is renamed across.
+    let isBound: Bool
     private let state = Mutex(State())
 
     enum Missing: Sendable { case unnamed, renameWithoutReplacing, link, attributes, locks, directorySync, allocation }
@@ -27,7 +31,12 @@ final class FaultyFileSystem: FileSystem {
         var log: [String] = []
     }
 
-    init(_ fault: Fault = .none, kind: FileError.Kind = .io, missing: Set<Missing> = []) {
+    init(
+        _ fault: Fault = .none, kind: FileError.Kind = .io, missing: Set<Missing> = [], mount: FilePath? = nil,
+        isBound: Bool = false
+    ) {
+        self.mount = mount
+        self.isBound = isBound
         self.fault = fault
         self.kind = kind
         self.missing = missing
@@ -50,6 +59,14 @@ final class FaultyFileSystem: FileSystem {
         default: break
         }
         if let lacks, missing.contains(lacks) { throw FileError(operation, path, kind: .unsupported) }
+    }
+
+    private func isMounted(_ path: FilePath) -> Bool { mount.map { path.starts(with: $0) } ?? false }
+
+    func mounted(_ status: FileStatus, _ path: FilePath) -> FileStatus {
+        var status = status
+        if isMounted(path), !isBound { status.device ^= 1 << 40 }
+        return status
     }
 
     private let local = LocalFileSystem()
@@ -76,6 +93,7 @@ final class FaultyFileSystem: FileSystem {
     }
     func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) {
         try step(.rename, path, lacks: replacing ? nil : .renameWithoutReplacing)
+        if isMounted(from) != isMounted(path) { throw FileError(.rename, path, kind: .crossDevice) }
         try local.rename(from, to: path, replacing: replacing)
     }
     func unlink(_ path: FilePath) throws(FileError) {
@@ -92,7 +110,7 @@ final class FaultyFileSystem: FileSystem {
     }
     func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
         try step(.inspect, path)
-        return try local.status(path, followingLinks: followingLinks)
+        return mounted(try local.status(path, followingLinks: followingLinks), path)
     }
     func list(_ directory: FilePath) throws(FileError) -> [String] {
         try step(.list, directory)
@@ -161,7 +179,7 @@ final class FaultyFile: File {
     }
     func status() throws(FileError) -> FileStatus {
         try fileSystem.step(.inspect, path)
-        return try file.status()
+        return fileSystem.mounted(try file.status(), path)
     }
     func setMode(_ mode: UInt16) throws(FileError) {
         try fileSystem.step(.setMode, path)

@@ -24,6 +24,23 @@ struct BackendLifeTests {
         }
     }
 
+    @Test("moves what is there to another directory, before the end and after", arguments: BackendKind.allCases)
+    func relocated(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = home.manager()
+            let download = try await manager.download(home.request("/a"))
+            await home.shop.reach(1_000_000, download)
+            try await download.relocate(to: URL(filePath: home.shop.path("x")))
+            #expect(try await download.finished().path == home.shop.path("x/a"))
+            home.shop.expect(home.shop.path("x/a"), is: resource)
+            try await download.relocate(to: URL(filePath: home.shop.path("y")))
+            #expect(download.status.path == home.shop.path("y/a"))
+            home.shop.expect(home.shop.path("y/a"), is: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test("says what a download would be", arguments: BackendKind.allCases)
     func planned(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in

@@ -29,6 +29,9 @@ struct StoreChangeTests {
         try await StoreBench.run(kind) { bench in
             let file = AnnouncedFile(
                 path: bench.directory + "/x", stamp: FileStamp(device: 1, inode: 2, length: 3, modificationTime: 4))
+            let moved = FinishedDownload(
+                path: bench.directory + "/files/moved", totalBytes: 3, proof: .single, wasAlreadyComplete: false,
+                finalURL: "https://example.com/")
             var request = try StoreBench.request("https://other.example/z", to: .file("/elsewhere/z"))
             request.network.allowsMetered = false
             let changes: [[RowField]] = [
@@ -37,7 +40,7 @@ struct StoreChangeTests {
                 [.progress(completedBytes: 77, totalBytes: 88)], [.progress(completedBytes: 78, totalBytes: nil)],
                 [.request(request)], [.label("l")], [.label(nil)], [.userInfo(["k": "v"])], [.userInfo([:])],
                 [.attempts(3, retryAt: StoreBench.date(4))], [.attempts(0, retryAt: nil)], [.part("/p/x.part")],
-                [.part(nil)], [.announced(file)], [.announced(nil)], [],
+                [.part(nil)], [.announced(file)], [.announced(nil)], [.announced(file)], [.file(moved, file.stamp)], [],
                 [.label("one"), .state(.paused), .label("two"), .part("/q")],
             ]
             var row = try StoreBench.fullRow("a", downloads: bench.directory + "/files")

@@ -90,19 +90,28 @@ struct StoreReadingTests {
             let bare = try StoreBench.row(
                 "bare", -1,
                 request: StoredRequest.split(DownloadRequest(sources: [], destination: .part("/dl/x.part"))).stored)
-            try await bench.store.commit([.insert([rule, retry, failed, bare])])
+            // Its file was getting another name.
+            var moving = try StoreBench.row("moving", -2, state: .completed(.single))
+            moving.announced = AnnouncedFile(
+                path: "/dl/x", stamp: FileStamp(device: 1, inode: 2, length: 3, modificationTime: 4))
+            try await bench.store.commit([.insert([rule, retry, failed, bare, moving])])
             #expect(
                 try await bench.store.load() == [
                     IndexEntry(
                         id: "rule", key: QueueKey(priority: 2, position: 9), kind: .waitingForSlot,
                         network: NetworkRule(allowsMetered: false, allowsConstrained: true), host: "example.com",
-                        wakeAt: StoreBench.date(100)),
+                        session: "app", wakeAt: StoreBench.date(100)),
                     IndexEntry(
                         id: "retry", key: QueueKey(priority: 1, position: 0), kind: .waitingForSlot,
-                        host: "example.com", wakeAt: StoreBench.date(60)),
+                        host: "example.com", session: "app", wakeAt: StoreBench.date(60)),
                     IndexEntry(
-                        id: "failed", key: QueueKey(priority: 0, position: 0), kind: .failed, host: "example.com"),
-                    IndexEntry(id: "bare", key: QueueKey(priority: -1, position: 0), kind: .waitingForSlot),
+                        id: "failed", key: QueueKey(priority: 0, position: 0), kind: .failed, host: "example.com",
+                        session: "app"),
+                    IndexEntry(
+                        id: "bare", key: QueueKey(priority: -1, position: 0), kind: .waitingForSlot, session: "app"),
+                    IndexEntry(
+                        id: "moving", key: QueueKey(priority: -2, position: 0), kind: .completed, host: "example.com",
+                        session: "app", leavesJournal: true),
                 ])
         }
     }

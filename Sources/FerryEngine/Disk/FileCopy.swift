@@ -1,0 +1,42 @@
+import FerryCore
+
+/// Copies ranges of one open file to the same places of another, and reads back what has become of them.
+struct FileCopy {
+    let from: any File
+    let to: any File
+    /// Asked before each piece.
+    let goesOn: () -> Bool
+
+    enum Outcome: Sendable, Hashable {
+        /// On the disk, and the same.
+        case copied
+        /// What was read back is not what was written.
+        case differs
+        /// It was not to go on.
+        case stopped
+    }
+
+    private static let pieceBytes: ByteCount = 1 << 20
+
+    /// Copies, brings it to the disk, and compares. Blocks.
+    func copy(_ ranges: [Range<ByteCount>]) throws(FileError) -> Outcome {
+        for piece in Self.pieces(of: ranges) {
+            guard goesOn() else { return .stopped }
+            try to.write(try from.read(piece), at: piece.lowerBound)
+        }
+        try to.dataSync()
+        for piece in Self.pieces(of: ranges) {
+            guard goesOn() else { return .stopped }
+            guard try to.read(piece) == from.read(piece) else { return .differs }
+        }
+        return .copied
+    }
+
+    private static func pieces(of ranges: [Range<ByteCount>]) -> some Sequence<Range<ByteCount>> {
+        ranges.lazy.flatMap { range in
+            stride(from: range.lowerBound, to: range.upperBound, by: ByteCount.Stride(pieceBytes)).lazy.map { start in
+                start..<min(range.upperBound, start + pieceBytes)
+            }
+        }
+    }
+}

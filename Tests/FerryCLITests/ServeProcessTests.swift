@@ -1,0 +1,174 @@
+import AsyncHTTPClient
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Testing
+
+/// The daemon as a process of its own, found by the line that it writes when it listens.
+private struct ServeProcess: Sendable {
+    let process: FerryProcess
+    let line: ReadyLine
+
+    /// Starts it on the state in `place`, and waits for its line.
+    static func start(_ arguments: [String] = [], in place: Workplace) async throws -> ServeProcess {
+        let pipe = place.path("ready-\(UUID().uuidString.prefix(8))")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let process = try FerryProcess(
+            ["serve", "--port", "0", "--ready-fd", "7", "-d", place.path("downloads")] + arguments, in: place,
+            environment: [
+                "FERRY_STATE_DIR": place.path("state"), "FERRY_SOCKET": place.path("run/s"),
+                "FERRY_CONFIG": place.path("ferry.json"),
+            ], shell: "exec \"$@\" 7>'\(pipe)'", limit: 500)
+        let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
+            DispatchQueue.global().async {
+                // To its end: nobody else holds the other side.
+                continuation.resume(
+                    with: Result { try FileHandle(forReadingFrom: URL(filePath: pipe)).readToEnd() ?? Data() })
+            }
+        }
+        #expect(data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count == 2)
+        #expect(data.last == UInt8(ascii: "\n"))
+        return ServeProcess(process: process, line: try APICoding.decode(ReadyLine.self, from: data))
+    }
+
+    var listening: ReadyLine.Listening? { if case .listening(let listening) = line { listening } else { nil } }
+
+    /// Through its socket.
+    func ask(_ route: Route, id: String = "", body: (any Encodable & Sendable)? = nil) async throws -> Data {
+        let response = try await HTTPClient.shared.execute(
+            try request(route, id: id, body: body), timeout: .minutes(8))
+        #expect((200..<300).contains(Int(response.status.code)), "\(response.status)")
+        return Data(try await response.body.collect(upTo: 16 << 20).readableBytesView)
+    }
+
+    private func request(
+        _ route: Route, id: String = "", body: (any Encodable & Sendable)? = nil
+    ) throws -> HTTPClientRequest {
+        let socket = try #require(listening).socket.replacing("/", with: "%2F")
+        var request = HTTPClientRequest(url: "http+unix://\(socket)" + route.path(id: id))
+        request.method = .RAW(value: route.method.rawValue)
+        request.headers.add(name: "Content-Type", value: "application/json")
+        if let body { request.body = .bytes(ByteBuffer(bytes: try APICoding.encode(body))) }
+        return request
+    }
+
+    /// Reads its event stream until one fits.
+    func follow<Value: Sendable>(_ fits: (StreamEvent) -> Value?) async throws -> Value? {
+        let response = try await HTTPClient.shared.execute(try request(.events), timeout: .minutes(8))
+        var parser = EventStreamParser()
+        for try await buffer in response.body {
+            for sent in try parser.feed(buffer.readableBytesView) {
+                if let event = try StreamEvent(sent), let value = fits(event) { return value }
+            }
+        }
+        return nil
+    }
+}
+
+@Suite("The binary: serve", .timeLimit(.minutes(10))) struct ServeProcessTests {
+    @Test("says when it listens and where, answers there, and leaves in order at SIGTERM")
+    func ready() async throws {
+        let place = try Workplace()
+        let serve = try await ServeProcess.start(in: place)
+        let listening = try #require(serve.listening)
+        #expect(listening.pid == Int(serve.process.id))
+        #expect(listening.socket == place.path("run/s"))
+        let port = try #require(listening.port)
+        #expect(listening.addresses.contains("127.0.0.1:\(port)"))
+        #expect(listening.addresses.allSatisfy { $0.hasSuffix(":\(port)") })
+        let greeting = try APICoding.decode(Greeting.self, from: try await serve.ask(.greeting))
+        #expect(greeting.pid == listening.pid)
+        #expect(greeting.version == listening.version)
+        serve.process.signal(SIGTERM)
+        let outcome = try await serve.process.outcome()
+        #expect(outcome.code == 0, "\(outcome.error)")
+        #expect(outcome.lines == ["http://127.0.0.1:\(port)/"])
+        #expect(!FileManager.default.fileExists(atPath: listening.socket))
+    }
+
+    @Test("B9: a second one says on its descriptor and with its exit code that another runs; the first goes on")
+    func second() async throws {
+        let place = try Workplace()
+        let first = try await ServeProcess.start(in: place)
+        let second = try await ServeProcess.start(in: place)
+        guard case .failed(let body) = second.line else {
+            Issue.record("it listens")
+            return
+        }
+        #expect(body.error.code == .conflict)
+        #expect(body.error.message.contains("\(first.process.id)"))
+        #expect(try await second.process.outcome().code == 9)
+        _ = try await first.ask(.greeting)
+        first.process.signal(SIGINT)
+        #expect(try await first.process.outcome().code == 0)
+    }
+
+    @Test("a descriptor that is not open is said, and nothing is served")
+    func closedDescriptor() async throws {
+        let place = try Workplace()
+        let outcome = try await FerryProcess.run(
+            ["serve", "--port", "0", "--ready-fd", "93"], in: place,
+            environment: ["FERRY_STATE_DIR": place.path("state"), "FERRY_SOCKET": place.path("run/s")])
+        #expect(outcome.code == 2, "\(outcome.error)")
+        #expect(outcome.error.contains("descriptor 93"))
+        #expect(place.names == [])
+    }
+
+    @Test("killed with kill -9 in the middle, the next one goes on by itself with what was safe")
+    func killed() async throws {
+        let place = try Workplace()
+        let resource = Resource(size: 80 << 20, seed: 3)
+        try await OriginServer.with { server async throws -> Void in
+            server.serve("/a.bin", resource)
+            // More than is ever unsynced: the journal claims some of it by then.
+            server.script("/a.bin", [.stall(after: 72 << 20)])
+            let id = try await begin(server.url("/a.bin"), bytes: 70 << 20, in: place)
+            server.always("/a.bin", .honest)
+            let second = try await ServeProcess.start(in: place)
+            let path = try await end(of: id, in: second)
+            #expect(path == place.path("downloads/a.bin"))
+            let data = try await second.ask(.history, id: id.rawValue)
+            let kinds = try APICoding.decode(EventItems.self, from: data).items.map(\.event.kind)
+            let resumed = kinds.contains { kind in if case .resumed = kind { true } else { false } }
+            #expect(resumed)
+            second.process.signal(SIGTERM)
+            let outcome = try await second.process.outcome()
+            #expect(outcome.code == 0)
+        }
+        let comparison = resource.source.compare(file: place.path("downloads/a.bin"), size: resource.size)
+        #expect(comparison == .equal)
+    }
+
+    /// A daemon that is killed once so much of a download is there.
+    private func begin(_ url: String, bytes: Int64, in place: Workplace) async throws -> DownloadID {
+        let first = try await ServeProcess.start(in: place)
+        var new = NewDownload(urls: [url])
+        new.maxConnections = 1
+        let data = try await first.ask(.add, body: new)
+        _ = try await first.follow { (event: StreamEvent) -> Bool? in
+            guard case .progress(let batch) = event else { return nil }
+            return batch.contains { $0.progress.completedBytes >= bytes } ? true : nil
+        }
+        first.process.signal(SIGKILL)
+        _ = try await first.process.outcome()
+        return try APICoding.decode(ListedDownload.self, from: data).id
+    }
+
+    /// Where a download is once it has ended.
+    private func end(of id: DownloadID, in serve: ServeProcess) async throws -> String? {
+        try await serve.follow { (event: StreamEvent) -> String? in
+            switch event {
+            case .state(let download):
+                return download.id == id && download.status.state.isFinal ? download.status.path : nil
+            case .reset(let snapshot):
+                let ended = snapshot.items.first { $0.id == id && $0.status.state.isFinal }
+                return ended?.status.path
+            default: return nil
+            }
+        }
+    }
+}

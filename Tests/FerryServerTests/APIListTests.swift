@@ -1,0 +1,80 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import FerryServer
+
+@Suite("The list of the API", .timeLimit(.minutes(10)))
+struct APIListTests {
+    @Test("the list is filtered, searched, sorted and cut into pages by the store")
+    func listing() async throws {
+        try await DaemonRig.run { rig in
+            var downloads: [NewDownload] = []
+            for (index, name) in ["Beta.iso", "alpha.bin", "gamma_50%.txt", "Alpha2.bin"].enumerated() {
+                downloads.append(
+                    rig.new("/file/\(index + 1)k") {
+                        $0.name = name
+                        $0.startsPaused = true
+                        $0.label = index == 2 ? "Special" : nil
+                    })
+            }
+            _ = try await rig.ask(.add, body: NewDownloads(downloads))
+            func names(_ query: String) async throws -> [String] {
+                let reply = try await rig.ask(.list, query: query)
+                return try reply.shape(DownloadPage.self).items.map(\.status.name)
+            }
+            #expect(try await names("") == ["Beta.iso", "alpha.bin", "gamma_50%.txt", "Alpha2.bin"])
+            #expect(try await names("sort=name") == ["alpha.bin", "Alpha2.bin", "Beta.iso", "gamma_50%.txt"])
+            #expect(try await names("sort=name&order=desc&limit=2") == ["gamma_50%.txt", "Beta.iso"])
+            #expect(try await names("sort=queue&order=desc&limit=1") == ["Alpha2.bin"])
+            #expect(try await names("offset=1&limit=2") == ["alpha.bin", "gamma_50%.txt"])
+            #expect(try await names("search=ALPHA") == ["alpha.bin", "Alpha2.bin"])
+            #expect(try await names("search=special") == ["gamma_50%.txt"])
+            #expect(try await names("search=%25") == ["gamma_50%.txt"])
+            #expect(try await names("search=_5") == ["gamma_50%.txt"])
+            #expect(try await names("search=nothing").isEmpty)
+            #expect(try await names("state=paused").count == 4)
+            #expect(try await names("state=completed,failed").isEmpty)
+            let page = try await rig.ask(.list, query: "search=alpha&limit=1&offset=1").shape(DownloadPage.self)
+            #expect(page.total == 2)
+            #expect(page.offset == 1)
+            for bad in ["state=asleep", "sort=x", "limit=0", "nonsense=1"] {
+                #expect(try await rig.ask(.list, query: bad).status == 400)
+            }
+        }
+    }
+
+    @Test("downloads move within the list, also to a number")
+    func moving() async throws {
+        try await DaemonRig.run { rig in
+            var ids: [String] = []
+            for name in ["a", "b", "c", "d"] {
+                ids.append(
+                    try await rig.add(
+                        rig.new("/file/1k") {
+                            $0.name = name
+                            $0.startsPaused = true
+                        }
+                    ).id.rawValue)
+            }
+            func move(_ index: Int, _ to: MoveBody) async throws -> String {
+                let reply = try await rig.ask(.move, id: ids[index], body: to)
+                #expect(reply.status == 200, "\(reply.text)")
+                return try await rig.ask(.list).shape(DownloadPage.self).items.map(\.status.name).joined()
+            }
+            #expect(try await move(3, .first) == "dabc")
+            #expect(try await move(3, .last) == "abcd")
+            #expect(try await move(0, .after(ids[2])) == "bcad")
+            #expect(try await move(3, .before(ids[2])) == "bdca")
+            #expect(try await move(0, .index(1)) == "badc")
+            #expect(try await move(1, .index(2)) == "adbc")
+            #expect(try await move(0, .index(99)) == "dbca")
+            #expect(try await move(0, .index(0)) == "adbc")
+            #expect(try await rig.ask(.move, id: ids[0], body: MoveBody.before("none")).status == 404)
+        }
+    }
+}

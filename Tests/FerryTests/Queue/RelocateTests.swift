@@ -1,0 +1,218 @@
+import FerryTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Moving a download's files", .timeLimit(.minutes(10)))
+struct RelocateTests {
+    /// Another directory on the same file system, or on a real other one.
+    private func elsewhere(
+        _ shop: Workshop, isOther: Bool = false, _ body: (String) async throws -> Void
+    ) async throws {
+        let path = isOther ? "/dev/shm/ferry-\(UUID().uuidString)" : shop.directory + "/else/where"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await body(path)
+    }
+
+    /// Whether `/dev/shm` is a file system of its own here.
+    private static let hasOther: Bool = {
+        func device(_ path: String) -> UInt64? {
+            (try? LocalFileSystem().status(.init(path), followingLinks: true))?.device
+        }
+        guard let other = device("/dev/shm"), let own = device(FileManager.default.temporaryDirectory.path) else {
+            return false
+        }
+        return other != own && FileManager.default.isWritableFile(atPath: "/dev/shm")
+    }()
+    private static let places = hasOther ? [false, true] : [false]
+
+    private func names(_ directory: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
+    }
+
+    private func move(_ download: Download, to directory: String) async throws {
+        try await download.relocate(to: URL(filePath: directory))
+    }
+
+    @Test("one that runs goes on there with all of its bytes, and nothing stays here", arguments: places)
+    func running(isOther: Bool) async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop, isOther: isOther) { place in
+                let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
+                let manager = shop.kept()
+                let download = try await manager.download(try shop.single("/a"))
+                await shop.reach(6_000_000, download)
+                try await move(download, to: place)
+                let file = try await download.finished()
+                #expect(file.path == place + "/a")
+                shop.expect(file.path, is: resource)
+                #expect(shop.server.requests.last?.range == "bytes=6000000-11999999")
+                #expect(shop.files.filter { $0 != "else" } == [])
+                #expect(names(place) == ["a"])
+                #expect(download.request.destination == .directory(place))
+                let history = try await manager.history(of: download.id)
+                #expect(history.contains { $0.kind == .note("moved to \(place)") })
+                await manager.shutdown()
+            }
+        }
+    }
+
+    @Test("one that is paused stays paused, is found there after a relaunch, and goes on", arguments: places)
+    func paused(isOther: Bool) async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop, isOther: isOther) { place in
+                let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
+                let first = shop.kept()
+                let download = try await first.download(try shop.single("/a"))
+                await shop.reach(6_000_000, download)
+                await download.pause()
+                try await move(download, to: place)
+                #expect(download.status.state == .paused)
+                #expect(download.status.path == place + "/a")
+                #expect(names(place) == ["a.part", "a.part.ferry"])
+                await first.shutdown()
+                let second = shop.kept()
+                let again = try #require(try await second.download(id: download.id))
+                #expect(again.status.path == place + "/a")
+                #expect(await again.resume())
+                try await shop.expectAll([again], are: resource)
+                #expect(shop.server.requests.last?.range == "bytes=6000000-11999999")
+                #expect(names(place) == ["a"])
+                await second.shutdown()
+            }
+        }
+    }
+
+    @Test("one without bytes yet begins there")
+    func fresh() async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop) { place in
+                let resource = shop.serve(["/a"])
+                let manager = shop.kept()
+                let download = try await manager.download(try shop.single("/a") { $0.startsPaused = true })
+                try await move(download, to: place)
+                await download.resume()
+                try await shop.expectAll([download], are: resource)
+                #expect(names(place) == ["a"])
+                await manager.shutdown()
+            }
+        }
+    }
+
+    @Test("a finished one takes its file along, and is known there: removed there when asked", arguments: places)
+    func finished(isOther: Bool) async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop, isOther: isOther) { place in
+                let resource = shop.serve(["/a"])
+                let first = shop.kept()
+                let download = try await first.download(try shop.single("/a"))
+                _ = try await download.finished()
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+                try Data("mine".utf8).write(to: URL(filePath: place + "/a"))
+                try await move(download, to: place)
+                #expect(try await download.finished().path == place + "/a (1)")
+                shop.expect(place + "/a (1)", is: resource)
+                #expect(shop.files.filter { $0 != "else" } == [])
+                await first.shutdown()
+                let second = shop.kept()
+                let again = try #require(try await second.download(id: download.id))
+                #expect(again.status.path == place + "/a (1)")
+                #expect(again.status.name == "a (1)")
+                try await again.remove(deletingFile: true)
+                #expect(names(place) == ["a"])
+                await second.shutdown()
+            }
+        }
+    }
+
+    @Test("a finished file that is another by now, or is gone, is not moved")
+    func replaced() async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop) { place in
+                shop.serve(["/a"])
+                let manager = shop.kept()
+                let download = try await manager.download(try shop.single("/a"))
+                let file = try await download.finished()
+                try Data("mine".utf8).write(to: URL(filePath: file.path))
+                #expect(await shop.code { try await move(download, to: place) } == .conflict)
+                #expect(shop.text("a") == "mine")
+                try FileManager.default.removeItem(atPath: file.path)
+                #expect(await shop.code { try await move(download, to: place) } == .notFound)
+                #expect(names(place) == [])
+                #expect(download.status.path == file.path)
+                await manager.shutdown()
+            }
+        }
+    }
+
+    @Test("a directory that cannot be made moves nothing, and what ran goes on where it was")
+    func impossible() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(6_000_000, download)
+            try shop.write("in the way", to: "file")
+            #expect(await shop.code { try await move(download, to: shop.path("file/below")) } == .disk)
+            let file = try await download.finished()
+            #expect(file.path == shop.path("a"))
+            shop.expect(file.path, is: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("killed after a finished file got its new name, the list finds it at the next launch")
+    func cut() async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop) { place in
+                shop.serve(["/a"])
+                let first = shop.kept()
+                let download = try await first.download(try shop.single("/a"))
+                _ = try await download.finished()
+                let store = try await #require(first.scheduler).opened()
+                // What a move does before its last step, and no more.
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+                let stamp = try #require(try await store.row(download.id)?.published)
+                try await store.commit([
+                    .update(download.id, [.announced(AnnouncedFile(path: place + "/a", stamp: stamp))])
+                ])
+                try FileManager.default.moveItem(atPath: shop.path("a"), toPath: place + "/a")
+                await first.shutdown()
+                let second = shop.kept()
+                let again = try #require(try await second.download(id: download.id))
+                #expect(again.status.path == place + "/a")
+                #expect(try await again.finished().path == place + "/a")
+                try await again.remove(deletingFile: true)
+                #expect(names(place) == [])
+                await second.shutdown()
+            }
+        }
+    }
+
+    @Test("killed before a finished file got its new name, it is where it was")
+    func cutBefore() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let first = shop.kept()
+            let download = try await first.download(try shop.single("/a"))
+            _ = try await download.finished()
+            let store = try await #require(first.scheduler).opened()
+            let stamp = try #require(try await store.row(download.id)?.published)
+            try await store.commit([
+                .update(download.id, [.announced(AnnouncedFile(path: shop.path("else/a"), stamp: stamp))])
+            ])
+            await first.shutdown()
+            let second = shop.kept()
+            let again = try #require(try await second.download(id: download.id))
+            #expect(again.status.path == shop.path("a"))
+            await second.shutdown()
+            let third = shop.kept()
+            let row = try await #require(third.scheduler).opened().row(download.id)
+            #expect(row?.announced == nil)
+            await third.shutdown()
+        }
+    }
+}
