@@ -90,11 +90,19 @@ final class LiveDownload: Sendable {
         }
     }
 
+    func change(_ change: (inout DownloadRequest) -> Void) {
+        state.withLock { state in
+            change(&state.request)
+            state.revision = Revision.next()
+        }
+    }
+
     /// Its files are elsewhere now; without a path, nothing of it has a name.
     func moved(to name: String, path: String?) {
         state.withLock { state in
             state.status.name = name
             state.status.path = path
+            state.revision = Revision.next()
         }
     }
 
