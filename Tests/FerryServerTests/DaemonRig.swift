@@ -222,8 +222,33 @@ struct EventReader {
 
 /// Everything that was logged.
 final class LogBook: Sendable {
-    private let lines = Mutex<[String]>([])
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+    private struct State {
+        var lines: [String] = []
+        var waiting: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+    private let state = Mutex(State())
+    var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
+
+    /// Returns once a line has this text in it.
+    func wait(for text: String) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.lines.contains(where: { $0.contains(text) }) { return true }
+                state.waiting.append((text, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    private func add(_ line: String) {
+        let ready = state.withLock { state in
+            state.lines.append(line)
+            defer { state.waiting.removeAll { line.contains($0.text) } }
+            return state.waiting.filter { line.contains($0.text) }
+        }
+        for one in ready { one.continuation.resume() }
+    }
 
     struct Handler: LogHandler {
         let book: LogBook
@@ -238,14 +263,7 @@ final class LogBook: Sendable {
         }
 
         func log(event: LogEvent) {
-            book.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+            book.add("\(event.level) \(event.message) \(event.metadata ?? [:])")
         }
-    }
-}
-
-extension DaemonRig {
-    /// Waits for something that another process does; the suite's time limit ends it.
-    func wait(_ isThere: () -> Bool) async throws {
-        while !isThere() { try await Task.sleep(for: .milliseconds(10)) }
     }
 }

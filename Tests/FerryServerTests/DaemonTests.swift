@@ -167,6 +167,7 @@ struct DaemonTests {
                 _ = try await events.catchUp()
                 try #"{"maxConcurrentDownloads": 0}"#.write(
                     toFile: rig.place.settings, atomically: true, encoding: .utf8)
+                await rig.log.wait(for: "the settings were left as they are")
                 try #"{"maxConcurrentDownloads": 7}"#.write(
                     toFile: rig.place.settings, atomically: true, encoding: .utf8)
                 let new: SettingsBody = try await events.next { if case .settings(let new) = $0 { new } else { nil } }
@@ -203,8 +204,36 @@ struct DaemonTests {
         await #expect(throws: DownloadError.self) {
             try await DaemonRig.run(settings: "[]") { _ in Issue.record("it listens") }
         }
+        let bad = [
+            #"{"maxConcurrentDownloads": -1}"#, #"{"maxConcurrentDownloads": "7"}"#, #"{"rateLimit": "much"}"#,
+            #"{"onComplete": 5}"#, #"{"networkAssumption": "dear"}"#, #"{"directory": "relative"}"#,
+            #"{"retriesFailedAfter": "soon"}"#,
+        ]
+        for settings in bad {
+            await #expect(throws: DownloadError.self, "\(settings)") {
+                try await DaemonRig.run(settings: settings) { _ in Issue.record("it listens") }
+            }
+        }
         await #expect(throws: DownloadError.self) {
-            try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": -1}"#) { _ in Issue.record("it listens") }
+            try await DaemonRig.run {
+                $0.environment = ["FERRY_RATE_LIMIT": "much"]
+            } _: { _ in
+                Issue.record("it listens")
+            }
+        }
+    }
+
+    @Test("a whole number of seconds, a program alone and an empty variable are what they look like")
+    func plainSettings() async throws {
+        let file = #"{"retriesFailedAfter": 30, "onComplete": "/bin/true", "rateLimit": 9}"#
+        try await DaemonRig.run(settings: file) {
+            $0.environment = ["FERRY_MAX_CONCURRENT_DOWNLOADS": ""]
+        } _: { rig in
+            let settings = try await rig.ask(.settings).shape(SettingsBody.self)
+            #expect(settings.retriesFailedAfter == 30)
+            #expect(settings.rateLimit == 9)
+            #expect(settings.maxConcurrentDownloads == 3)
+            #expect(rig.daemon.settings.current.onComplete == ["/bin/true"])
         }
     }
 }

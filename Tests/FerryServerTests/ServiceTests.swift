@@ -97,9 +97,9 @@ struct ServiceTests {
     @Test("the app of a session is launched when events wait and it is away, with its session, and no shell")
     func launched() async throws {
         try await DaemonRig.run { rig in
-            let out = rig.directory + "/out"
+            let told = NamedPipe(rig.directory + "/out")
             let script = rig.directory + "/app"
-            try "#!/bin/sh\necho \"$FERRY_SESSION $1 $#\" >> '\(out)'\n".write(
+            try "#!/bin/sh\necho \"$FERRY_SESSION $1 $#\" > '\(told.path)'\n".write(
                 toFile: script, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
             let registration = SessionRegistration(
@@ -109,9 +109,8 @@ struct ServiceTests {
                 let added = try await rig.add(NewDownload(urls: [rig.url(name)]), session: "app")
                 _ = try await rig.reach("completed", added.id)
             }
-            try await rig.wait { FileManager.default.fileExists(atPath: out) }
             #expect(
-                try String(contentsOfFile: out, encoding: .utf8)
+                try await told.text()
                     == "app $(touch '\(rig.directory)/shell') 1\n")
             #expect(!FileManager.default.fileExists(atPath: rig.directory + "/shell"))
             let mode = try FileManager.default.attributesOfItem(atPath: rig.place.sessions)[.posixPermissions] as? Int
@@ -147,19 +146,18 @@ struct ServiceTests {
     func onComplete(completes: Bool) async throws {
         let out = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         let script = out + ".sh"
-        try "#!/bin/sh\nprintf %s \"$FERRY_PATH|$FERRY_SESSION\" > '\(out).new' && mv '\(out).new' '\(out)'\n".write(
+        try "#!/bin/sh\nprintf %s \"$FERRY_PATH|$FERRY_SESSION\" > '\(out)'\n".write(
             toFile: script, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
         defer { for path in [out, script] { try? FileManager.default.removeItem(atPath: path) } }
+        let told = completes ? NamedPipe(out) : nil
         try await DaemonRig.run {
             $0.flags["onComplete"] = script
         } _: { rig in
             if !completes { rig.origin.always("/file/1k", .status(404)) }
             let added = try await rig.add(NewDownload(urls: [rig.url("/file/1k")]))
             if completes {
-                try await rig.wait { FileManager.default.fileExists(atPath: out) }
-                #expect(
-                    try String(contentsOfFile: out, encoding: .utf8) == rig.downloads + "/1k|default")
+                #expect(try await told?.text() == rig.downloads + "/1k|default")
             } else {
                 _ = try await rig.ask(.cancel, id: added.id.rawValue)
                 #expect(!FileManager.default.fileExists(atPath: out))

@@ -10,6 +10,7 @@ extension Scheduler {
         await live.turn.take()
         defer { live.turn.give() }
         try checkMayAct(on: live)
+        if await isThere(live, directory) { return }
         if live.request.isStream { throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name)) }
         let spot = await standDown(live)
         defer { if let spot { comeBack(live, to: spot) } }
@@ -50,6 +51,16 @@ extension Scheduler {
         send(note, of: live.id)
         live.publish()
         told(live.id)
+    }
+
+    /// Whether it is in that directory already, whatever that is called.
+    private func isThere(_ live: LiveDownload, _ directory: String) async -> Bool {
+        guard let path = live.status.path, let slash = path.lastIndex(of: "/") else { return false }
+        let own = String(path[..<slash])
+        let environment = engine.environment(for: configuration)
+        return await environment.pool.run {
+            own == directory || PartFiles.isSameDirectory(own, directory, fileSystem: environment.fileSystem)
+        }
     }
 
     /// Copying is given up when the manager leaves.

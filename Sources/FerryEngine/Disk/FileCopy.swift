@@ -1,5 +1,13 @@
 import FerryCore
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// Copies ranges of one open file to the same places of another, and reads back what has become of them.
 struct FileCopy {
     let from: any File
@@ -27,7 +35,14 @@ struct FileCopy {
         try to.dataSync()
         for piece in Self.pieces(of: ranges) {
             guard goesOn() else { return .stopped }
-            guard try to.read(piece) == from.read(piece) else { return .differs }
+            let (written, read) = (try to.read(piece), try from.read(piece))
+            let isSame = written.withUnsafeBytes { one in
+                read.withUnsafeBytes { other in
+                    guard let left = one.baseAddress, let right = other.baseAddress else { return false }
+                    return one.count == other.count && memcmp(left, right, one.count) == 0
+                }
+            }
+            guard isSame else { return .differs }
         }
         return .copied
     }

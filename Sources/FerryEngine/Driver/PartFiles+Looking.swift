@@ -66,6 +66,16 @@ extension PartFiles {
         return (try? space.check(needed: needed + 1)).map { $0 == .enough } ?? true
     }
 
+    /// Whether two paths lead to one directory. Blocks.
+    package static func isSameDirectory(
+        _ one: String, _ other: String, fileSystem: any FileSystem = LocalFileSystem()
+    ) -> Bool {
+        guard let first = try? fileSystem.status(FilePath(one), followingLinks: true),
+            let second = try? fileSystem.status(FilePath(other), followingLinks: true)
+        else { return false }
+        return first.kind == .directory && first.isSameFile(as: second)
+    }
+
     /// How far a download is by its journal; `nil` when the journal there is not its own. Blocks.
     package static func held(
         at path: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()

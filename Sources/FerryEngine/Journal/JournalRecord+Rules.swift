@@ -11,6 +11,10 @@ extension JournalRecord {
             guard Self.isBareName(publishing.name) else { return "the announced name is not a bare name" }
             guard publishing.length >= 0 else { return "a negative length is announced" }
         }
+        for path in [moving?.part, movedFrom].compactMap(\.self)
+        where !path.hasPrefix("/") || !path.hasSuffix(DownloadPaths.partSuffix) || path.utf8.contains(0) {
+            return "a place to move to that is none"
+        }
         guard createdAt.isFinite, events.allSatisfy({ $0.time.isFinite }) else { return "a time that is none" }
         return claimProblem
     }

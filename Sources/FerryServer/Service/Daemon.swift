@@ -156,7 +156,7 @@ package final class Daemon: Sendable {
 extension Daemon {
     /// A line for each end: codes and identifiers, nothing that a server or a user said.
     fileprivate func log(_ event: DownloadEvent, _ session: String) {
-        var metadata: Logger.Metadata = ["id": "\(APIText.quote(event.id.rawValue))", "session": "\(session)"]
+        var metadata: Logger.Metadata = ["id": "\(event.id)", "session": "\(session)"]
         switch event.kind {
         case .completed(let file):
             metadata["bytes"] = "\(file.totalBytes)"

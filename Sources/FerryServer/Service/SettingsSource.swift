@@ -15,6 +15,7 @@ package struct SettingsSource: Service {
     private let file: ReloadingFileProvider<JSONSnapshot>
     private let base: DaemonSettings
     private let changed: @Sendable (DaemonSettings) async -> Void
+    private let logger: Logger
 
     /// Reads the file. Throws `invalidRequest` when that is no JSON object.
     ///
@@ -44,6 +45,7 @@ package struct SettingsSource: Service {
         ])
         base = defaults
         self.changed = changed
+        self.logger = logger
     }
 
     /// `maxConcurrentDownloads` as `MAX_CONCURRENT_DOWNLOADS`.
@@ -74,10 +76,15 @@ package struct SettingsSource: Service {
         try await reader.watchSnapshot { snapshots in
             var last = try? settings()
             for await snapshot in snapshots {
-                // One that cannot be meant changes nothing.
-                guard let new = try? Self.settings(base, snapshot), new != last else { continue }
-                last = new
-                await changed(new)
+                do throws(DownloadError) {
+                    let new = try Self.settings(base, snapshot)
+                    guard new != last else { continue }
+                    last = new
+                    await changed(new)
+                } catch {
+                    // One that cannot be meant changes nothing.
+                    logger.warning("the settings were left as they are", metadata: ["error": "\(error.message)"])
+                }
             }
         }
     }
@@ -85,28 +92,34 @@ package struct SettingsSource: Service {
     private static func settings(
         _ base: DaemonSettings, _ reader: ConfigSnapshotReader
     ) throws(DownloadError) -> DaemonSettings {
+        let reading = SettingsReading(reader: reader)
         var settings = base
         do {
-            settings.port = try DaemonSettings.checked(
-                reader.int(forKey: "port", default: base.port), 0...65_535, "port")
-            settings.servesLoopback = reader.bool(forKey: "loopback", default: base.servesLoopback)
-            settings.onComplete = reader.stringArray(forKey: "onComplete", default: base.onComplete)
-            settings.allowedDirectories = reader.stringArray(
-                forKey: "allowedDirectories", default: base.allowedDirectories
-            ).filter { $0.hasPrefix("/") }
+            if let port = try reading.int("port") {
+                settings.port = try DaemonSettings.checked(port, 0...65_535, "port")
+            }
+            if let flag = try reading.bool("loopback") { settings.servesLoopback = flag }
+            if let command = try reading.texts("onComplete") { settings.onComplete = command }
+            if let directories = try reading.texts("allowedDirectories") {
+                settings.allowedDirectories = directories.filter { $0.hasPrefix("/") }
+            }
             var change = SettingsChange()
-            if let count = reader.int(forKey: "maxConcurrentDownloads") { change.maxConcurrentDownloads = .set(count) }
-            if let rate = reader.int(forKey: "rateLimit") { change.rateLimit = .set(ByteCount(rate)) }
-            if let count = reader.int(forKey: "connectionsPerHost") { change.connectionsPerHost = .set(count) }
-            if let flag = reader.bool(forKey: "allowsMetered") { change.allowsMetered = .set(flag) }
-            if let flag = reader.bool(forKey: "allowsConstrained") { change.allowsConstrained = .set(flag) }
-            if let word = reader.string(forKey: "networkAssumption") { change.networkAssumption = .set(word) }
-            if let seconds = reader.double(forKey: "retriesFailedAfter") { change.retriesFailedAfter = .set(seconds) }
-            change.directory = reader.string(forKey: "directory")
+            if let count = try reading.int("maxConcurrentDownloads") { change.maxConcurrentDownloads = .set(count) }
+            if let rate = try reading.int("rateLimit") { change.rateLimit = .set(ByteCount(rate)) }
+            if let count = try reading.int("connectionsPerHost") { change.connectionsPerHost = .set(count) }
+            if let flag = try reading.bool("allowsMetered") { change.allowsMetered = .set(flag) }
+            if let flag = try reading.bool("allowsConstrained") { change.allowsConstrained = .set(flag) }
+            if let word = try reading.text("networkAssumption") { change.networkAssumption = .set(word) }
+            if let seconds = try reading.number("retriesFailedAfter") { change.retriesFailedAfter = .set(seconds) }
+            change.directory = try reading.text("directory")
             try settings.apply(change)
+        } catch let error as DownloadError {
+            throw error
         } catch {
+            let problem = error as? Problem
             throw DownloadError(
-                .invalidRequest, ErrorPhrase(.unusableSetting, error.detail ?? error.title), recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.unusableSetting, problem?.detail ?? problem?.title ?? "\(error)"),
+                recovery: .needsUser)
         }
         return settings
     }

@@ -61,6 +61,8 @@ struct JournalTests {
         record.label = "a/b\u{0}\u{7f}"
         record.userInfo = ["k": "{\"v\":1}"]
         record.session = "s"
+        record.moving = .init(part: "/there/文件.part", inode: .max)
+        record.movedFrom = "/here/文件.part"
         record.position = .max
         record.priority = .min
         record.headers = ["Accept": "*/*"]
@@ -203,6 +205,21 @@ struct JournalTests {
         record = testRecord()
         record.publishing = .init(name: name, device: 0, inode: 0, length: 0)
         #expect(try failureOfReading(record) == .torn(path))
+    }
+
+    @Test(
+        "B7: places to move to that cannot be a part file's are refused",
+        arguments: ["", "a.part", "/a", "/etc/passwd", "/a\0b.part"])
+    func places(path: String) throws {
+        var record = testRecord()
+        record.moving = .init(part: path, inode: 1)
+        #expect(record.problem != nil)
+        record.moving = nil
+        record.movedFrom = path
+        #expect(record.problem != nil)
+        record.movedFrom = "/a/b.part"
+        record.moving = .init(part: "/c/d.part", inode: 1)
+        #expect(record.problem == nil)
     }
 
     @Test("times that are no numbers are refused, not written")

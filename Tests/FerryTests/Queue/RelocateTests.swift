@@ -148,6 +148,30 @@ struct RelocateTests {
         }
     }
 
+    @Test("where it is already, under whatever name of the directory, nothing is moved")
+    func same() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a", "/b"], size: 12_000_000, [.stall(after: 6_000_000)])
+            shop.server.always("/b", .honest)
+            let link = shop.directory + "-link"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: shop.directory)
+            defer { try? FileManager.default.removeItem(atPath: link) }
+            let manager = shop.kept()
+            let done = try await manager.download(try shop.single("/b"))
+            _ = try await done.finished()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(6_000_000, download)
+            for place in [shop.directory, shop.directory + "/", link] {
+                try await move(download, to: place)
+                try await move(done, to: place)
+            }
+            #expect(shop.files == ["a.part", "a.part.ferry", "b"])
+            #expect(shop.asked == ["/b", "/a"])
+            await download.cancel()
+            await manager.shutdown()
+        }
+    }
+
     @Test("a directory that cannot be made moves nothing, and what ran goes on where it was")
     func impossible() async throws {
         try await Workshop.run { shop in

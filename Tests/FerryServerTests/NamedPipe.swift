@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+/// A pipe with a name, for what another process writes: whoever reads it waits for that, and not for a time.
+struct NamedPipe: Sendable {
+    let path: String
+
+    init(_ path: String) {
+        self.path = path
+        #expect(mkfifo(path, 0o600) == 0)
+    }
+
+    /// What the first process wrote that opened it, to its end.
+    func text() async throws -> String {
+        let path = path
+        let data: Data = try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result { try FileHandle(forReadingFrom: URL(filePath: path)).readToEnd() ?? Data() })
+            }
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
