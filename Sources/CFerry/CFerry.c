@@ -20,6 +20,13 @@ int ferry_spawn_closefrom(void *actions, int from) {
     return posix_spawn_file_actions_addclosefrom_np ? posix_spawn_file_actions_addclosefrom_np(actions, from) : 0;
 }
 
+extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path)
+    __attribute__((weak));
+
+int ferry_spawn_chdir(void *actions, const char *path) {
+    return posix_spawn_file_actions_addchdir_np ? posix_spawn_file_actions_addchdir_np(actions, path) : 0;
+}
+
 int ferry_route_socket(uint32_t groups) {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);

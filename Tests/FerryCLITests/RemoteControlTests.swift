@@ -142,12 +142,15 @@ import Testing
             home.server.serve("/bad", Self.resource)
             home.server.always("/bad", .status(451))
             try await home.run("add", "--paused", home.server.url("/a"), home.server.url("/bad"))
+            // On a terminal, so that it can be seen when it has begun to watch.
             let watch = try FerryProcess(
-                ["watch", "a", "bad", "--json"], in: home.place, environment: home.environment)
+                ["watch", "a", "bad", "--json"], in: home.place, environment: home.environment,
+                error: .terminal(columns: 200, lines: 24), shell: "exec \"$@\" >&2")
+            await watch.waitForTerminal("\"reset\"")
             try await home.run("resume", "all")
             let outcome = try await watch.outcome()
             #expect(outcome.code == 4)
-            let events = try FerryCLITests.objects(outcome.text)
+            let events = try FerryCLITests.objects(outcome.terminal.replacing("\r\n", with: "\n"))
             #expect(events.first?["event"] as? String == "reset")
             #expect(events.contains { $0["event"] as? String == "state" })
             let lines = try await home.ferry("watch", "a", "bad")

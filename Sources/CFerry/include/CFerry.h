@@ -80,5 +80,7 @@ extern const short ferry_SPAWN_SESSION_FLAGS;
 /// Closes every descriptor from this one on in the child, where the C library can (Glibc since 2.34); `actions` is a
 /// posix_spawn_file_actions_t.
 int ferry_spawn_closefrom(void *actions, int from);
+/// Lets a spawned program begin in this directory, where the C library can (glibc 2.29).
+int ferry_spawn_chdir(void *actions, const char *path);
 
 #endif

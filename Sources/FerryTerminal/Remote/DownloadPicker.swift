@@ -5,8 +5,8 @@ import FerryCore
 package enum DownloadPicker {
     /// Those that are meant, each once, in the order of the words.
     ///
-    /// Throws for a word that means none, or more than one; an identifier goes before the beginning of another, and that
-    /// before a name.
+    /// Throws for a word that means none, or more than one; a whole identifier goes before a name, and that before the
+    /// beginning of an identifier.
     package static func pick(
         _ words: [String], from all: [ListedDownload]
     ) throws(UsageError) -> [ListedDownload] {
@@ -26,9 +26,10 @@ package enum DownloadPicker {
         if let exact = all.first(where: { $0.id.rawValue == word }) { return exact }
         let beginning = all.filter { $0.id.rawValue.hasPrefix(word) }
         let named = all.filter { $0.status.name == word }
-        for found in [beginning, named] {
-            if found.count == 1 { return found[0] }
-            if found.count > 1, found == beginning || beginning.isEmpty { throw ambiguous(word, found) }
+        // Names first: a short one may be the beginning of many identifiers.
+        for found in [named, beginning] where !found.isEmpty {
+            if found.count > 1 { throw ambiguous(word, found) }
+            return found[0]
         }
         throw UsageError("no download is called \(word), and no identifier begins so; ferry list shows them")
     }

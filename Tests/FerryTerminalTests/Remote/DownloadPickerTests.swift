@@ -7,14 +7,15 @@ import Testing
     private let all: [ListedDownload] = [
         .sample("abc1", name: "one.iso"), .sample("abc2", name: "two.iso"), .sample("abc", name: "three.iso"),
         .sample("def1", name: "two.iso"), .sample("ghi", name: "abc1"), .sample("jkl", name: "abc"),
+        .sample("mno", name: "gh"),
     ]
 
     @Test(
         "an identifier, the beginning of just one, a name, or all",
         arguments: [
             (["abc"], ["abc"]), (["abc2"], ["abc2"]), (["d"], ["def1"]), (["one.iso"], ["abc1"]),
-            (["def1", "abc2", "de"], ["def1", "abc2"]), (["abc1"], ["abc1"]),
-            (["all"], ["abc1", "abc2", "abc", "def1", "ghi", "jkl"]),
+            (["def1", "abc2", "de"], ["def1", "abc2"]), (["abc1"], ["abc1"]), (["gh"], ["mno"]),
+            (["all"], ["abc1", "abc2", "abc", "def1", "ghi", "jkl", "mno"]),
         ])
     func picked(words: [String], ids: [String]) throws {
         #expect(try DownloadPicker.pick(words, from: all).map(\.id.rawValue) == ids)
