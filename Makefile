@@ -9,6 +9,7 @@ FILTER ?=
 ARGS ?=
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
+SHAREDIR := $(DESTDIR)$(PREFIX)/share
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
@@ -69,10 +70,17 @@ demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
 	@Scripts/demo
 
 # Under sudo, what `make release` built is installed as it is: root need not have Swift.
-install: ## Install the release binary (PREFIX=/usr/local DESTDIR=)
+install: ## Install the release binary, its manual pages and completions (PREFIX=/usr/local DESTDIR=)
 	@if [ -z "$$SUDO_USER" ] || [ ! -x .build/release/ferry ]; then $(MAKE) --no-print-directory release; fi
 	install -d '$(BINDIR)'
 	install -m 755 -s .build/release/ferry '$(BINDIR)/ferry'
+	install -d '$(SHAREDIR)/man/man1' '$(SHAREDIR)/bash-completion/completions'
+	install -d '$(SHAREDIR)/zsh/site-functions' '$(SHAREDIR)/fish/vendor_completions.d'
+	@Scripts/dependencies lint
+	Scripts/manual .build/release/ferry '$(SHAREDIR)/man/man1'
+	.build/release/ferry --generate-completion-script bash >'$(SHAREDIR)/bash-completion/completions/ferry'
+	.build/release/ferry --generate-completion-script zsh >'$(SHAREDIR)/zsh/site-functions/_ferry'
+	.build/release/ferry --generate-completion-script fish >'$(SHAREDIR)/fish/vendor_completions.d/ferry.fish'
 
 clean: ## Remove what was built and the benchmarks' data
 	rm -rf .build .build-tsan Bench/.build .build-bench Fuzz/.build

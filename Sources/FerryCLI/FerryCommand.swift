@@ -13,9 +13,23 @@ struct FerryCommand: ParsableCommand {
               ferry get https://example.com/large.iso
               ferry get -i list.txt -d downloads -j 4
               ferry plan https://example.com/large.iso
+              ferry add https://example.com/large.iso
+              ferry watch
             """,
         version: "ferry \(Program.version)",
-        subcommands: [GetCommand.self, PlanCommand.self, ServeCommand.self, ServiceCommand.self])
+        groupedSubcommands: [
+            CommandGroup(name: "Here and now", subcommands: [GetCommand.self, PlanCommand.self]),
+            CommandGroup(
+                name: "In the daemon",
+                subcommands: [
+                    AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
+                    ResumeCommand.self, CancelCommand.self, RemoveCommand.self, ClearCommand.self, MoveCommand.self,
+                    SetCommand.self, RelocateCommand.self, WebCommand.self,
+                ]),
+            CommandGroup(
+                name: "The daemon and this machine",
+                subcommands: [ServeCommand.self, ServiceCommand.self, DoctorCommand.self]),
+        ])
 
     /// Reads the arguments and does what they say; the parser's own exit codes become ours.
     static func main(arguments: [String]) async -> FerryTerminal.ExitCode {
@@ -29,6 +43,7 @@ struct FerryCommand: ParsableCommand {
             case let plan as PlanCommand: return await Program.plan(plan.options)
             case let serve as ServeCommand: return await serve.serve()
             case let service as ServiceCommand: return service.act()
+            case let remote as any RemoteCommand: return await remote.act()
             case var other:
                 try other.run()
                 return .done
@@ -39,8 +54,8 @@ struct FerryCommand: ParsableCommand {
                 return .done
             }
             let command = arguments.first { !$0.hasPrefix("-") } ?? ""
-            return Program.usage(
-                message(for: error), command: ["get", "plan", "serve", "service"].contains(command) ? command : "")
+            let isKnown = configuration.subcommands.contains { $0.configuration.commandName == command }
+            return Program.usage(message(for: error), command: isKnown ? command : "")
         }
     }
 }

@@ -93,7 +93,6 @@ extern const short ferry_SPAWN_SESSION_FLAGS;
 /// Closes every descriptor from this one on in the child, where the C library can (Glibc since 2.34); `actions` is a
 /// posix_spawn_file_actions_t.
 int ferry_spawn_closefrom(void *actions, int from);
-
 /// Has the child run in this directory, where the C library can (Glibc since 2.29); 0 or an errno, ENOSYS where it cannot.
 int ferry_spawn_chdir(void *actions, const char *directory);
 

@@ -25,6 +25,7 @@
                 posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
                 posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0)
                 posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
+                posix_spawn_file_actions_addchdir_np(&files, "/")
 
                 var attributes: posix_spawnattr_t?
                 posix_spawnattr_init(&attributes)

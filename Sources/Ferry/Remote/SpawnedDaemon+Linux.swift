@@ -16,7 +16,7 @@
         private let ready: Int32
 
         /// Starts a program in a new session, with default signals; its standard streams are `/dev/null`, descriptor 3 is
-        /// a pipe to us, and no other descriptor of ours is open in it.
+        /// a pipe to us, no other descriptor of ours is open in it, and it begins in `/`.
         static func spawn(
             _ words: [String], environment variables: [String: String]
         ) throws(Failure) -> SpawnedDaemon {
@@ -39,6 +39,8 @@
             posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0)
             posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
             _ = ferry_spawn_closefrom(&files, 4)
+            // Where the app is, is nothing to it: it must not keep a disk from being taken away.
+            _ = ferry_spawn_chdir(&files, "/")
 
             var attributes = posix_spawnattr_t()
             posix_spawnattr_init(&attributes)

@@ -61,7 +61,7 @@ extension API {
         let path = try await visit.body(AdoptBody.self).path
         guard path.hasPrefix("/") else {
             throw DownloadError(
-                .invalidRequest, "the path \(APIText.quote(path)) is not absolute", recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
         }
         return try await created(try await manager.adopt(path, for: visit.session), visit)
     }

@@ -36,7 +36,11 @@ package enum ErrorText {
 
     /// What a command line can do where the library has no words for it.
     private static func suggestion(for error: DownloadError) -> String? {
-        error.code == .conflict ? "choose another name with -o, or another rule with --on-conflict" : nil
+        switch error.code {
+        case .conflict: "choose another name with -o, or another rule with --on-conflict"
+        case .daemonUnavailable: "ferry add starts it, as does ferry serve"
+        default: nil
+        }
     }
 
     /// A URL as it can be typed; `nil` when its query is not shown, so that it would lead elsewhere.

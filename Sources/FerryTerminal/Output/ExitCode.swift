@@ -13,6 +13,7 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
     case disk = 8
     case conflict = 9
     case certificate = 10
+    case daemon = 11
     case interrupted = 130
     case terminated = 143
 
@@ -28,6 +29,9 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         case .disk, .diskFull: .disk
         case .conflict: .conflict
         case .certificate: .certificate
+        case .daemonUnavailable: .daemon
+        case .notFound: .usage
+        case .wrongState, .duplicate: .conflict
         default: .internal
         }
     }
@@ -40,7 +44,8 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
 
     /// The gravest first. A bad line in a list (`usage`) comes last: the rest of the list was fetched.
     package static let precedence: [ExitCode] = [
-        .interrupted, .terminated, .internal, .disk, .checksum, .remoteChanged, .certificate, .freshLink, .refused,
+        .interrupted, .terminated, .internal, .daemon, .disk, .checksum, .remoteChanged, .certificate, .freshLink,
+        .refused,
         .network, .conflict, .usage,
     ]
 
@@ -56,8 +61,9 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         case .remoteChanged: "the file on the server is no longer the one that was begun"
         case .checksum: "the file does not have the checksum it must have"
         case .disk: "disk: full, failing, or not writable"
-        case .conflict: "conflict: the name is taken, or another process has the download"
+        case .conflict: "conflict: the name is taken, another process has the download, or its state forbids it"
         case .certificate: "the server's certificate is not trusted"
+        case .daemon: "the daemon does not run, cannot be started, or is of another version"
         case .interrupted: "stopped by SIGINT; run it again to go on"
         case .terminated: "stopped by SIGTERM or SIGHUP; run it again to go on"
         }

@@ -8,6 +8,9 @@
         /// The limit of open files, for `getrlimit`.
         static var openFiles: Int32 { RLIMIT_NOFILE }
 
+        /// What opens addresses on the desktop.
+        static func opener(_ environment: [String: String]) -> String? { "/usr/bin/open" }
+
         static func setHandler(_ handler: @escaping Handler, in action: inout sigaction) {
             action.__sigaction_u.__sa_handler = handler
         }

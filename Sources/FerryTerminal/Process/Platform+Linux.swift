@@ -8,6 +8,13 @@
         /// The limit of open files, for `getrlimit`.
         static var openFiles: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
 
+        /// What opens addresses on the desktop; `nil` where there is none.
+        static func opener(_ environment: [String: String]) -> String? {
+            guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return nil }
+            let places = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
+            return places.map { $0 + "/xdg-open" }.first { access($0, X_OK) == 0 }
+        }
+
         static func setHandler(_ handler: @escaping Handler, in action: inout sigaction) {
             action.__sigaction_handler.sa_handler = handler
         }

@@ -36,7 +36,8 @@ package struct BarRenderer: Sendable {
         return Array(lines.suffix(height - 1))
     }
 
-    private func row(_ status: DownloadStatus, now: Date) -> BarRow {
+    /// The texts of a download's line.
+    func row(_ status: DownloadStatus, now: Date) -> BarRow {
         let progress = status.progress
         var row = BarRow(
             name: PrintableText.escape(status.name), fraction: progress.fraction,
@@ -67,7 +68,8 @@ package struct BarRenderer: Sendable {
             connections: "\(whole.connections)x")
     }
 
-    private func line(_ row: BarRow, _ layout: BarLayout) -> String {
+    /// A line in these columns.
+    func line(_ row: BarRow, _ layout: BarLayout) -> String {
         var line = DisplayWidth.pad(row.name, to: layout.name)
         if layout.bar > 0 { line += "  " + bar(row.fraction, columns: layout.bar) }
         if layout.percent > 0 {

@@ -41,6 +41,30 @@ struct BackendLifeTests {
         }
     }
 
+    @Test(
+        "keeps to a limit of its own once it is set, and to the old one when it is taken back",
+        arguments: BackendKind.allCases)
+    func limited(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let gate = Gate()
+            home.shop.serve(["/a", "/b"])
+            for path in ["/a", "/b"] { home.server.always(path, .hold(gate)) }
+            let manager = home.manager()
+            await manager.configure { $0.maxConcurrentDownloads = 1 }
+            let downloads = try await manager.download([home.request("/a"), home.request("/b")])
+            await gate.arrived(1)
+            await home.reach(downloads[0]) { $0 == .downloading }
+            #expect(downloads[1].status.state == .waiting(.slot))
+            await manager.configure { $0.maxConcurrentDownloads = 2 }
+            await gate.arrived(2)
+            await home.reach(downloads[1]) { $0 == .downloading }
+            gate.open()
+            for download in downloads { _ = try await download.finished() }
+            #expect(manager.configuration.maxConcurrentDownloads == 2)
+            await manager.shutdown()
+        }
+    }
+
     @Test("says what a download would be", arguments: BackendKind.allCases)
     func planned(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in

@@ -96,6 +96,23 @@ struct DaemonAppTests {
         }
     }
 
+    @Test("shares one daemon with others that start it at the same time")
+    func atOnce() async throws {
+        try await DaemonAppHome.run { home in
+            let apps = try (0..<4).map { _ in try home.app(delegate: "none") }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for app in apps { group.addTask { try await app.ask("activate") } }
+                try await group.waitForAll()
+            }
+            home.server.serve("/a", Resource(size: 50_000))
+            try await apps[0].ask("add", ["id": "a", "url": home.server.url("/a")])
+            for app in apps {
+                #expect(try await app.list().map(\.id) == ["a"])
+                try await app.close()
+            }
+        }
+    }
+
     @Test("starts the daemon when it does not run: in a session of its own, with nothing of the app's, and it stays")
     func starts() async throws {
         try await DaemonAppHome.run { home in
@@ -110,6 +127,7 @@ struct DaemonAppTests {
                     try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/fd/\($0)")
                 }
                 #expect(streams == ["/dev/null", "/dev/null", "/dev/null"])
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd") == "/")
             #endif
             await first.kill()
             gate.open()

@@ -1,8 +1,10 @@
 import FerryTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
+@testable import FerryEngine
 
 @Suite("A manager whose daemon is not there", .timeLimit(.minutes(10)))
 struct LostDaemonTests {
@@ -40,6 +42,29 @@ struct LostDaemonTests {
                 #expect(await shop.code { try await manager.activate() } == .daemonUnavailable)
                 await manager.shutdown()
             }
+        }
+    }
+
+    @Test("says that the daemon is of another version, and asks it for nothing more")
+    func otherVersion() async throws {
+        try await Workshop.run { shop in
+            let root = "/tmp/ferry-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            try FileManager.default.createDirectory(
+                atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            defer { try? FileManager.default.removeItem(atPath: root) }
+            let greeting = #"{"api":9,"minimum":8,"version":"9.1","pid":1,"session":"s","boot":"b"}"#
+            let stranger = try StrangeDaemon(socket: root + "/s", answer: greeting)
+            let manager = DownloadManager(place(root + "/s", binary: shop.path("ferry")))
+            do throws(DownloadError) {
+                try await manager.activate()
+                Issue.record("it was joined")
+            } catch {
+                #expect(error.code == .daemonUnavailable)
+                #expect(error.message.contains("9.1, API 9"))
+                #expect(error.suggestion == "Update Ferry.")
+            }
+            await manager.shutdown()
+            #expect(Set(stranger.asked) == ["GET /api/v1 HTTP/1.1"])
         }
     }
 
@@ -96,6 +121,25 @@ struct LostDaemonTests {
             await quiet.reach(.allTold)
             #expect(quiet.entries.map(\.call) == [.allTold])
             await next.shutdown()
+        }
+    }
+
+    @Test("lets calls wait for a daemon that was lost no longer than its patience")
+    func patience() async throws {
+        try await BackendHome.run(.daemon) { home in
+            let daemon = try #require(home.daemon)
+            var place = RemotePlace(identifier: "test", directory: home.shop.directory)
+            place.socket = daemon.socket
+            place.binary = "/nonexistent/ferry"
+            let clock = LeapingClock()
+            let manager = DownloadManager(
+                DownloadManager.Configuration(storage: .daemon(place)),
+                engine: EngineProvider(clock: clock) { EngineProvider().environment(for: $0) })
+            try await manager.activate()
+            try await daemon.stop()
+            clock.leaps(by: place.patience)
+            #expect(await home.shop.code { _ = try await manager.downloads() } == .daemonUnavailable)
+            await manager.shutdown()
         }
     }
 
@@ -191,4 +235,24 @@ extension DownloadManager {
         }
         return true
     }
+}
+
+/// A clock on which, from some moment on, each look is this much later than the last.
+private final class LeapingClock: EngineClock {
+    private let system = SystemClock()
+    private let state = Mutex((leap: Duration.zero, sum: Duration.zero))
+
+    func leaps(by leap: Duration) { state.withLock { $0.leap = leap } }
+
+    func now() -> Duration {
+        system.now()
+            + state.withLock { state in
+                state.sum += state.leap
+                return state.sum
+            }
+    }
+
+    func date() -> Date { system.date() }
+
+    func sleep(for duration: Duration) async throws { try await system.sleep(for: duration) }
 }

@@ -1,0 +1,20 @@
+import ArgumentParser
+import FerryTerminal
+
+/// `ferry remove`: off the list.
+struct RemoveCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Take downloads off the list; those that have not ended are cancelled.")
+
+    @Argument(help: ArgumentHelp("Identifiers, their beginnings, names, or all.", valueName: "download"))
+    var downloads: [String]
+
+    @Flag(help: "Delete finished files too.")
+    var deleteFile = false
+
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json) { try await $0.remove(downloads, deletingFile: deleteFile) }
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import FerryTerminal
+
+/// `ferry set`: settings of the daemon or of downloads.
+struct SetCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Show or change settings: of the daemon, or of downloads that are named first.",
+        discussion: """
+            Of the daemon: \(SetPlanner.daemonNames.joined(separator: ", ")). Of a download: \
+            \(SetPlanner.downloadNames.joined(separator: ", ")).
+
+            EXAMPLES:
+              ferry set metered=off max-concurrent=2 limit=5MB
+              ferry set large.iso priority=high limit=none
+            """)
+
+    @Argument(help: ArgumentHelp("Downloads, and settings as NAME=VALUE.", valueName: "word"))
+    var words: [String] = []
+
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json) { try await $0.set(words) }
+    }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+import FerryTerminal
+
+/// `ferry watch`: what runs, live.
+struct WatchCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Watch downloads live; with some named, until these have ended.",
+        discussion: """
+            On a terminal: up and down select, p pauses, r resumes, c cancels, + and - change the daemon's limit, q quits.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Identifiers, their beginnings, names; all when none is given.", valueName: "download"))
+    var downloads: [String] = []
+
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json) { try await $0.watch(downloads) }
+    }
+}

@@ -1,0 +1,108 @@
+package import Ferry
+package import FerryAPI
+import FerryCore
+
+/// What the doctor makes of what was found. Pure.
+package enum DoctorPolicy {
+    /// `limit` is `nil` for no limit.
+    package static func openFiles(_ limit: Int?) -> DoctorCheck {
+        guard let limit else { return DoctorCheck("open files", .ok, "no limit") }
+        if limit >= 1024 { return DoctorCheck("open files", .ok, "\(limit)") }
+        return DoctorCheck(
+            "open files", limit >= 64 ? .warning : .problem, "only \(limit): fewer downloads and connections at a time",
+            advice: "raise it with ulimit -n")
+    }
+
+    /// What is known of a directory.
+    package struct Directory: Sendable, Hashable {
+        package var isThere: Bool
+        package var isWritable: Bool
+        /// Others may change what is in it.
+        package var isOpen: Bool
+        package var freeBytes: ByteCount?
+
+        package init(isThere: Bool, isWritable: Bool, isOpen: Bool, freeBytes: ByteCount?) {
+            self.isThere = isThere
+            self.isWritable = isWritable
+            self.isOpen = isOpen
+            self.freeBytes = freeBytes
+        }
+    }
+
+    /// Where downloads go.
+    package static func downloads(_ path: String, _ found: Directory) -> DoctorCheck {
+        guard found.isThere else {
+            return DoctorCheck("downloads", .ok, "\(path) is not there yet; it is made when it is needed")
+        }
+        guard found.isWritable else {
+            return DoctorCheck(
+                "downloads", .problem, "\(path) cannot be written to",
+                advice: "change its permissions, or set another one: ferry set dir=DIR")
+        }
+        let free = found.freeBytes.map { ", \(ByteText.size($0)) free" } ?? ""
+        guard found.freeBytes ?? .max >= 1_000_000_000 else {
+            return DoctorCheck("downloads", .warning, path + free, advice: "make room: downloads wait when it is full")
+        }
+        return DoctorCheck("downloads", .ok, path + free)
+    }
+
+    /// Where the daemon keeps its list.
+    package static func state(_ path: String, _ found: Directory) -> DoctorCheck {
+        guard found.isThere else { return DoctorCheck("state", .ok, "\(path) is not there yet") }
+        guard found.isWritable else {
+            return DoctorCheck("state", .problem, "\(path) cannot be written to", advice: "make it this user's")
+        }
+        guard !found.isOpen else {
+            return DoctorCheck(
+                "state", .problem, "others may write to \(path)", advice: "take that right from them: chmod go-w")
+        }
+        return DoctorCheck("state", .ok, path)
+    }
+
+    /// How the daemon was found.
+    package enum Found: Sendable, Hashable {
+        case answers(Greeting)
+        /// Nobody answers there.
+        case silent
+        case failure(DownloadError)
+    }
+
+    /// - Parameter version: This program's.
+    package static func daemon(_ socket: String, _ found: Found, version: String) -> DoctorCheck {
+        switch found {
+        case .answers(let greeting) where greeting.version == version:
+            return DoctorCheck("daemon", .ok, "process \(greeting.pid), version \(greeting.version), at \(socket)")
+        case .answers(let greeting):
+            return DoctorCheck(
+                "daemon", .warning, "process \(greeting.pid) has version \(greeting.version), this program \(version)",
+                advice: "stop the old one; the next ferry add starts the new one")
+        case .silent:
+            return DoctorCheck("daemon", .ok, "does not run; ferry add starts it")
+        case .failure(let error):
+            return DoctorCheck("daemon", .problem, error.message, advice: error.suggestion)
+        }
+    }
+
+    /// What the environment says of proxies.
+    package static func proxy(_ environment: [String: String]) -> DoctorCheck {
+        do throws(TextError) {
+            _ = try ProxySettings(environment: environment)
+        } catch { return DoctorCheck("proxy", .problem, error.message, advice: "correct the variable, or unset it") }
+        let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
+        let set = names.filter { !(environment[$0] ?? "").isEmpty }
+        return DoctorCheck("proxy", .ok, set.isEmpty ? "none" : "from " + set.joined(separator: ", "))
+    }
+
+    /// Where certificates of authorities are looked for, in this order.
+    package static let authorities = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+    ]
+
+    /// - Parameter readable: The file of authorities that can be read; `nil` for none.
+    package static func certificates(_ readable: String?) -> DoctorCheck {
+        if let readable { return DoctorCheck("certificates", .ok, readable) }
+        return DoctorCheck(
+            "certificates", .problem, "no file of trusted authorities: nothing can be had over https",
+            advice: "install ca-certificates, or name a file with --ca-file")
+    }
+}

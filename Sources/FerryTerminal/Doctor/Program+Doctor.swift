@@ -1,0 +1,60 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+
+extension Program {
+    /// `ferry doctor`: looks at this machine, changes nothing.
+    ///
+    /// - Parameters:
+    ///   - state: Where a daemon would keep its list.
+    ///   - downloads: Where files go when no daemon says otherwise.
+    package static func doctor(state: String, downloads: String, json: Bool) async -> ExitCode {
+        let environment = ProcessInfo.processInfo.environment
+        let found = await daemon()
+        var directory = downloads
+        if case .answers(let greeting) = found.0, greeting.api == FerryAPI.version,
+            let settings = try? await found.1.send(DaemonCall(.settings), as: SettingsBody.self)
+        {
+            directory = settings.directory
+        }
+        let report = DoctorReport([
+            DoctorPolicy.openFiles(OpenFileLimit.current),
+            DoctorPolicy.downloads(directory, look(directory)),
+            DoctorPolicy.state(state, look(state)),
+            DoctorPolicy.daemon(found.1.socket, found.0, version: version),
+            DoctorPolicy.proxy(environment),
+            DoctorPolicy.certificates(
+                DoctorPolicy.authorities.first { FileManager.default.isReadableFile(atPath: $0) }),
+        ])
+        let console = Console(StandardWriter())
+        if json {
+            console.result(JSONShape.line(report) + "\n")
+        } else {
+            for line in report.lines { console.result(line + "\n") }
+        }
+        await console.drained()
+        return report.exitCode
+    }
+
+    private static func daemon() async -> (DoctorPolicy.Found, DaemonClient) {
+        let socket = DaemonSocket.path()
+        let client = DaemonClient(socket: socket, session: FerryAPI.defaultSession)
+        do throws(DownloadError) { try DaemonSocket.check(socket) } catch { return (.failure(error), client) }
+        do throws(DaemonFailure) { return (.answers(try await client.greet()), client) } catch {
+            if case .unreachable = error { return (.silent, client) }
+            return (.failure(error.error(socket: socket)), client)
+        }
+    }
+
+    private static func look(_ path: String) -> DoctorPolicy.Directory {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            return DoctorPolicy.Directory(isThere: false, isWritable: false, isOpen: false, freeBytes: nil)
+        }
+        let free = try? FileManager.default.attributesOfFileSystem(forPath: path)[.systemFreeSize] as? NSNumber
+        return DoctorPolicy.Directory(
+            isThere: true, isWritable: access(path, W_OK | X_OK) == 0, isOpen: status.st_mode & 0o022 != 0,
+            freeBytes: free?.int64Value)
+    }
+}

@@ -1,0 +1,94 @@
+package import Ferry
+package import Foundation
+
+/// The words of `ferry add`.
+package struct AddOptions: Sendable, Hashable {
+    /// What it has in common with `ferry get`.
+    package var get = GetOptions()
+    package var isPaused = false
+    /// When it may begin, as ``TimeWord`` reads it.
+    package var at: String?
+    package var label: String?
+    /// `low`, `normal`, `high` or a number.
+    package var priority: String?
+    /// `on` or `off`; `nil` follows the daemon.
+    package var metered: String?
+    /// Add another one where the same URL is listed.
+    package var again = false
+
+    package init() {}
+}
+
+/// Turns the words of `ferry add` into requests: pure but for what it asks of its ``PlanningWorld``.
+package enum AddPlanner {
+    package struct Plan: Sendable {
+        package var requests: [DownloadRequest]
+        /// Lines of lists that cannot be used; the rest is added.
+        package var badLines: [String]
+    }
+
+    /// The plan; all places in it are absolute, and directories are made.
+    ///
+    /// - Parameters:
+    ///   - directory: Where files go that no option gives a place, absolute.
+    ///   - absolute: Makes a path absolute, by the working directory.
+    package static func plan(
+        _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, calendar: Calendar,
+        absolute: (String) -> String = OwnProgram.absolute
+    ) throws(UsageError) -> Plan {
+        var get = options.get
+        guard get.output != "-" else { throw UsageError("-o -: the daemon has no standard output; use ferry get") }
+        get.directory = get.directory.map(absolute)
+        var inner = world
+        // Where they go is known only below.
+        inner.prepareDirectory = { _ in }
+        let plan = try GetPlanner.plan(get, world: inner)
+        let start = try options.at.map { text throws(UsageError) in
+            try TimeWord.parse(text, now: now, calendar: calendar)
+        }
+        let priority = try options.priority.map { text throws(UsageError) in
+            try SetPlanner.priority(("--priority", text))
+        }
+        let metered = try options.metered.map { text throws(UsageError) in try SetPlanner.flag(("--metered", text)) }
+        var requests: [DownloadRequest] = []
+        for item in plan.items {
+            guard case .request(var request) = item else {
+                throw UsageError("ferry add takes URLs and part files, no directories")
+            }
+            request.destination = try place(request.destination, directory, absolute)
+            request.startsPaused = options.isPaused
+            request.notBefore = start
+            request.label = options.label
+            if let priority { request.priority = DownloadPriority(rawValue: priority) }
+            request.network.allowsMetered = metered
+            // The limit is this download's: the process of the command fetches nothing.
+            request.rateLimit = plan.configuration.rateLimit
+            if options.again { request.onDuplicate = .addAnother }
+            requests.append(request)
+        }
+        for made in Set(requests.compactMap { Self.directory(of: $0.destination) }).sorted() {
+            try world.prepareDirectory(made)
+        }
+        return Plan(requests: requests, badLines: plan.badLines)
+    }
+
+    private static func place(
+        _ destination: DownloadRequest.Destination, _ directory: String, _ absolute: (String) -> String
+    ) throws(UsageError) -> DownloadRequest.Destination {
+        switch destination {
+        case .directory(".", let name): .directory(directory, name: name)
+        case .directory(let given, let name): .directory(absolute(given), name: name)
+        case .file(let path): .file(Paths.join(directory, path))
+        case .part(let path): .part(absolute(path))
+        case .stream: throw UsageError("-o -: the daemon has no standard output; use ferry get")
+        }
+    }
+
+    private static func directory(of destination: DownloadRequest.Destination) -> String? {
+        switch destination {
+        case .directory(let directory, _): directory
+        case .file(let path): Paths.parent(of: path)
+        case .part, .stream: nil
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package import FerryAPI
+import FerryCore
+
+/// All about one download, for a person: one fact a line, then what happened to it, with the reasons.
+package enum DownloadFacts {
+    package static func lines(_ detail: DownloadDetail, events: [EventBody]) -> [String] {
+        let download = detail.download
+        let progress = download.status.progress
+        var facts: [(name: String, value: String?)] = [
+            ("id", download.id.rawValue),
+            ("name", download.status.name),
+            ("state", state(download)),
+            ("done", ByteText.progress(completed: progress.completedBytes, total: progress.totalBytes)),
+        ]
+        if download.status.state == .downloading {
+            facts += [
+                ("speed", ByteText.rate(progress.bytesPerSecond)),
+                ("time left", ByteText.duration(progress.timeRemaining)),
+                ("connections", "\(progress.connections) of up to \(download.maxConnections)"),
+            ]
+        }
+        facts += [
+            ("file", download.status.path ?? download.directory),
+            ("url", download.url),
+        ]
+        facts += detail.sources.dropFirst().map { ("mirror", $0) }
+        facts += [
+            ("answered by", detail.response.finalURL),
+            ("type", detail.response.type),
+            ("validator", download.validator),
+            ("checksum", download.checksum),
+            ("headers", detail.headers.isEmpty ? nil : detail.headers.joined(separator: ", ")),
+            ("limit", download.rateLimit.map { ByteText.size($0) + "/s" }),
+            ("priority", download.priority == .normal ? nil : priority(download.priority)),
+            ("metered", download.network.allowsMetered.map { $0 ? "allowed" : "not allowed" }),
+            ("label", download.label),
+            ("session", download.session == FerryAPI.defaultSession ? nil : download.session),
+            ("added", Timestamp.text(download.addedAt)),
+            ("ended", download.endedAt.map(Timestamp.text)),
+        ]
+        var lines = facts.compactMap { fact in
+            fact.value.map { DisplayWidth.pad(fact.name + ":", to: 13) + PrintableText.escape($0) }
+        }
+        if !events.isEmpty { lines.append("") }
+        lines += events.map { body in
+            Timestamp.text(body.event.date) + "  "
+                + PrintableText.escape(EventSentence.text(body.event.kind, in: .english))
+        }
+        return lines
+    }
+
+    private static func state(_ download: ListedDownload) -> String {
+        switch download.status.state {
+        case .failed(let error): "failed: " + ErrorText.line(error, name: "")
+        case .completed(let proof): "completed, proof: \(proof.rawValue)"
+        case .waiting(.retry(let date)), .waiting(.notBefore(let date)):
+            DownloadTable.state(download) + ", until " + Timestamp.text(date)
+        default: DownloadTable.state(download)
+        }
+    }
+
+    static func priority(_ priority: DownloadPriority) -> String {
+        switch priority {
+        case .low: "low"
+        case .normal: "normal"
+        case .high: "high"
+        default: "\(priority.rawValue)"
+        }
+    }
+}
+
+/// All about one download as one line of JSON: the API's shape, with `events` beside it.
+package struct ShownDownload: Encodable, Sendable {
+    package var detail: DownloadDetail
+    package var events: [EventBody]
+
+    package init(_ detail: DownloadDetail, events: [EventBody]) {
+        self.detail = detail
+        self.events = events
+    }
+
+    private enum CodingKeys: String, CodingKey { case events }
+
+    package func encode(to encoder: any Encoder) throws {
+        try detail.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(events, forKey: .events)
+    }
+}

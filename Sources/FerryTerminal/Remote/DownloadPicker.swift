@@ -1,0 +1,43 @@
+package import FerryAPI
+import FerryCore
+
+/// Which downloads the words of a command mean: an identifier, the beginning of just one, a name, or `all`. Pure.
+package enum DownloadPicker {
+    /// Those that are meant, each once, in the order of the words.
+    ///
+    /// Throws for a word that means none, or more than one; a whole identifier goes before a name, and that before the
+    /// beginning of an identifier.
+    package static func pick(
+        _ words: [String], from all: [ListedDownload]
+    ) throws(UsageError) -> [ListedDownload] {
+        if words == ["all"] { return all }
+        var picked: [ListedDownload] = []
+        var seen: Set<DownloadID> = []
+        for word in words {
+            let one = try one(word, from: all)
+            if seen.insert(one.id).inserted { picked.append(one) }
+        }
+        return picked
+    }
+
+    /// The one that a word means.
+    package static func one(_ word: String, from all: [ListedDownload]) throws(UsageError) -> ListedDownload {
+        guard !word.isEmpty else { throw UsageError("an empty text names no download") }
+        if let exact = all.first(where: { $0.id.rawValue == word }) { return exact }
+        let beginning = all.filter { $0.id.rawValue.hasPrefix(word) }
+        let named = all.filter { $0.status.name == word }
+        // Names first: a short one may be the beginning of many identifiers.
+        for found in [named, beginning] where !found.isEmpty {
+            if found.count > 1 { throw ambiguous(word, found) }
+            return found[0]
+        }
+        throw UsageError("no download is called \(word), and no identifier begins so; ferry list shows them")
+    }
+
+    private static func ambiguous(_ word: String, _ found: [ListedDownload]) -> UsageError {
+        let shown = found.prefix(3).map { "\($0.id.rawValue) (\($0.status.name))" }.joined(separator: ", ")
+        return UsageError(
+            "\(word) means \(found.count) downloads: \(shown)\(found.count > 3 ? ", …" : ""); give more of the identifier"
+        )
+    }
+}

@@ -1,0 +1,38 @@
+package import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+
+/// Commands that talk with the daemon.
+extension Program {
+    /// Runs one, and tells what it ends with.
+    ///
+    /// - Parameters:
+    ///   - command: Its word, for what is said about wrong words.
+    ///   - starts: Whether a daemon that does not run is started.
+    package static func remote(
+        _ command: String, json: Bool, starts: Bool = false,
+        _ body: (RemoteRun) async throws -> ExitCode
+    ) async -> ExitCode {
+        let console = Console(StandardWriter())
+        let code: ExitCode
+        do {
+            let link = try await RemoteLink.open(starts: starts)
+            let width = isatty(1) == 1 ? TerminalSize.current(1).columns : nil
+            code = try await body(RemoteRun(link, console: console, json: json, width: width))
+        } catch let error as UsageError {
+            code = usage(error.message, command: command)
+        } catch let error as DownloadError {
+            if json { console.result(JSONShape.line(Failure(error: ErrorBody(error))) + "\n") }
+            console.message("ferry: " + ErrorText.line(error, name: ""))
+            code = ExitCode.of(error)
+        } catch {
+            console.message("ferry: " + PrintableText.escape("\(error)"))
+            code = .internal
+        }
+        await console.drained()
+        return code
+    }
+
+    private struct Failure: Encodable { var error: ErrorBody }
+}

@@ -1,0 +1,133 @@
+import Ferry
+import FerryAPI
+import FerryCore
+
+/// What is done with downloads.
+extension RemoteRun {
+    /// An action on downloads that are named.
+    package enum Action: String, Sendable, Hashable {
+        case pause, resume, cancel
+
+        fileprivate var done: String {
+            switch self {
+            case .pause: "paused"
+            case .resume: "resumed"
+            case .cancel: "cancelled"
+            }
+        }
+        fileprivate var action: DownloadAction {
+            switch self {
+            case .pause: .pause
+            case .resume: .resume
+            case .cancel: .cancel
+            }
+        }
+    }
+
+    /// `ferry pause`, `resume`, `cancel`.
+    package func act(_ action: Action, on words: [String]) async throws -> ExitCode {
+        let chosen = try await pick(words)
+        let isAll = words == ["all"]
+        switch action {
+        case .pause, .resume:
+            // At once: one after the other would start those that wait behind each that is paused.
+            let allowed = chosen.filter { $0.status.state.actions.contains(action.action) }
+            if !allowed.isEmpty {
+                let route: Route = action == .pause ? .pauseMany : .resumeMany
+                let body = SelectionBody(ids: allowed.map(\.id.rawValue))
+                _ = try await link.ask(route, body: body, as: CountBody.self)
+            }
+            let now = Dictionary(try await link.downloads().map { ($0.id, $0) }) { first, _ in first }
+            for one in chosen {
+                let isDone = allowed.contains { $0.id == one.id }
+                if isDone || !isAll { report(action, now[one.id] ?? one, isDone: isDone) }
+            }
+        case .cancel:
+            // Those that wait first: else each would start when one that runs has gone.
+            for one in chosen.reversed() {
+                let answer = try await link.ask(.cancel, id: one.id.rawValue, as: ActionBody.self)
+                if answer.changed || !isAll { report(action, answer.download, isDone: answer.changed) }
+            }
+        }
+        return .done
+    }
+
+    private func report(_ action: Action, _ download: ListedDownload, isDone: Bool) {
+        if json { return say(download) }
+        let name = PrintableText.escape(download.status.name)
+        say(isDone ? "\(action.done): \(name)" : "unchanged: \(name) (\(DownloadTable.state(download)))")
+    }
+
+    /// `ferry remove`.
+    package func remove(_ words: [String], deletingFile: Bool) async throws -> ExitCode {
+        let query = deletingFile ? [(name: "deleteFile", value: "true")] : []
+        for one in try await pick(words).reversed() {
+            try await link.tell(.remove, id: one.id.rawValue, query: query)
+            if json { say(one) } else { say(PrintableText.escape("removed: \(one.status.name)")) }
+        }
+        return .done
+    }
+
+    /// `ferry clear`.
+    package func clear(_ which: String, deletingFiles: Bool) async throws -> ExitCode {
+        guard let which = ClearBody.Which(rawValue: which) else {
+            let known = ClearBody.Which.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("\(which) cannot be cleared; there are \(known)")
+        }
+        let count = try await link.ask(.clear, body: ClearBody(which, deleteFiles: deletingFiles), as: CountBody.self)
+        if json { say(count) } else { say("removed: \(count.changed) download\(count.changed == 1 ? "" : "s")") }
+        return .done
+    }
+
+    /// `ferry move`.
+    package func move(_ word: String, to words: [String]) async throws -> ExitCode {
+        let place = try MovePlanner.place(words)
+        let all = try await link.downloads()
+        let one = try DownloadPicker.one(word, from: all)
+        let body: MoveBody =
+            switch place {
+            case .first: .first
+            case .last: .last
+            case .before(let other): .before(try DownloadPicker.one(other, from: all).id.rawValue)
+            case .after(let other): .after(try DownloadPicker.one(other, from: all).id.rawValue)
+            case .index(let index): .index(index)
+            }
+        let answer = try await link.ask(.move, id: one.id.rawValue, body: body, as: ActionBody.self)
+        if json { say(answer.download) } else { say(PrintableText.escape("moved: \(one.status.name)")) }
+        return .done
+    }
+
+    /// `ferry relocate`.
+    package func relocate(_ word: String, to directory: String) async throws -> ExitCode {
+        let one = try DownloadPicker.one(word, from: try await link.downloads())
+        let answer = try await link.ask(
+            .relocate, id: one.id.rawValue, body: RelocateBody(directory: OwnProgram.absolute(directory)),
+            as: ActionBody.self)
+        if json {
+            say(answer.download)
+        } else {
+            let place = answer.download.status.path ?? answer.download.directory ?? directory
+            say(PrintableText.escape("\(answer.changed ? "moved to" : "is already at"): \(place)"))
+        }
+        return .done
+    }
+
+    /// `ferry web`: the address of the page, with a code that lets in once.
+    ///
+    /// - Parameter open: Opens the address in a browser; false when it cannot.
+    package func web(open: (String) -> Bool) async throws -> ExitCode {
+        guard let port = link.greeting.port else {
+            throw UsageError("the daemon serves no page (--no-loopback, or loopback=false in its settings)")
+        }
+        let code = try await link.ask(DaemonCall(.makeCode), as: CodeBody.self).code
+        let address = "http://127.0.0.1:\(port)/#code=\(code)"
+        if json {
+            say(PageAddress(url: address))
+        } else if !open(address) {
+            say(address)
+        }
+        return .done
+    }
+
+    private struct PageAddress: Encodable { var url: String }
+}

@@ -1,0 +1,38 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+
+extension RemoteRun {
+    /// `ferry add`.
+    package func add(_ options: AddOptions, world: PlanningWorld = .system) async throws -> ExitCode {
+        let settings = try await link.ask(.settings, as: SettingsBody.self)
+        let plan = try AddPlanner.plan(
+            options, directory: settings.directory, world: world, now: Date(), calendar: .current)
+        for line in plan.badLines { console.message("ferry: " + line) }
+        // A manager gives each its identifier: a call that is made again adds nothing twice.
+        let manager = DownloadManager(.background(identifier: FerryAPI.defaultSession))
+        let result: Result<[Download], DownloadError>
+        do throws(DownloadError) {
+            var added: [Download] = []
+            for start in stride(from: 0, to: plan.requests.count, by: FerryAPI.mostAdded) {
+                let some = plan.requests[start..<min(plan.requests.count, start + FerryAPI.mostAdded)]
+                added += try await manager.download(Array(some))
+            }
+            result = .success(added)
+        } catch { result = .failure(error) }
+        let statuses = (try? result.get())?.map(\.status) ?? []
+        await manager.shutdown()
+        _ = try result.get()
+        try await show(statuses)
+        return plan.badLines.isEmpty ? .done : .usage
+    }
+
+    private func show(_ statuses: [DownloadStatus]) async throws {
+        if json {
+            for status in statuses { say(try await link.ask(.show, id: status.id.rawValue, as: ListedDownload.self)) }
+            return
+        }
+        for status in statuses { say(PrintableText.escape("\(status.id.rawValue)  \(status.name)")) }
+    }
+}

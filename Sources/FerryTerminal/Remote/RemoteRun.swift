@@ -1,0 +1,116 @@
+import Ferry
+package import FerryAPI
+import FerryCore
+
+/// Carries out one command of remote control: asks the daemon, writes its answer on standard output.
+package struct RemoteRun: Sendable {
+    let link: RemoteLink
+    let console: Console
+    /// Answers are lines of JSON, in the shapes of the API.
+    let json: Bool
+    /// The columns of the terminal behind standard output; `nil` where there is none.
+    let width: Int?
+
+    package init(_ link: RemoteLink, console: Console, json: Bool, width: Int?) {
+        self.link = link
+        self.console = console
+        self.json = json
+        self.width = width
+    }
+
+    func say(_ line: String) { console.result(line + "\n") }
+
+    func say(_ shape: some Encodable) { say(JSONShape.line(shape)) }
+
+    // MARK: Looking
+
+    /// What `ferry list` shows.
+    package struct ListOptions: Sendable, Hashable {
+        /// Words for states, with commas.
+        package var states: String?
+        package var search: String?
+        package var sort = "queue"
+        package var isReversed = false
+        package var limit: Int?
+        /// A session, or `all`; `nil` for that of the command line and the page.
+        package var session: String?
+
+        package init() {}
+
+        /// The query. Throws for a word that the daemon would not know.
+        func query() throws(UsageError) -> [(name: String, value: String)] {
+            var query: [(name: String, value: String)] = []
+            if let states {
+                let known = DownloadState.Kind.allCases.map(\.rawValue)
+                for word in states.split(separator: ",") where !known.contains(String(word)) {
+                    throw UsageError("--state \(word): there are \(known.joined(separator: ", "))")
+                }
+                query.append(("state", states))
+            }
+            if let search { query.append(("search", search)) }
+            let sorts = ListQuery.Sort.allCases.map(\.rawValue)
+            guard sorts.contains(sort) else {
+                throw UsageError("--sort \(sort): there are \(sorts.joined(separator: ", "))")
+            }
+            query.append(("sort", sort))
+            if isReversed { query.append(("order", "desc")) }
+            if let session { query.append(("session", session)) }
+            if let limit, limit < 1 { throw UsageError("--limit needs a number of 1 or more") }
+            return query
+        }
+    }
+
+    /// `ferry list`.
+    package func list(_ options: ListOptions) async throws -> ExitCode {
+        let downloads = try await link.downloads(try options.query(), limit: options.limit ?? .max)
+        if json {
+            for download in downloads { say(download) }
+        } else {
+            let identifiers = ShortIdentifiers(downloads.map(\.id.rawValue))
+            for line in DownloadTable(width: width).lines(downloads, identifiers: identifiers) { say(line) }
+        }
+        return .done
+    }
+
+    /// `ferry show`.
+    package func show(_ words: [String]) async throws -> ExitCode {
+        let chosen = try await pick(words)
+        for (index, one) in chosen.enumerated() {
+            let detail = try await link.ask(.show, id: one.id.rawValue, as: DownloadDetail.self)
+            let events = try await link.ask(.history, id: one.id.rawValue, as: EventItems.self).items
+            if json {
+                say(ShownDownload(detail, events: events))
+            } else {
+                if index > 0 { say("") }
+                for line in DownloadFacts.lines(detail, events: events) { say(line) }
+            }
+        }
+        return .done
+    }
+
+    func pick(_ words: [String]) async throws -> [ListedDownload] {
+        guard !words.isEmpty else { throw UsageError("which downloads? give identifiers, names, or all") }
+        return try DownloadPicker.pick(words, from: try await link.downloads())
+    }
+
+    // MARK: Settings
+
+    /// `ferry set`.
+    package func set(_ words: [String]) async throws -> ExitCode {
+        switch try SetPlanner.plan(words) {
+        case .show: show(try await link.ask(.settings, as: SettingsBody.self))
+        case .daemon(let change): show(try await link.ask(.changeSettings, body: change, as: SettingsBody.self))
+        case .downloads(let names, let change):
+            for one in try await pick(names) {
+                let changed = try await link.ask(.change, id: one.id.rawValue, body: change, as: ListedDownload.self)
+                if json { say(changed) } else { say(PrintableText.escape("changed: \(changed.status.name)")) }
+            }
+        }
+        return .done
+    }
+
+    private func show(_ settings: SettingsBody) {
+        if json { return say(settings) }
+        for line in SettingsText.lines(settings) { say(line) }
+    }
+}

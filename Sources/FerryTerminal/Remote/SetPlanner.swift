@@ -1,0 +1,155 @@
+package import FerryAPI
+import FerryCore
+
+/// What the words of `ferry set` mean. Pure.
+package enum SetPlanner {
+    /// What is to be changed.
+    package enum Plan: Sendable, Hashable {
+        /// Nothing: the settings are shown.
+        case show
+        case daemon(SettingsChange)
+        /// These downloads, as ``DownloadPicker`` takes them.
+        case downloads([String], ChangeBody)
+    }
+
+    /// The plan: words with `=` are settings, those before them name downloads. Throws for the first that is wrong.
+    ///
+    /// - Parameter absolute: Makes a path absolute.
+    package static func plan(
+        _ words: [String], absolute: (String) -> String = OwnProgram.absolute
+    ) throws(UsageError) -> Plan {
+        let names = Array(words.prefix { !$0.contains("=") })
+        var pairs: [(name: String, value: String)] = []
+        for word in words.dropFirst(names.count) {
+            guard let sign = word.firstIndex(of: "=") else {
+                throw UsageError("\(word) is no setting: write NAME=VALUE")
+            }
+            pairs.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
+        }
+        guard !pairs.isEmpty else {
+            guard names.isEmpty else { throw UsageError("nothing to set: write NAME=VALUE after the download") }
+            return .show
+        }
+        if names.isEmpty {
+            var change = SettingsChange()
+            for pair in pairs { try apply(pair, to: &change, absolute) }
+            return .daemon(change)
+        }
+        var change = ChangeBody()
+        for pair in pairs { try apply(pair, to: &change) }
+        return .downloads(names, change)
+    }
+
+    // MARK: The daemon's
+
+    private static func apply(
+        _ pair: (name: String, value: String), to change: inout SettingsChange, _ absolute: (String) -> String
+    ) throws(UsageError) {
+        switch pair.name {
+        case "metered": change.allowsMetered = .set(try flag(pair))
+        case "constrained": change.allowsConstrained = .set(try flag(pair))
+        case "max-concurrent": change.maxConcurrentDownloads = .set(try count(pair))
+        case "connections-per-host": change.connectionsPerHost = .set(try count(pair))
+        case "limit": change.rateLimit = .set(try rate(pair))
+        case "network":
+            switch pair.value {
+            case "auto": change.networkAssumption = .set(nil)
+            case "metered", "unmetered": change.networkAssumption = .set(pair.value)
+            default: throw UsageError("network=\(pair.value): write auto, metered or unmetered")
+            }
+        case "retry-failed":
+            if pair.value == "never" {
+                change.retriesFailedAfter = .set(nil)
+            } else {
+                let delay = try parsed(pair) { text throws(TextError) in try DurationText.parse(text) }
+                change.retriesFailedAfter = .set(Timestamp.seconds(delay))
+            }
+        case "dir":
+            guard !pair.value.isEmpty else { throw UsageError("dir= needs a directory") }
+            change.directory = absolute(pair.value)
+        default:
+            throw UsageError(
+                "there is no setting \(pair.name); there are \(daemonNames.joined(separator: ", "))")
+        }
+    }
+
+    package static let daemonNames = [
+        "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed", "dir",
+    ]
+
+    // MARK: A download's
+
+    private static func apply(
+        _ pair: (name: String, value: String), to change: inout ChangeBody
+    ) throws(UsageError) {
+        switch pair.name {
+        case "limit": change.rateLimit = .set(try rate(pair))
+        case "connections": change.maxConnections = try count(pair)
+        case "priority": change.priority = try priority(pair)
+        case "metered": change.allowsMetered = .set(pair.value == "auto" ? nil : try flag(pair))
+        case "constrained": change.allowsConstrained = .set(pair.value == "auto" ? nil : try flag(pair))
+        case "label": change.label = .set(pair.value.isEmpty ? nil : pair.value)
+        case "url": change.url = pair.value
+        case "checksum":
+            if pair.value == "none" {
+                change.checksum = .set(nil)
+            } else {
+                let checksum = try parsed(pair) { text throws(TextError) in try Checksum(parsing: text) }
+                change.checksum = .set(checksum.description)
+            }
+        default:
+            throw UsageError(
+                "a download has no setting \(pair.name); there are \(downloadNames.joined(separator: ", "))")
+        }
+    }
+
+    package static let downloadNames = [
+        "limit", "connections", "priority", "metered", "constrained", "label", "url", "checksum",
+    ]
+
+    /// `low`, `normal`, `high` or a whole number.
+    package static func priority(_ pair: (name: String, value: String)) throws(UsageError) -> Int {
+        switch pair.value {
+        case "low": DownloadPriority.low.rawValue
+        case "normal": DownloadPriority.normal.rawValue
+        case "high": DownloadPriority.high.rawValue
+        default:
+            if let number = Int(pair.value) {
+                number
+            } else {
+                throw UsageError("\(pair.name)=\(pair.value): write low, normal, high or a whole number")
+            }
+        }
+    }
+
+    // MARK: Values
+
+    static func flag(_ pair: (name: String, value: String)) throws(UsageError) -> Bool {
+        switch pair.value {
+        case "on", "yes", "true": true
+        case "off", "no", "false": false
+        default: throw UsageError("\(pair.name)=\(pair.value): write on or off")
+        }
+    }
+
+    private static func count(_ pair: (name: String, value: String)) throws(UsageError) -> Int {
+        guard let number = Int(pair.value), number >= 1 else {
+            throw UsageError("\(pair.name)=\(pair.value): write a number of 1 or more")
+        }
+        return number
+    }
+
+    private static func rate(_ pair: (name: String, value: String)) throws(UsageError) -> ByteCount? {
+        if pair.value == "none" { return nil }
+        let rate = try parsed(pair) { text throws(TextError) in try SizeText.parseRate(text) }
+        return rate > 0 ? rate : nil
+    }
+
+    private static func parsed<Value>(
+        _ pair: (name: String, value: String), _ parse: (String) throws(TextError) -> Value
+    ) throws(UsageError) -> Value {
+        do throws(TextError) { return try parse(pair.value) } catch {
+            throw UsageError("\(pair.name)=: \(error.message)")
+        }
+    }
+}

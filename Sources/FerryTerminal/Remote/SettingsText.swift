@@ -1,0 +1,21 @@
+package import FerryAPI
+import FerryCore
+
+/// The daemon's settings for a person, as `ferry set` takes them.
+package enum SettingsText {
+    package static func lines(_ settings: SettingsBody) -> [String] {
+        func flag(_ value: Bool?) -> String? { value.map { $0 ? "on" : "off" } }
+        let retry = settings.retriesFailedAfter.map { $0 == $0.rounded() ? "\(Int64($0))s" : "\($0)s" }
+        let pairs: [(name: String, value: String?)] = [
+            ("max-concurrent", settings.maxConcurrentDownloads.map(String.init)),
+            ("limit", settings.rateLimit.map { "\($0)" } ?? "none"),
+            ("connections-per-host", settings.connectionsPerHost.map(String.init)),
+            ("metered", flag(settings.allowsMetered)),
+            ("constrained", flag(settings.allowsConstrained)),
+            ("network", settings.networkAssumption ?? "auto"),
+            ("retry-failed", retry ?? "never"),
+            ("dir", PrintableText.escape(settings.directory)),
+        ]
+        return pairs.compactMap { pair in pair.value.map { pair.name + "=" + $0 } }
+    }
+}

@@ -1,0 +1,61 @@
+import Ferry
+import FerryAPI
+package import struct Foundation.Date
+
+/// Draws what `ferry watch` shows: a line for each download that has not ended, the counts, the keys.
+///
+/// No line is wider than `width - 1` columns, and there are never more lines than `height - 1`; where there are more
+/// downloads, those around the selected one are shown.
+package struct WatchRenderer: Sendable {
+    package var width: Int
+    package var height: Int
+    package var usesColor: Bool
+
+    package init(width: Int, height: Int, usesColor: Bool) {
+        self.width = max(8, width)
+        self.height = max(3, height)
+        self.usesColor = usesColor
+    }
+
+    /// - Parameter hasKeys: Keys are obeyed: the line about them is shown.
+    package func lines(_ board: WatchBoard, now: Date, hasKeys: Bool) -> [String] {
+        let bars = BarRenderer(width: width - 2, height: height, usesColor: usesColor)
+        let all = board.rows
+        let room = max(1, height - 1 - 1 - (hasKeys ? 1 : 0))
+        let selected = all.firstIndex { $0.id == board.selected } ?? 0
+        let first = max(0, min(selected - room / 2, all.count - room))
+        let shown = all[first..<min(all.count, first + room)]
+        let rows = shown.map { one in
+            var row = bars.row(one.status, now: now)
+            if case .failed(let error) = one.status.state { row.remark = PrintableText.escape(error.message) }
+            if case .waiting = one.status.state, row.remark == "waiting" { row.remark = DownloadTable.state(one) }
+            return row
+        }
+        let layout = BarLayout(rows: rows, columns: width - 3)
+        var lines = zip(shown, rows).map { one, row in
+            (hasKeys && one.id == board.selected ? "> " : "  ") + bars.line(row, layout)
+        }
+        lines.append(DisplayWidth.fit(summary(board), to: width - 1))
+        if hasKeys { lines.append(DisplayWidth.fit(help(board), to: width - 1)) }
+        return Array(lines.suffix(height - 1))
+    }
+
+    private func summary(_ board: WatchBoard) -> String {
+        if board.isLost { return "the daemon does not answer; trying again" }
+        var parts = [board.counts, ByteText.rate(board.speed)]
+        if let limit = board.limit { parts.append("limit \(ByteText.size(limit))/s") }
+        if !board.network.isOnline {
+            parts.append("offline")
+        } else if board.network.isMetered {
+            parts.append("metered network")
+        }
+        return parts.joined(separator: "  ")
+    }
+
+    private func help(_ board: WatchBoard) -> String {
+        if let id = board.asksAbout, let one = board.download(id) {
+            return PrintableText.escape("press c again to cancel \(one.status.name) and delete what is there")
+        }
+        return "up/down select  p pause  r resume  c cancel  +/- limit  q quit"
+    }
+}

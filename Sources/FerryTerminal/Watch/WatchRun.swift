@@ -1,0 +1,226 @@
+package import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import Synchronization
+
+/// Carries out `ferry watch`: follows the daemon's events, shows them, obeys keys and signals.
+///
+/// Ends with `q`, with a signal, or when all downloads that were named have ended.
+package final class WatchRun: Sendable {
+    private struct State {
+        var board = WatchBoard()
+        var plain = PlainProgress()
+        /// Those that were named and have not ended; `nil` when none was named.
+        var awaited: Set<DownloadID>?
+        var codes: Set<ExitCode> = []
+        var code: ExitCode?
+        var isChanged = true
+    }
+
+    private let link: RemoteLink
+    private let console: Console
+    private let style: ProgressStyle
+    private let terminal: RawTerminal?
+    private let state = Mutex(State())
+    private let start = ContinuousClock.now
+    /// Ends when there is nothing more to wait for.
+    private let end: AsyncStream<Never>
+    private let endNow: AsyncStream<Never>.Continuation
+
+    init(_ link: RemoteLink, console: Console, style: ProgressStyle) {
+        self.link = link
+        self.console = console
+        self.style = style
+        var terminal: RawTerminal?
+        if case .bars = style { terminal = RawTerminal() }
+        self.terminal = terminal
+        (end, endNow) = AsyncStream.makeStream()
+    }
+
+    /// Watches these, to their end; with none named all, for ever.
+    func run(_ words: [String], signals: AsyncStream<Int32>) async throws -> ExitCode {
+        defer { terminal?.giveBack() }
+        if !words.isEmpty {
+            let named = try DownloadPicker.pick(words, from: try await link.downloads())
+            state.withLock { $0.awaited = Set(named.map(\.id)) }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.follow() }
+            group.addTask { await self.tick() }
+            group.addTask {
+                for await key in self.terminal?.keys ?? AsyncStream(unfolding: { nil }) { await self.obey(key) }
+            }
+            group.addTask { for await signal in signals { self.obey(signal: signal) } }
+            for await _ in end {}
+            group.cancelAll()
+        }
+        console.draw([])
+        return state.withLock { $0.code ?? ExitCode.combine($0.codes) }
+    }
+
+    private func finish(_ code: ExitCode? = nil) {
+        state.withLock { $0.code = $0.code ?? code }
+        endNow.finish()
+    }
+
+    // MARK: Following
+
+    private func follow() async {
+        var last: String?
+        var failures = 0
+        while !Task.isCancelled {
+            do throws(DaemonFailure) {
+                var events = try await link.client.events(after: last).makeAsyncIterator()
+                failures = 0
+                state.withLock { $0.board.isLost = false }
+                while let sent = try await events.next() {
+                    if let event = try? StreamEvent(sent) { await take(event, sent) }
+                    if let id = sent.id { last = id }
+                }
+            } catch {}
+            if Task.isCancelled { return }
+            state.withLock { state in
+                state.board.isLost = true
+                state.isChanged = true
+            }
+            if failures == 0, style == .lines { console.message("ferry: the daemon does not answer; trying again") }
+            failures += 1
+            try? await Task.sleep(for: .milliseconds(min(5000, 100 << min(failures, 6))))
+        }
+    }
+
+    private func take(_ event: StreamEvent, _ sent: ServerSentEvent) async {
+        if style == .json {
+            let isPassing = if case .progress = event { true } else { false }
+            let line = "{\"event\":\"\(event.name.rawValue)\",\"data\":\(JSONShape.safe(sent.data))}\n"
+            if isPassing { console.passing(line) } else { console.result(line) }
+        }
+        let isStale = state.withLock { state in
+            state.board.take(event)
+            state.isChanged = true
+            return state.board.isStale
+        }
+        if isStale, let all = try? await link.downloads() { state.withLock { $0.board.fill(all) } }
+        switch event {
+        case .happened(let body): tell(body.event)
+        case .reset, .state, .removed: settle()
+        default: break
+        }
+    }
+
+    /// A line for what happened, where nothing is drawn.
+    private func tell(_ event: DownloadEvent) {
+        guard style == .lines else { return }
+        let name = state.withLock { $0.board.download(event.id)?.status.name } ?? event.id.rawValue
+        switch event.kind {
+        case .completed(let file): console.message(PrintableText.escape("\(name): done, \(file.path)"))
+        case .failed(let error): console.message("ferry: " + ErrorText.line(error, name: name))
+        default:
+            if let line = EventText.line(event.kind, name: name, detail: .verbose) { console.message(line) }
+        }
+        state.withLock { if event.kind.isEnd { $0.plain.ended(event.id) } }
+    }
+
+    /// Those that were named and have ended are not waited for any longer.
+    private func settle() {
+        let isOver = state.withLock { state in
+            guard let awaited = state.awaited else { return false }
+            for id in awaited {
+                switch state.board.download(id)?.status.state {
+                case .failed(let error): state.codes.insert(ExitCode.of(error))
+                case nil, .completed, .cancelled: break
+                default: continue
+                }
+                state.awaited?.remove(id)
+            }
+            return state.awaited?.isEmpty == true
+        }
+        if isOver { finish() }
+    }
+
+    // MARK: Showing
+
+    private func tick() async {
+        guard let interval = style.interval, style != .json else { return }
+        while !Task.isCancelled {
+            show()
+            try? await Task.sleep(for: interval)
+        }
+    }
+
+    private func show() {
+        switch style {
+        case .bars(let color):
+            guard TerminalSize.isForeground(2) else { return }
+            let board: WatchBoard? = state.withLock { state in
+                defer { state.isChanged = false }
+                return state.isChanged ? state.board : nil
+            }
+            guard let board else { return }
+            let size = TerminalSize.current(2)
+            let renderer = WatchRenderer(
+                width: size.columns > 24 ? size.columns - 3 : size.columns, height: size.lines, usesColor: color)
+            console.draw(renderer.lines(board, now: Date(), hasKeys: terminal != nil))
+        case .lines:
+            let elapsed = ContinuousClock.now - start
+            let lines = state.withLock { state in
+                let running = state.board.all.map(\.status).filter { $0.state == .downloading }
+                let whole = WholeProgress(fileCount: running.count)
+                return running.count > PlainProgress.fewFiles
+                    ? [] : state.plain.lines(running, whole: whole, elapsed: elapsed)
+            }
+            for line in lines { console.message(line) }
+        case .json, .none: break
+        }
+    }
+
+    // MARK: Obeying
+
+    private func obey(_ key: WatchKey) async {
+        let order = state.withLock { state in
+            state.isChanged = true
+            return state.board.press(key)
+        }
+        // What cannot be done now is shown by the next event, or by its absence.
+        switch order {
+        case nil: break
+        case .pause(let id): _ = try? await link.ask(.pause, id: id.rawValue, as: ActionBody.self)
+        case .resume(let id): _ = try? await link.ask(.resume, id: id.rawValue, as: ActionBody.self)
+        case .cancel(let id): _ = try? await link.ask(.cancel, id: id.rawValue, as: ActionBody.self)
+        case .limit(let limit):
+            var change = SettingsChange()
+            change.rateLimit = .set(limit)
+            _ = try? await link.ask(.changeSettings, body: change, as: SettingsBody.self)
+        case .quit: finish(.done)
+        }
+    }
+
+    private func obey(signal: Int32) {
+        switch signal {
+        case SignalWatch.suspending:
+            terminal?.giveBack()
+            console.suspend()
+            SignalWatch.suspend()
+            terminal?.take()
+            console.forget()
+            state.withLock { $0.isChanged = true }
+        case SignalWatch.continuing: break
+        default: finish(SignalWatch.exitCode(signal))
+        }
+    }
+}
+
+extension RemoteRun {
+    /// `ferry watch`.
+    package func watch(_ words: [String], showsProgress: Bool = true) async throws -> ExitCode {
+        let environment = ProcessInfo.processInfo.environment
+        let options = OutputOptions(
+            result: json ? .json : .paths(end: 0x0A), showsProgress: showsProgress)
+        let style = ProgressStyle.choose(
+            options, canDraw: TerminalSize.canDraw(2, environment: environment), environment: environment)
+        let watch = SignalWatch()
+        return try await WatchRun(link, console: console, style: style).run(
+            words, signals: watch?.signals ?? AsyncStream { _ in })
+    }
+}

@@ -1,0 +1,221 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: remote control", .timeLimit(.minutes(10))) struct RemoteControlTests {
+    private static let resource = Resource(size: 300_000, seed: 5)
+
+    @Test("add starts the daemon and prints identifiers; watch waits for the end; list and show tell of it")
+    func whole() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/a.bin", Self.resource)
+            let added = try await home.run("add", home.server.url("/a.bin"))
+            let words = added.text.split(separator: " ")
+            #expect(words.count == 2)
+            #expect(words[1] == "a.bin\n")
+            let id = String(words[0])
+            let watched = try await home.ferry("watch", String(id.prefix(7)))
+            #expect(watched.code == 0, "\(watched.error)")
+            let listed = try #require(try await home.objects("list").first)
+            #expect(listed["id"] as? String == id)
+            #expect(listed["state"] as? String == "completed")
+            #expect(listed["path"] as? String == home.path("a.bin"))
+            #expect(Self.resource.source.compare(file: home.path("a.bin"), size: Self.resource.size) == .equal)
+            #expect(
+                try await home.run("list").lines.map { $0.split(separator: " ").map(String.init) } == [
+                    ["ID", "STATE", "DONE", "SIZE", "SPEED", "LEFT", "NAME"],
+                    [String(id.prefix(6)), "completed", "100.0%", "300.0", "KB", "-", "-", "a.bin"],
+                ])
+            let shown = try await home.run("show", "a.bin").text
+            for part in [
+                "state:       completed, proof: single", "Started: a.bin, 300.0 KB", home.server.url("/a.bin"),
+            ] {
+                #expect(shown.contains(part), "\(shown)")
+            }
+            // The same again is the same download.
+            #expect(try await home.run("add", home.server.url("/a.bin")).text == added.text)
+            #expect(try await home.objects("list").count == 1)
+        }
+    }
+
+    @Test("a daemon that does not run is said, with what starts it; looking starts none")
+    func absent() async throws {
+        try await RemoteHome.run { home in
+            for command in [["list"], ["show", "x"], ["pause", "all"], ["set", "limit=1M"], ["watch"], ["clear"]] {
+                let outcome = try await FerryProcess.run(command, in: home.place, environment: home.environment)
+                #expect(outcome.code == 11)
+                #expect(outcome.error.hasPrefix("ferry: the daemon does not answer at \(home.root)/run/s"))
+                #expect(outcome.error.hasSuffix("; ferry add starts it, as does ferry serve\n"))
+                #expect(outcome.text == "")
+            }
+            let failure = try #require(try FerryCLITests.objects(try await home.ferry("list", "--json").text).first)
+            #expect((failure["error"] as? [String: Any])?["code"] as? String == "daemonUnavailable")
+            #expect(home.daemon == nil)
+        }
+    }
+
+    @Test("downloads are paused, resumed, cancelled, moved, changed, removed, cleared")
+    func acted() async throws {
+        try await RemoteHome.run { home in
+            let gate = Gate()
+            for name in ["a", "b", "c"] {
+                home.server.serve("/" + name, Self.resource)
+                home.server.always("/" + name, .hold(gate))
+            }
+            let urls = ["a", "b", "c"].map { home.server.url("/" + $0) }
+            try await home.run("add", "--paused", urls[0], urls[1], urls[2])
+            func names() async throws -> [String] {
+                try await home.objects("list").compactMap { $0["name"] as? String }
+            }
+            func states() async throws -> [String] {
+                try await home.objects("list").compactMap { $0["state"] as? String }
+            }
+            #expect(try await states() == ["paused", "paused", "paused"])
+            #expect(try await home.run("move", "c", "first").text == "moved: c\n")
+            #expect(try await names() == ["c", "a", "b"])
+            try await home.run("move", "c", "after", "a")
+            #expect(try await names() == ["a", "c", "b"])
+            try await home.run("move", "b", "2")
+            #expect(try await names() == ["a", "b", "c"])
+            #expect(try await home.run("set", "c", "priority=high", "label=l", "limit=1M").text == "changed: c\n")
+            #expect(try await names() == ["c", "a", "b"])
+            let changed = try #require(try await home.objects("show", "c").first)
+            #expect(changed["label"] as? String == "l")
+            #expect(changed["rateLimit"] as? Int == 1_000_000)
+
+            #expect(
+                try await home.run("set", "max-concurrent=2", "limit=5MB", "metered=off").lines.prefix(4) == [
+                    "max-concurrent=2", "limit=5000000", "connections-per-host=16", "metered=off",
+                ])
+            #expect(try await home.objects("set").first?["maxConcurrentDownloads"] as? Int == 2)
+
+            #expect(try await home.run("resume", "a").text == "resumed: a\n")
+            await gate.arrived(1)
+            #expect(try await home.run("resume", "a").text == "unchanged: a (downloading)\n")
+            #expect(try await home.run("resume", "all").lines.sorted() == ["resumed: b", "resumed: c"])
+            #expect(try await home.run("pause", "all").lines.sorted() == ["paused: a", "paused: b", "paused: c"])
+            #expect(try await states() == ["paused", "paused", "paused"])
+            #expect(try await home.run("cancel", "b").text == "cancelled: b\n")
+            #expect(try await home.run("cancel", "b").text == "unchanged: b (cancelled)\n")
+            #expect(try await home.run("clear", "cancelled").text == "removed: 1 download\n")
+            #expect(try await home.run("remove", "all").lines.sorted() == ["removed: a", "removed: c"])
+            #expect(try await home.run("list").text == "")
+            gate.open()
+        }
+    }
+
+    @Test("a list is added at its time, all or paused, with what each line says")
+    func lists() async throws {
+        try await RemoteHome.run { home in
+            for name in ["a", "b"] { home.server.serve("/" + name, Self.resource) }
+            try home.place.write(
+                "\(home.server.url("/a"))\n  out=x.bin\n\(home.server.url("/b"))\nno URL\n", to: "list")
+            let outcome = try await home.ferry("add", "-i", "list", "--at", "+2h", "--json")
+            // What can be used is added, what cannot is named.
+            #expect(outcome.code == 2)
+            #expect(outcome.error.contains("list: line 4"))
+            let added = try FerryCLITests.objects(outcome.text)
+            #expect(added.compactMap { $0["name"] as? String } == ["x.bin", "b"])
+            #expect(added.compactMap { $0["waitReason"] as? String } == ["notBefore", "notBefore"])
+            #expect(home.server.requests.isEmpty)
+        }
+    }
+
+    @Test("files are moved to another directory")
+    func relocated() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/a", Self.resource)
+            try await home.run("add", home.server.url("/a"))
+            _ = try await home.ferry("watch", "a")
+            let outcome = try await home.run("relocate", "a", "elsewhere")
+            #expect(outcome.text == "moved to: \(home.place.path("elsewhere/a"))\n")
+            #expect(
+                Self.resource.source.compare(file: home.place.path("elsewhere/a"), size: Self.resource.size) == .equal)
+            #expect(!FileManager.default.fileExists(atPath: home.path("a")))
+        }
+    }
+
+    @Test("watch without a terminal says what happens, and ends with what became of those that were named")
+    func plainWatch() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/a", Self.resource)
+            home.server.serve("/bad", Self.resource)
+            home.server.always("/bad", .status(451))
+            try await home.run("add", "--paused", home.server.url("/a"), home.server.url("/bad"))
+            // On a terminal, so that it can be seen when it has begun to watch.
+            let watch = try FerryProcess(
+                ["watch", "a", "bad", "--json"], in: home.place, environment: home.environment,
+                error: .terminal(columns: 200, lines: 24), shell: "exec \"$@\" >&2")
+            await watch.waitForTerminal("\"reset\"")
+            try await home.run("resume", "all")
+            let outcome = try await watch.outcome()
+            #expect(outcome.code == 4)
+            let events = try FerryCLITests.objects(outcome.terminal.replacing("\r\n", with: "\n"))
+            #expect(events.first?["event"] as? String == "reset")
+            #expect(events.contains { $0["event"] as? String == "state" })
+            let lines = try await home.ferry("watch", "a", "bad")
+            #expect(lines.code == 4)
+        }
+    }
+
+    @Test("what is wrong with a command is said in one line, with the code 2")
+    func usage() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"), home.server.url("/b"))
+            let cases: [([String], String)] = [
+                (["pause", "nobody"], "no download is called nobody"), (["pause"], "Missing expected argument"),
+                (["set", "speed=1"], "there is no setting speed"), (["set", "a"], "nothing to set"),
+                (["list", "--state", "lost"], "--state lost"), (["list", "--sort", "luck"], "--sort luck"),
+                (["move", "a", "somewhere"], "where to?"), (["clear", "some"], "some cannot be cleared"),
+                (["add", "http://x/", "--at", "soon"], "soon is no time"), (["add", "ftp://x/"], "ftp"),
+            ]
+            for (arguments, message) in cases {
+                let outcome = try await FerryProcess.run(arguments, in: home.place, environment: home.environment)
+                #expect(outcome.code == 2, "\(arguments)")
+                #expect(outcome.error.contains(message), "\(outcome.error)")
+                #expect(outcome.error.hasSuffix("(see ferry \(arguments[0]) --help)\n"), "\(outcome.error)")
+                #expect(outcome.error.split(separator: "\n").count == 1)
+            }
+        }
+    }
+
+    @Test("the doctor finds nothing wrong here, and a proxy that makes no sense")
+    func doctor() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let report = try #require(try await home.objects("doctor").first)
+            #expect(report["ok"] as? Bool == true)
+            let checks = try #require(report["checks"] as? [[String: Any]])
+            #expect(
+                checks.compactMap { $0["name"] as? String }
+                    == ["open files", "downloads", "state", "daemon", "proxy", "certificates"])
+            let broken = try await home.ferry("doctor", environment: ["https_proxy": "nonsense://x"])
+            #expect(broken.code == 1)
+            #expect(broken.lines.contains { $0.hasPrefix("problem  proxy") })
+        }
+    }
+
+    @Test("web prints an address that lets in once; without a page it says why")
+    func web() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let closed = try await home.ferry("web", "--print")
+            #expect(closed.code == 2)
+            #expect(closed.error.contains("serves no page"))
+        }
+        try await RemoteHome.run { home in
+            let page = ["FERRY_LOOPBACK": "true", "FERRY_PORT": "0"]
+            let outcome = try await home.ferry("web", "--print", environment: page)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(
+                outcome.text.wholeMatch(of: ##/http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]+\n/##) != nil, "\(outcome.text)")
+        }
+    }
+
+    @Test("completions are made for every shell", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) async throws {
+        let outcome = try await FerryProcess.run(["--generate-completion-script", shell], in: try Workplace())
+        #expect(outcome.code == 0)
+        for word in ["relocate", "doctor", "paused"] { #expect(outcome.text.contains(word)) }
+    }
+}

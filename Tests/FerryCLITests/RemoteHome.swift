@@ -1,0 +1,85 @@
+import FerryTesting
+import Foundation
+import Testing
+
+/// A user of his own, whose commands share a daemon that one of them has started; an origin beside it.
+struct RemoteHome: Sendable {
+    let server: OriginServer
+    let place: Workplace
+    /// Where the daemon keeps what it has; short, as the path of a socket must be.
+    let root: String
+
+    static func run(_ body: @Sendable (RemoteHome) async throws -> Void) async throws {
+        try await OriginServer.with { server in
+            let root = "/tmp/ferry-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            try FileManager.default.createDirectory(
+                atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            defer { try? FileManager.default.removeItem(atPath: root) }
+            let home = RemoteHome(server: server, place: try Workplace(), root: root)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(home)) } catch { result = .failure(error) }
+            await home.stopDaemon()
+            try result.get()
+        }
+    }
+
+    var environment: [String: String] {
+        [
+            "FERRY_SOCKET": root + "/run/s", "FERRY_STATE_DIR": root + "/state", "FERRY_CONFIG": root + "/ferry.json",
+            "FERRY_LOOPBACK": "false", "XDG_DOWNLOAD_DIR": place.path("Downloads"),
+        ]
+    }
+
+    /// Where downloads go that nobody gave another place.
+    func path(_ name: String) -> String { place.path("Downloads/" + name) }
+
+    /// Runs a command to its end.
+    func ferry(
+        _ arguments: String..., environment: [String: String] = [:], input: String? = nil
+    ) async throws -> FerryProcess.Outcome {
+        try await FerryProcess.run(
+            arguments, in: place, environment: self.environment.merging(environment) { $1 }, input: input)
+    }
+
+    /// As ``ferry(_:environment:input:)``, and it ends well.
+    @discardableResult
+    func run(
+        _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> FerryProcess.Outcome {
+        let outcome = try await FerryProcess.run(arguments, in: place, environment: environment)
+        #expect(outcome.code == 0, "\(arguments): \(outcome.error)", sourceLocation: sourceLocation)
+        #expect(outcome.error == "", sourceLocation: sourceLocation)
+        return outcome
+    }
+
+    /// The lines of JSON of a command.
+    func objects(_ arguments: String...) async throws -> [[String: Any]] {
+        let outcome = try await FerryProcess.run(arguments + ["--json"], in: place, environment: environment)
+        #expect(outcome.code == 0, "\(arguments): \(outcome.error)")
+        return try FerryCLITests.objects(outcome.text)
+    }
+
+    /// The process of the daemon; `nil` when none runs.
+    var daemon: Int32? {
+        (try? String(contentsOfFile: root + "/state/daemon.lock", encoding: .utf8))
+            .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    /// Ends the daemon; returns when it is gone.
+    private func stopDaemon() async {
+        guard let daemon else { return }
+        kill(daemon, SIGTERM)
+        let lock = root + "/state/daemon.lock"
+        // It has this lock until its end.
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let descriptor = open(lock, O_RDWR | O_CLOEXEC)
+                if descriptor >= 0 {
+                    flock(descriptor, LOCK_EX)
+                    close(descriptor)
+                }
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: watch on a terminal", .timeLimit(.minutes(10))) struct WatchTerminalTests {
+    @Test("shows what runs, and obeys its keys")
+    func keys() async throws {
+        try await RemoteHome.run { home in
+            let resource = Resource(size: 2_000_000, seed: 4)
+            let gate = Gate()
+            home.server.serve("/a.bin", resource)
+            home.server.always("/a.bin", .hold(after: 1_000_000, gate))
+            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
+            let watch = try FerryProcess(
+                ["watch"], in: home.place, environment: home.environment, error: .terminal(columns: 90, lines: 24),
+                shell: "exec \"$@\" <&2")
+            await watch.waitForTerminal("> a.bin")
+            await watch.waitForTerminal("50.0%")
+            await watch.waitForTerminal("1 running")
+            await watch.waitForTerminal("p pause")
+            watch.type("p")
+            await watch.waitForTerminal("1 paused")
+            watch.type("-")
+            await watch.waitForTerminal("limit 100.0 MB/s")
+            watch.type("c")
+            await watch.waitForTerminal("press c again to cancel a.bin")
+            watch.type("c")
+            await watch.waitForTerminal("1 cancelled")
+            watch.type("q")
+            let outcome = try await watch.outcome()
+            #expect(outcome.code == 0)
+            #expect(try await home.objects("set").first?["rateLimit"] as? Int == 100_000_000)
+            #expect(try await home.objects("list").compactMap { $0["state"] as? String } == ["cancelled"])
+            // It was not complete: nothing of it is left.
+            #expect((try? FileManager.default.contentsOfDirectory(atPath: home.place.path("Downloads"))) == [])
+            gate.open()
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Ferry
+import FerryTerminal
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The words of add") struct AddPlannerTests {
+    private static func plan(
+        _ change: (inout AddOptions) -> Void, lists: [String: String] = [:]
+    ) throws -> (plan: AddPlanner.Plan, made: [String]) {
+        var options = AddOptions()
+        change(&options)
+        let made = Made()
+        let world = PlanningWorld(
+            environment: [:], readText: { lists[$0] ?? "" },
+            kind: { $0.hasSuffix(".part") ? .file : $0 == "folder" ? .directory : .missing },
+            prepareDirectory: { path in made.paths.withLock { $0.append(path) } }, password: { _ in "" })
+        let plan = try AddPlanner.plan(
+            options, directory: "/downloads", world: world, now: Date(timeIntervalSince1970: 0),
+            calendar: Calendar(identifier: .gregorian)
+        ) { $0.hasPrefix("/") ? $0 : "/here/" + $0 }
+        return (plan, made.paths.withLock { $0 })
+    }
+
+    private final class Made: Sendable {
+        let paths = Mutex<[String]>([])
+    }
+
+    @Test("go to the daemon's directory, unless they say otherwise; every place is absolute")
+    func places() throws {
+        let url = "http://example.com/a.iso"
+        func place(_ change: (inout AddOptions) -> Void) throws -> DownloadRequest.Destination? {
+            try Self.plan {
+                $0.get.items = [url]
+                change(&$0)
+            }.plan.requests.first?.destination
+        }
+        #expect(try place { _ in } == .directory("/downloads"))
+        #expect(try place { $0.get.directory = "x" } == .directory("/here/x"))
+        #expect(try place { $0.get.output = "b.iso" } == .file("/downloads/b.iso"))
+        #expect(
+            try place {
+                $0.get.output = "b.iso"
+                $0.get.directory = "x"
+            } == .file("/here/x/b.iso"))
+        #expect(try place { $0.get.output = "/tmp/b.iso" } == .file("/tmp/b.iso"))
+        #expect(try place { $0.get.items = ["a.iso.part"] } == .part("/here/a.iso.part"))
+        let listed = try Self.plan({ $0.get.lists = ["l"] }, lists: ["l": "\(url)\n  dir=y\n\(url)?2\n  out=c\n"])
+        #expect(listed.plan.requests.map(\.destination) == [.directory("/here/y"), .file("/downloads/c")])
+        #expect(listed.made == ["/downloads", "/here/y"])
+    }
+
+    @Test("say when, and how much")
+    func options() throws {
+        let plan = try Self.plan {
+            $0.get.items = ["http://example.com/a", "http://example.com/b"]
+            $0.get.limitRate = "2M"
+            $0.isPaused = true
+            $0.at = "+1h"
+            $0.priority = "high"
+            $0.metered = "off"
+            $0.label = "l"
+            $0.again = true
+        }.plan
+        #expect(plan.requests.count == 2)
+        for request in plan.requests {
+            #expect(request.rateLimit == 2_000_000)
+            #expect(request.startsPaused)
+            #expect(request.notBefore == Date(timeIntervalSince1970: 3600))
+            #expect(request.priority == .high)
+            #expect(request.network.allowsMetered == false)
+            #expect(request.label == "l")
+            #expect(request.onDuplicate == .addAnother)
+        }
+    }
+
+    @Test("that the daemon cannot carry out are refused")
+    func refused() {
+        let changes: [(inout AddOptions) -> Void] = [
+            { $0.get.output = "-" }, { $0.get.items = ["folder"] }, { $0.at = "soon" }, { $0.priority = "urgent" },
+            { $0.metered = "perhaps" }, { $0.get.items = [] },
+        ]
+        for change in changes {
+            #expect(throws: UsageError.self) {
+                try Self.plan {
+                    $0.get.items = ["http://example.com/a"]
+                    change(&$0)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Ferry
+import FerryAPI
+import FerryTerminal
+import Testing
+
+@Suite("The doctor") struct DoctorTests {
+    private static let good = DoctorPolicy.Directory(
+        isThere: true, isWritable: true, isOpen: false, freeBytes: 50_000_000_000)
+
+    private static func directory(_ change: (inout DoctorPolicy.Directory) -> Void) -> DoctorPolicy.Directory {
+        var directory = good
+        change(&directory)
+        return directory
+    }
+
+    @Test("finds what is well, and what is not")
+    func findings() {
+        let greeting = Greeting(version: "1.0", pid: 7, session: "default", boot: "b")
+        let cases: [(DoctorCheck, DoctorCheck.Level)] = [
+            (DoctorPolicy.openFiles(nil), .ok), (DoctorPolicy.openFiles(1024), .ok),
+            (DoctorPolicy.openFiles(256), .warning), (DoctorPolicy.openFiles(20), .problem),
+            (DoctorPolicy.downloads("/d", Self.good), .ok),
+            (DoctorPolicy.downloads("/d", Self.directory { $0.isThere = false }), .ok),
+            (DoctorPolicy.downloads("/d", Self.directory { $0.isWritable = false }), .problem),
+            (DoctorPolicy.downloads("/d", Self.directory { $0.freeBytes = 999_999_999 }), .warning),
+            (DoctorPolicy.state("/s", Self.good), .ok),
+            (DoctorPolicy.state("/s", Self.directory { $0.isOpen = true }), .problem),
+            (DoctorPolicy.state("/s", Self.directory { $0.isWritable = false }), .problem),
+            (DoctorPolicy.daemon("/k", .answers(greeting), version: "1.0"), .ok),
+            (DoctorPolicy.daemon("/k", .answers(greeting), version: "1.1"), .warning),
+            (DoctorPolicy.daemon("/k", .silent, version: "1.0"), .ok),
+            (DoctorPolicy.daemon("/k", .failure(DownloadError(.daemonUnavailable, "x")), version: "1.0"), .problem),
+            (DoctorPolicy.proxy([:]), .ok), (DoctorPolicy.proxy(["https_proxy": "http://p:3128"]), .ok),
+            (DoctorPolicy.proxy(["https_proxy": "nonsense://"]), .problem),
+            (DoctorPolicy.certificates("/etc/ssl/cert.pem"), .ok), (DoctorPolicy.certificates(nil), .problem),
+        ]
+        for (check, level) in cases {
+            #expect(check.level == level, "\(check)")
+            #expect(level == .ok || check.advice != nil || check.name == "daemon", "\(check)")
+        }
+    }
+
+    @Test("leaves with 1 for a problem, with 0 for warnings")
+    func codes() {
+        let (ok, warning) = (DoctorPolicy.openFiles(nil), DoctorPolicy.openFiles(100))
+        #expect(DoctorReport([ok, warning]).exitCode == .done)
+        #expect(DoctorReport([ok, DoctorPolicy.certificates(nil)]).exitCode.rawValue == 1)
+        #expect(
+            DoctorReport([ok, warning]).lines == [
+                "ok       open files  no limit",
+                "warning  open files  only 100: fewer downloads and connections at a time",
+                "                     raise it with ulimit -n",
+            ])
+    }
+
+    @Test("a proxy's password is not shown")
+    func secret() {
+        let check = DoctorPolicy.proxy(["http_proxy": "http://user:hunter2@proxy:1"])
+        #expect(!"\(check)".contains("hunter2"))
+    }
+}

@@ -1,0 +1,46 @@
+import Ferry
+import FerryAPI
+import FerryTerminal
+import Foundation
+import Testing
+
+@Suite("The table of downloads") struct DownloadTableTests {
+    private let downloads: [ListedDownload] = [
+        .sample("0123456789abcdef", name: "a-rather-long-name-of-a-file.iso"),
+        .sample("fedcba9876543210", .waiting(.slot), name: "中文文件名.bin", done: 0, total: nil),
+        .sample("1111111111111111", .completed(.strong), name: "c\u{1B}[31m.iso", done: 1_000_000),
+    ]
+
+    private func lines(_ width: Int?) -> [String] {
+        DownloadTable(width: width).lines(
+            downloads, identifiers: ShortIdentifiers(downloads.map(\.id.rawValue)))
+    }
+
+    @Test("shows everything where there is room, with what could steer the terminal escaped")
+    func whole() {
+        #expect(
+            lines(nil) == [
+                "ID      STATE            DONE    SIZE       SPEED  LEFT  NAME",
+                "012345  downloading     50.0%  1.0 MB  100.0 KB/s    5s  a-rather-long-name-of-a-file.iso",
+                "fedcba  waiting: turn      --       ?           -     -  中文文件名.bin",
+                "111111  completed      100.0%  1.0 MB           -     -  c\\x1b[31m.iso",
+            ])
+    }
+
+    @Test("fits any width from 40 columns on", arguments: [40, 50, 60, 70, 80, 120, 200])
+    func fits(width: Int) {
+        for line in lines(width) { #expect(DisplayWidth.columns(of: line) <= width) }
+        // What is known of each stays: which one, how it stands, how far it is.
+        #expect(lines(width)[1].hasPrefix("012345  downloading     50.0%"))
+    }
+
+    @Test("gives up time left, then speed, then size")
+    func narrow() {
+        #expect(lines(64)[0].hasPrefix("ID      STATE            DONE    SIZE       SPEED  NAME"))
+        #expect(lines(52)[0].hasPrefix("ID      STATE            DONE    SIZE  NAME"))
+        #expect(lines(44)[0].hasPrefix("ID      STATE            DONE  NAME"))
+    }
+
+    @Test("of nothing is nothing")
+    func empty() { #expect(DownloadTable(width: 80).lines([], identifiers: ShortIdentifiers([])) == []) }
+}

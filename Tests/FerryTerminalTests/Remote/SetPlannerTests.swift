@@ -1,0 +1,59 @@
+import Ferry
+import FerryAPI
+import FerryTerminal
+import Testing
+
+@Suite("The words of set and move") struct SetPlannerTests {
+    @Test("change settings of the daemon")
+    func daemon() throws {
+        var change = SettingsChange()
+        change.allowsMetered = .set(false)
+        change.maxConcurrentDownloads = .set(2)
+        change.rateLimit = .set(5_000_000)
+        change.networkAssumption = .set("metered")
+        change.retriesFailedAfter = .set(300)
+        change.directory = "/home/x"
+        let words = ["metered=off", "max-concurrent=2", "limit=5MB", "network=metered", "retry-failed=5m", "dir=x"]
+        #expect(try SetPlanner.plan(words) { "/home/" + $0 } == .daemon(change))
+        var none = SettingsChange()
+        none.rateLimit = .set(nil)
+        none.networkAssumption = .set(nil)
+        none.retriesFailedAfter = .set(nil)
+        #expect(try SetPlanner.plan(["limit=none", "network=auto", "retry-failed=never"]) == .daemon(none))
+        #expect(try SetPlanner.plan([]) == .show)
+    }
+
+    @Test("change downloads that are named before them")
+    func downloads() throws {
+        var change = ChangeBody()
+        change.rateLimit = .set(1000)
+        change.priority = 1
+        change.allowsMetered = .set(nil)
+        change.label = .set("a=b")
+        change.maxConnections = 4
+        #expect(
+            try SetPlanner.plan(["a", "b", "limit=1K", "priority=high", "metered=auto", "label=a=b", "connections=4"])
+                == .downloads(["a", "b"], change))
+    }
+
+    @Test(
+        "that cannot be meant are refused",
+        arguments: [
+            ["speed=1"], ["metered=perhaps"], ["max-concurrent=0"], ["max-concurrent=many"], ["limit=fast"], ["dir="],
+            ["network=5g"], ["retry-failed=soon"], ["a"], ["a", "limit=1", "b"], ["a", "max-concurrent=2"],
+            ["a", "priority=urgent"], ["a", "checksum=sha256:12"],
+        ])
+    func refused(words: [String]) { #expect(throws: UsageError.self) { try SetPlanner.plan(words) } }
+
+    @Test("say where to")
+    func places() throws {
+        #expect(try MovePlanner.place(["first"]) == .first)
+        #expect(try MovePlanner.place(["last"]) == .last)
+        #expect(try MovePlanner.place(["before", "x"]) == .before("x"))
+        #expect(try MovePlanner.place(["after", "x"]) == .after("x"))
+        #expect(try MovePlanner.place(["3"]) == .index(2))
+        for words in [[], ["0"], ["-1"], ["before"], ["first", "x"], ["somewhere"], ["1", "2"]] {
+            #expect(throws: UsageError.self) { try MovePlanner.place(words) }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Ferry
+import FerryAPI
+import FerryTerminal
+import Foundation
+import Testing
+
+@Suite("What watch shows and obeys") struct WatchTests {
+    private static func board(_ items: [ListedDownload], limit: ByteCount? = nil) -> WatchBoard {
+        var settings = SettingsBody(scope: "daemon", directory: "/d")
+        settings.rateLimit = limit
+        var board = WatchBoard()
+        board.take(
+            .reset(
+                StreamEvent.Snapshot(
+                    items: items, total: items.count, settings: settings,
+                    network: NetworkBody(NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)))))
+        return board
+    }
+
+    private static let four: [ListedDownload] = [
+        .sample("p", .paused), .sample("w", .waiting(.slot)), .sample("r"), .sample("c", .completed(.strong)),
+    ]
+
+    @Test("those that run come first, then those that wait, are paused, have failed; ended ones are counted")
+    func rows() {
+        let board = Self.board(Self.four)
+        #expect(board.rows.map(\.id.rawValue) == ["r", "w", "p"])
+        #expect(board.counts == "1 running, 1 waiting, 1 paused, 1 completed")
+        #expect(board.speed == 100_000)
+        #expect(board.selected?.rawValue == "r")
+    }
+
+    @Test("events change what is shown, and the selection stays where it can")
+    func events() {
+        var board = Self.board(Self.four)
+        _ = board.press(.down)
+        #expect(board.selected?.rawValue == "w")
+        board.take(.state(.sample("w", .downloading)))
+        board.take(.progress([.init(id: "w", progress: DownloadProgress(completedBytes: 7, bytesPerSecond: 50))]))
+        #expect(board.download(DownloadID(rawValue: "w"))?.status.progress.completedBytes == 7)
+        #expect(board.selected?.rawValue == "w")
+        board.take(.removed(["w", "nobody"]))
+        #expect(board.selected?.rawValue == "r")
+        board.take(.state(.sample("n", .waiting(.network))))
+        #expect(board.rows.map(\.id.rawValue) == ["r", "n", "p"])
+        board.take(.order)
+        #expect(board.isStale)
+        board.fill([])
+        #expect(!board.isStale)
+        #expect(board.selected == nil)
+        #expect(board.press(.pause) == nil)
+        #expect(board.counts == "no downloads")
+    }
+
+    @Test("keys act on the selected one, as far as it allows; cancelling is asked about")
+    func keys() {
+        var board = Self.board(Self.four)
+        let r = DownloadID(rawValue: "r")
+        #expect(board.press(.pause) == .pause(r))
+        // One that runs cannot be resumed.
+        #expect(board.press(.resume) == nil)
+        #expect(board.press(.cancel) == nil)
+        #expect(board.asksAbout == r)
+        #expect(board.press(.other) == nil)
+        #expect(board.asksAbout == nil)
+        #expect(board.press(.cancel) == nil)
+        #expect(board.press(.cancel) == .cancel(r))
+        for _ in 0..<5 { #expect(board.press(.down) == nil) }
+        #expect(board.press(.resume) == .resume(DownloadID(rawValue: "p")))
+        for _ in 0..<5 { #expect(board.press(.up) == nil) }
+        #expect(board.selected == r)
+        #expect(board.press(.quit) == .quit)
+    }
+
+    @Test("plus and minus go through the limits, from the speed now to none")
+    func limits() {
+        var board = Self.board([.sample("r", speed: 3_000_000)])
+        #expect(board.press(.faster) == nil)
+        #expect(board.press(.slower) == .limit(2_000_000))
+        #expect(board.press(.slower) == .limit(1_000_000))
+        #expect(board.press(.faster) == .limit(2_000_000))
+        var fast = Self.board([], limit: 100_000_000)
+        #expect(fast.press(.faster) == .limit(nil))
+        #expect(fast.limit == nil)
+        #expect(LimitSteps.slower(than: 1, speed: 0) == 100_000)
+        #expect(LimitSteps.slower(than: nil, speed: 0) == 100_000_000)
+        #expect(LimitSteps.slower(than: nil, speed: .nan) == 100_000_000)
+    }
+
+    @Test("fits its terminal, whatever it shows", arguments: [20, 40, 80, 200], [3, 5, 24])
+    func fits(width: Int, height: Int) {
+        let many = (0..<30).map { ListedDownload.sample("d\($0)", name: "中文文件名\($0)\u{1B}[31m.bin") }
+        var board = Self.board(many)
+        for _ in 0..<17 { _ = board.press(.down) }
+        let lines = WatchRenderer(width: width, height: height, usesColor: false).lines(
+            board, now: Date(timeIntervalSince1970: 0), hasKeys: true)
+        #expect(lines.count <= height - 1)
+        for line in lines {
+            #expect(DisplayWidth.columns(of: line) < width)
+            #expect(!line.contains("\u{1B}"))
+        }
+        if height > 3 { #expect(lines.contains { $0.hasPrefix("> ") }) }
+    }
+
+    @Test("says what runs, the total speed, the limit, and what a question is about")
+    func lines() {
+        var board = Self.board(Self.four, limit: 5_000_000)
+        let renderer = WatchRenderer(width: 100, height: 24, usesColor: false)
+        func shown() -> [String] { renderer.lines(board, now: Date(timeIntervalSince1970: 0), hasKeys: true) }
+        #expect(shown().count == 5)
+        #expect(shown()[0].hasPrefix("> r.iso"))
+        #expect(shown()[0].contains("50.0%"))
+        #expect(shown()[1].contains("waiting: turn"))
+        #expect(shown()[3] == "1 running, 1 waiting, 1 paused, 1 completed  100.0 KB/s  limit 5.0 MB/s")
+        _ = board.press(.cancel)
+        #expect(shown()[4] == "press c again to cancel r.iso and delete what is there")
+        board.isLost = true
+        #expect(shown()[3] == "the daemon does not answer; trying again")
+    }
+
+    @Test(
+        "reads keys from bytes, however they come",
+        arguments: [
+            ("p", [WatchKey.pause]), ("\u{1B}[A\u{1B}[B", [.up, .down]), ("\u{1B}OA", [.up]),
+            ("jkx", [.down, .up, .other]),
+            ("\u{1B}[1;5Aq", [.up, .quit]), ("+=-rc", [.faster, .faster, .slower, .resume, .cancel]),
+            ("\u{1B}[15~p", [.other, .pause]), ("\u{1B}p", [.pause]),
+        ])
+    func bytes(text: String, keys: [WatchKey]) {
+        var parser = KeyParser()
+        #expect(text.utf8.compactMap { parser.take($0) } == keys)
+    }
+}
