@@ -168,7 +168,9 @@ let package = Package(
         // An app that is killed and started again: what the tests of relaunches run.
         .executableTarget(
             name: "ferry-app",
-            dependencies: ["Ferry", "FerryEngine", "FerryTesting", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: [
+                "Ferry", "FerryEngine", "FerryTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",
@@ -218,7 +220,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FerryTerminalTests",
-            dependencies: ["FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: [
+                "FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FerryTestingTests",

@@ -21,6 +21,8 @@ import HTTPTypes
         configuration.maxConcurrentDownloads = settings.limit
         configuration.storesCredentials = settings.storesCredentials
         configuration.minFreeBytes = 0
+        // A busy machine is no stall.
+        configuration.stallTimeout = .seconds(9000)
         manager = DownloadManager(configuration)
         listener = AppListener(holds: settings.delegate == "hold")
     }

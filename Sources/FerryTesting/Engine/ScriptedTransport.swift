@@ -88,7 +88,9 @@ package final class ScriptedTransport: Transport {
         guard position < place.end else { return nil }
         await before(position)
         if Task.isCancelled { throw TransferFailure(.cancelled, ErrorPhrase(.stopped)) }
-        if let breaksAt, position >= breaksAt { throw TransferFailure(.broken, ErrorPhrase(.bodyTooShort, "script", "1")) }
+        if let breaksAt, position >= breaksAt {
+            throw TransferFailure(.broken, ErrorPhrase(.bodyTooShort, "script", "1"))
+        }
         let until = min(place.end, position + ByteCount(piece), breaksAt ?? .max)
         cursor.place.withLock { $0.position = until }
         state.withLock { $0.served += until - position }

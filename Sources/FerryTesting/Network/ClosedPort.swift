@@ -19,6 +19,7 @@ public final class ClosedPort: Sendable {
 
     /// Takes a port of 127.0.0.1; 0, the default, for any that is free. One that was just listened on can be taken.
     public init(_ wanted: Int = 0) throws(Failure) {
+        // allow(platform): one call, whose constant is an enumeration in Glibc's module
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #else

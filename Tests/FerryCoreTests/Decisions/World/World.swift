@@ -10,7 +10,7 @@ struct World {
         case tooLong
     }
 
-    private enum Task {
+    enum Task {
         case idle
         case awaiting(until: Double, ModelOrigin.Reply, TransferMachine.Fetch)
         /// The old file is put aside, or a place is made for the first.
@@ -26,7 +26,7 @@ struct World {
     var random: SeededBytes
     var now = 0.0
     let step = 0.05
-    private var tasks: [ConnectionID: (task: Task, source: Int)] = [:]
+    var tasks: [ConnectionID: (task: Task, source: Int)] = [:]
     private var isRung = false
     /// Which content is where in the part file.
     private(set) var file: [Int: RangeSet<ByteCount>] = [:]
@@ -43,13 +43,13 @@ struct World {
     var placing = 0.0
     /// Each sync fails with this chance; the run then goes on, as no driver would.
     var syncFailures = 0.0
-    private(set) var violations: [String] = []
-    private(set) var outcome: Outcome?
+    var violations: [String] = []
+    var outcome: Outcome?
     private(set) var requests = 0
     private(set) var restarts = 0
     /// Answers that were taken back.
     private(set) var forgotten = 0
-    private var withheld = RangeSet<ByteCount>()
+    var withheld = RangeSet<ByteCount>()
     private(set) var peak = 0
     private(set) var events: [DownloadEvent.Kind] = []
     /// Delivering connections at each tenth of a second.
@@ -379,27 +379,4 @@ struct World {
         if !done.succeeds, !added.isEmpty { violations.append("claimed after a failed sync") }
         isRung = true
     }
-
-    private mutating func check() {
-        let all = file.values.reduce(RangeSet()) { $0.union($1) }
-        if !machine.planner.written.isSubset(of: all) { violations.append("believes in bytes that were never written") }
-        if !machine.planner.claimed.isSubset(of: machine.planner.written) { violations.append("claims too much") }
-        if !machine.planner.written.intersection(withheld).isEmpty { violations.append("believes what was forgotten") }
-    }
-
-    private mutating func finish() {
-        outcome = .finished
-        if !tasks.isEmpty { violations.append("finished with open connections") }
-        guard let total = machine.planner.total else { return violations.append("finished without a length") }
-        let all = file.values.reduce(RangeSet()) { $0.union($1) }
-        if isOfOnePiece, let content = file.first(where: { !$0.value.isEmpty })?.key,
-            !origins.contains(where: { $0.size(of: content) == total })
-        {
-            violations.append("finished with \(total) bytes of content \(content)")
-        }
-        if all != RangeSet(0..<total) { violations.append("finished with \(all.byteCount) of \(total) bytes") }
-    }
-
-    /// Whether all bytes are of one content.
-    var isOfOnePiece: Bool { file.values.count { !$0.isEmpty } <= 1 }
 }
