@@ -44,7 +44,7 @@ export class Bar {
       return chip;
     }));
     nodes.search = h('input', {
-      type: 'search', class: 'search-field', placeholder: t('search'), 'aria-label': t('search'), autocomplete: 'off', spellcheck: 'false', name: 'search',
+      type: 'search', class: 'search-field', placeholder: t('search.short'), 'aria-label': t('search'), autocomplete: 'off', spellcheck: 'false', name: 'search',
     });
     nodes.search.addEventListener('input', () => this.#list.setView({ search: nodes.search.value }));
     nodes.search.addEventListener('keydown', (event) => {

@@ -77,6 +77,7 @@ export const chinese = {
   'filter.completed': '已完成',
   'filter.failed': '失败',
   'filter.cancelled': '已取消',
+  'search.short': '搜索',
   'search': '搜索名称和链接',
   'sort': '排序',
   'sort.queue': '队列顺序',

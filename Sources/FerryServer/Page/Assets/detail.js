@@ -122,14 +122,14 @@ export class Detail {
     nodes.legend = h('ul', { class: 'legend' });
     nodes.mapNone = h('p', { class: 'quiet' }, t('map.none'));
     nodes.graph = h('canvas', { class: 'graph', role: 'img' });
-    nodes.graphMost = h('span', { class: 'graph-most quiet figures' });
-    nodes.graphTime = h('div', { class: 'graph-time quiet figures' }, h('span'), h('span', null, t('graph.now')));
+    nodes.graphMost = h('span');
+    nodes.graphTime = h('div', { class: 'graph-time quiet figures' }, h('span'), nodes.graphMost, h('span', null, t('graph.now')));
     nodes.graphNone = h('p', { class: 'quiet' }, t('graph.none'));
     nodes.events = h('ol', { class: 'events' });
     nodes.eventsNone = h('p', { class: 'quiet' }, t('events.none'));
     nodes.facts = h('dl', { class: 'facts' });
     const section = (name, ...content) => h('section', { class: `part part-${name}`, 'aria-label': t(name) }, h('h3', null, t(name)), content);
-    nodes.graphPart = section('graph', h('div', { class: 'graph-frame' }, nodes.graph, nodes.graphMost), nodes.graphTime, nodes.graphNone);
+    nodes.graphPart = section('graph', nodes.graph, nodes.graphTime, nodes.graphNone);
     nodes.changePart = section('change', this.#form.element);
     nodes.body = h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
@@ -301,7 +301,7 @@ export class Detail {
     const nodes = this.#nodes;
     const speeds = this.#detail?.speeds ?? [];
     const has = speeds.length > 1;
-    for (const node of [nodes.graph.parentNode, nodes.graphTime]) node.hidden = !has;
+    for (const node of [nodes.graph, nodes.graphTime]) node.hidden = !has;
     nodes.graphNone.hidden = has;
     nodes.graphPart.hidden = !has && ['completed', 'cancelled'].includes(this.#detail?.state);
     if (!has) return;

@@ -36,7 +36,7 @@ export class List extends EventTarget {
     this.onOpen = onOpen;
     this.onMenu = onMenu;
     this.grid = h('div', {
-      class: 'rows', role: 'grid', 'aria-label': t('list'), 'aria-multiselectable': 'true', 'aria-colcount': '3', 'aria-describedby': 'row-help',
+      class: 'rows can-reorder', role: 'grid', 'aria-label': t('list'), 'aria-multiselectable': 'true', 'aria-colcount': '3', 'aria-describedby': 'row-help',
     });
     this.element = h('div', { class: 'list' }, h('p', { class: 'spoken', id: 'row-help' }, t('row.help')), this.grid);
     this.#dragging = new Dragging(this);
@@ -85,7 +85,7 @@ export class List extends EventTarget {
   /// Reads how high a row is: the style sheet says it, in the user's size of text.
   measure() {
     const probe = h('div', { class: 'row-probe' });
-    this.grid.append(probe);
+    document.body.append(probe); // The list itself may be hidden now.
     this.#height = probe.getBoundingClientRect().height || this.#height;
     probe.remove();
     this.#draw();

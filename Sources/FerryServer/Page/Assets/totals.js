@@ -63,7 +63,7 @@ export class Totals {
     const list = uniqueId('presets');
     const input = h('input', {
       id, class: 'limit-field figures', type: 'text', list, placeholder: t('limit.none'), autocomplete: 'off', spellcheck: 'false',
-      name: 'limit',
+      name: 'total-limit',
     });
     input.addEventListener('change', () => this.#sendLimit());
     input.addEventListener('keydown', (event) => {
@@ -135,7 +135,7 @@ export class Totals {
     setText(this.#nodes.speed, format.rate(speed));
     this.#samples.push(speed);
     if (this.#samples.length > MOST_SAMPLES) this.#samples.shift();
-    if (!document.hidden) drawSpark(this.#nodes.spark, this.#samples, MOST_SAMPLES);
+    if (!document.hidden) drawSpark(this.#nodes.spark, this.#samples, Math.max(20, this.#samples.length));
     document.title = speed > 0 ? `↓ ${format.rate(speed)} · Ferry` : 'Ferry';
   }
 
