@@ -40,8 +40,9 @@ export class Actions {
       if (action === 'remove' || action === 'removeFile') {
         await this.#api.remove(id, action === 'removeFile');
       } else {
+        const { mark } = this.#store;
         const answer = await this.#api.act(id, action);
-        this.#store.take(answer?.download ?? answer);
+        this.#store.take(answer?.download ?? answer, mark);
       }
     });
   }
@@ -63,9 +64,10 @@ export class Actions {
 
   /// Moves one of the list: `to` as in the API.
   async move(download, to) {
+    const { mark } = this.#store;
     try {
       const answer = await this.#api.move(download.id, to);
-      if (answer?.download ?? answer?.id) this.#store.take(answer.download ?? answer);
+      this.#store.take(answer?.download ?? answer, mark);
     } catch (problem) {
       this.report(problem);
       this.#store.load();

@@ -199,10 +199,11 @@ export class AddForm {
     if (!options || this.#button.disabled) return;
     const downloads = this.#withIdentifiers(entries.map(({ line: _, ...entry }) => this.#request(entry, options, entries.length)));
     this.#button.disabled = true;
+    const { mark } = this.#store;
     try {
       const answer = await this.#api.add(downloads);
       this.#unanswered = null;
-      this.#finish(downloads, answer?.items ?? []);
+      this.#finish(downloads, answer?.items ?? [], mark);
     } catch (problem) {
       if (problem.status !== 0) this.#unanswered = null;
       this.#refuse(problem);
@@ -231,8 +232,8 @@ export class AddForm {
     return requests.map((request, index) => ({ id: this.#unanswered.identifiers[index], ...request }));
   }
 
-  #finish(asked, items) {
-    for (const item of items) this.#store.take(item);
+  #finish(asked, items, mark) {
+    for (const item of items) this.#store.take(item, mark);
     const ids = new Set(asked.map(({ id }) => id));
     const listed = items.filter(({ id }) => !ids.has(id)).length;
     this.#field.value = '';

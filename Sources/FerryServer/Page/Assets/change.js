@@ -136,12 +136,13 @@ export class ChangeForm {
     this.#complain(null);
     this.#nodes.save.disabled = true;
     const { id } = this.#download;
+    const { mark } = this.#store;
     try {
       const answer = await this.#api.change(id, change);
       if (this.#download?.id !== id) return;
       this.#shown = {};
       for (const name of ['user', 'password']) this.#inputs[name].value = '';
-      this.#store.take(answer?.download ?? answer);
+      this.#store.take(answer?.download ?? answer, mark);
       this.#announcer.say(t('change.saved'));
     } catch (problem) {
       this.#complain('', problem.text ?? problem.message);

@@ -23,6 +23,9 @@ export class Store extends EventTarget {
   #wantsLoad = false;
   /// What came by events while the list was being read, newer than its pages: ids, `false` for those that left.
   #touched = null;
+  /// How many changes events have told, and which of them was the last of each download.
+  #changes = 0;
+  #changedAt = new Map();
   #startedAt = Date.now();
 
   constructor(api) {
@@ -57,6 +60,11 @@ export class Store extends EventTarget {
     return sum;
   }
 
+  /// Those in one state.
+  inState(state) {
+    return [...this.downloads.values()].filter((download) => download.state === state);
+  }
+
   /// How many there are in each state.
   get counts() {
     const counts = {};
@@ -64,9 +72,13 @@ export class Store extends EventTarget {
     return counts;
   }
 
-  /// Takes what an answer of the daemon shows of a download.
-  take(download) {
-    if (download?.id) this.#put(download);
+  /// To be asked for before a request whose answer `take` gets.
+  get mark() { return this.#changes; }
+
+  /// Takes what an answer of the daemon shows of a download. What events told since the request was sent may be newer:
+  /// then the answer is left out, and the stream tells what it knew.
+  take(download, mark) {
+    if (download?.id && !((this.#changedAt.get(download.id) ?? 0) > mark)) this.#put(download);
   }
 
   #say(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
@@ -85,7 +97,10 @@ export class Store extends EventTarget {
 
   #event(name, data) {
     switch (name) {
-      case 'state': this.#put(data.download); break;
+      case 'state':
+        this.#changedAt.set(data.download.id, ++this.#changes);
+        this.#put(data.download);
+        break;
       case 'progress': this.#progress(data.downloads); break;
       case 'removed': this.#remove(data.ids); break;
       case 'order':
@@ -131,6 +146,7 @@ export class Store extends EventTarget {
   #remove(ids) {
     for (const id of ids ?? []) {
       this.downloads.delete(id);
+      this.#changedAt.set(id, ++this.#changes);
       this.#touched?.set(id, false);
     }
     this.#say('list');
