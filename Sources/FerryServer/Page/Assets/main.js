@@ -191,6 +191,10 @@ async function begin() {
   store.addEventListener('ended', ({ detail }) => announcer.ended(detail));
   showPage(api, store);
   store.start();
+  // A page that is left may be kept by the browser, to go back to. It shall not keep one of the few connections that a
+  // browser makes to one host.
+  window.addEventListener('pagehide', () => store.stop());
+  window.addEventListener('pageshow', ({ persisted }) => { if (persisted && token.get() !== null) store.start(); });
 }
 
 // Another tab of the browser may be given a new code while this one is open.

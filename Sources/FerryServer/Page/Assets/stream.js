@@ -60,7 +60,8 @@ export class EventParser {
 export class Stream {
   #api;
   #on;
-  #stopped = false;
+  /// The run that counts; `null` when it is stopped.
+  #life = null;
   #lastID = null;
   #controller = null;
   #wake = null;
@@ -73,10 +74,13 @@ export class Stream {
     this.#on = on;
   }
 
+  /// Reads until it is stopped; it may run again, and goes on after the last event.
   async run() {
+    const life = {};
+    this.#life = life;
     let failures = 0;
     let isFirst = true;
-    while (!this.#stopped) {
+    while (this.#life === life) {
       try {
         await this.#connect(() => {
           failures = 0;
@@ -84,19 +88,19 @@ export class Stream {
           isFirst = false;
         });
       } catch (error) {
-        if (error?.status === 401) {
+        if (error?.status === 401 && this.#life === life) {
           this.stop();
           this.#on.signedOut();
         }
       }
-      if (this.#stopped) return;
+      if (this.#life !== life) return;
       this.#on.lost();
       await this.#pause(failures++);
     }
   }
 
   stop() {
-    this.#stopped = true;
+    this.#life = null;
     this.#controller?.abort();
     this.#wake?.();
   }
@@ -121,7 +125,7 @@ export class Stream {
     });
     this.#wake = null;
     this.nextAttempt = null;
-    if (!this.#stopped) this.#on.waiting();
+    if (this.#life !== null) this.#on.waiting();
   }
 
   async #connect(opened) {
