@@ -64,7 +64,6 @@ export class List extends EventTarget {
     this.grid.classList.toggle('can-reorder', this.canReorder);
     this.#needsArranging = true;
     this.#draw();
-    this.dispatchEvent(new Event('shown'));
   }
 
   /// The list has changed; it is drawn with the next frame, however many changes there are.
@@ -76,9 +75,7 @@ export class List extends EventTarget {
   #schedule() {
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = null;
-      const wasArranged = this.#needsArranging;
       this.#draw();
-      if (wasArranged) this.dispatchEvent(new Event('shown'));
     });
   }
 
@@ -93,8 +90,10 @@ export class List extends EventTarget {
 
   // Drawing ---------------------------------------------------------------------------------------------------------
 
+  /// Event `shown`, whoever drew: other downloads are shown now, or in another order.
   #draw() {
-    if (this.#needsArranging) {
+    const isArranged = this.#needsArranging;
+    if (isArranged) {
       this.#needsArranging = false;
       this.shown = arrange(this.#store.downloads.values(), this.#view);
       setAttribute(this.grid, 'aria-rowcount', this.shown.length);
@@ -117,7 +116,9 @@ export class List extends EventTarget {
     }
     const keep = new Set([...wanted].map((index) => shown[index].id));
     for (const [id, row] of this.#rows) if (!keep.has(id)) this.#release(id, row);
-    for (const index of [...wanted].sort((a, b) => a - b)) this.#place(shown[index], index);
+    let above = null;
+    for (const index of [...wanted].sort((a, b) => a - b)) above = this.#place(shown[index], index, above);
+    if (isArranged) this.dispatchEvent(new Event('shown'));
   }
 
   #release(id, row) {
@@ -127,7 +128,8 @@ export class List extends EventTarget {
     if (this.#spare.length < 40) this.#spare.push(row);
   }
 
-  #place(download, index) {
+  /// Puts a row at its place on the screen, and in the document below the row `above`; gives its element.
+  #place(download, index, above) {
     let row = this.#rows.get(download.id);
     if (!row) {
       row = this.#spare.pop() ?? new Row();
@@ -138,13 +140,14 @@ export class List extends EventTarget {
       index, isSelected: this.#selection.has(download.id), isCurrent: download.id === this.currentId, isOpen: download.id === this.openId,
     });
     if (this.#dragging.id !== download.id) row.element.style.transform = `translateY(${index * this.#height}px)`;
-    // Readers go by the order in the document.
-    const after = this.#rows.get(this.shown[index - 1]?.id)?.element ?? null;
-    const isInPlace = row.element.parentNode === this.grid && (after ? row.element.previousElementSibling === after : true);
-    if (!isInPlace && !row.element.contains(document.activeElement)) {
-      if (after) after.after(row.element);
+    // Readers go by the order in the document. What is moved there loses the focus and the pointer: those stay, and the
+    // others go around them.
+    const isInPlace = row.element.parentNode === this.grid && row.element.previousElementSibling === above;
+    if (!isInPlace && !row.element.contains(document.activeElement) && this.#dragging.id !== download.id) {
+      if (above) above.after(row.element);
       else this.grid.prepend(row.element);
     }
+    return row.element;
   }
 
   #showProgress(ids) {
