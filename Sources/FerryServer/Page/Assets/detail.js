@@ -51,7 +51,8 @@ export class Detail {
     on(store, 'connection', () => { if (store.connection === 'live') this.#read(true); });
     on(wide, 'change', () => this.#frame());
     on(window.matchMedia('(prefers-color-scheme: dark)'), 'change', () => this.#draw());
-    const sizes = new ResizeObserver(() => this.#draw());
+    // What is drawn may change sizes: it waits for the next frame, so that the observer is not called in a circle.
+    const sizes = new ResizeObserver(() => requestAnimationFrame(() => this.#draw()));
     sizes.observe(this.#nodes.map);
     sizes.observe(this.#nodes.graph);
     this.#timer = setInterval(() => this.#tick(), PERIOD);
@@ -261,7 +262,10 @@ export class Detail {
   }
 
   #showFacts() {
-    const download = { ...this.#detail, ...this.#store.downloads.get(this.#id) };
+    const listed = this.#store.downloads.get(this.#id);
+    const download = { ...this.#detail, ...listed };
+    // While it runs the list does not know yet what the transfer knows.
+    for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
     this.#nodes.facts.replaceChildren(...facts(download, (text) => this.#actions.copy(text)));
   }
 

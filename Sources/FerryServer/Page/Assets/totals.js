@@ -22,6 +22,7 @@ export class Totals {
     on('settings', () => this.#showSettings());
     on('network', () => this.#showNetwork());
     on('statistics', () => this.#showFree());
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw(), { signal });
     const timer = setInterval(() => this.#tick(), 1000);
     const slow = setInterval(() => { if (!document.hidden) store.refreshStatistics(); }, 30_000);
     signal.addEventListener('abort', () => {
@@ -135,8 +136,12 @@ export class Totals {
     setText(this.#nodes.speed, format.rate(speed));
     this.#samples.push(speed);
     if (this.#samples.length > MOST_SAMPLES) this.#samples.shift();
-    if (!document.hidden) drawSpark(this.#nodes.spark, this.#samples, Math.max(20, this.#samples.length));
+    this.#draw();
     document.title = speed > 0 ? `↓ ${format.rate(speed)} · Ferry` : 'Ferry';
+  }
+
+  #draw() {
+    if (!document.hidden) drawSpark(this.#nodes.spark, this.#samples, Math.max(20, this.#samples.length));
   }
 
   #showSettings(isForced = false) {
