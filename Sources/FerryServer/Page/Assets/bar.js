@@ -95,8 +95,9 @@ export class Bar {
     const has = (...states) => states.some((state) => counts[state] > 0);
     const item = (label, iconName, run, isEnabled) => ({ label: t(label), icon: iconName, run, isDisabled: !isEnabled });
     openMenu(this.#nodes.menu, t('list.menu'), [
-      item('all.resume', 'play', () => this.#actions.everything('resume'), has('paused', 'failed')),
+      item('all.resume', 'play', () => this.#actions.everything('resume'), has('paused')),
       item('all.pause', 'pause', () => this.#actions.everything('pause'), has('downloading', 'verifying', 'waiting')),
+      item('all.retry', 'restart', () => this.#actions.run('resume', this.#store.inState('failed')), has('failed')),
       null,
       item('select.all', 'check', () => this.#selection.set(this.#list.shown.map(({ id }) => id)), this.#list.shown.length > 0),
       null,

@@ -88,6 +88,7 @@ export const chinese = {
   'list.menu': '全部下载',
   'all.pause': '全部暂停',
   'all.resume': '全部继续',
+  'all.retry': '重试失败的',
   'all.clear.completed': '清除已完成',
   'all.clear.failed': '清除失败的',
   'all.clear': '清除所有已结束的',
@@ -125,9 +126,7 @@ export const chinese = {
   'wait.notBefore': '将于 {time} 开始',
   'speed.now': '下载速度 {rate}',
   'left': '剩余 {time}',
-  'connections.now': '{n} 个连接',
   'file.saved': '文件已保存到: {path}',
-  'size.unknown': '大小未知',
 
   'do.start': '开始下载',
   'do.pause': '暂停',
@@ -248,10 +247,9 @@ export const chinese = {
   'signin.text': '此页面可以控制这台计算机上的下载，因此需要密钥。在终端运行下面的命令，它会打开已登录的页面：',
   'signin.expired': '这个登录链接已被使用，或者已超过一分钟。',
   'signin.refused': '此页面的密钥已失效。',
+  'signin.tooMany': '错误的登录代码过多，请一分钟后再试。',
   'signin.busy': '正在登录…',
   'signin.unreachable': 'Ferry 没有响应。它在运行吗？',
-  'signin.version': '此页面与当前的守护进程版本不符，请重新载入。',
-  'reload': '重新载入',
 
   // 失败
   'failure': '操作未成功：{reason}',

@@ -90,6 +90,7 @@ export const english = {
   'list.menu': 'All downloads',
   'all.pause': 'Pause all',
   'all.resume': 'Resume all',
+  'all.retry': 'Try failed ones again',
   'all.clear.completed': 'Clear completed ones',
   'all.clear.failed': 'Clear failed ones',
   'all.clear': 'Clear all that ended',
@@ -127,9 +128,7 @@ export const english = {
   'wait.notBefore': 'starts {time}',
   'speed.now': '{rate}',
   'left': '{time} left',
-  'connections.now': ({ n }) => (n === 1 ? '1 connection' : `${n} connections`),
   'file.saved': 'File saved to: {path}',
-  'size.unknown': 'size unknown',
 
   'do.start': 'Start',
   'do.pause': 'Pause',
@@ -251,10 +250,9 @@ export const english = {
   'signin.text': 'This page controls the downloads of this computer, so it needs a key. Run this in a terminal; it opens the page, signed in:',
   'signin.expired': 'That sign-in link was used already or is older than a minute.',
   'signin.refused': 'The key of this page is no longer valid.',
+  'signin.tooMany': 'Too many wrong codes came. Try again in a minute.',
   'signin.busy': 'Signing in…',
   'signin.unreachable': 'Ferry does not answer. Is it running?',
-  'signin.version': 'This page does not fit the daemon that answers. Load it again.',
-  'reload': 'Load again',
 
   // Failures
   'failure': 'That did not work: {reason}',
