@@ -5,14 +5,14 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # make test FILTER=Range runs the tests whose names match.
 FILTER ?=
-# Arguments for the benchmarks, the fuzzer and the page: make bench ARGS='--rows plain,tls --runs 3'
+# Arguments for the benchmarks and the fuzzer: make bench ARGS='--rows plain,tls --runs 3'
 ARGS ?=
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-page test-tsan fuzz lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-tsan fuzz lint format bench docs demo install clean dependencies
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,9 +29,6 @@ release: dependencies ## Build the binary that `install` installs
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
-
-test-page: ## Try the page in headless Chromium (ARGS='test_living -k pause' runs some)
-	@Scripts/test-page $(ARGS)
 
 test-tsan: dependencies ## Run every test under the thread sanitizer (a build of its own)
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
@@ -67,6 +64,10 @@ install: ## Install the release binary (PREFIX=/usr/local DESTDIR=)
 	@if [ -z "$$SUDO_USER" ] || [ ! -x .build/release/ferry ]; then $(MAKE) --no-print-directory release; fi
 	install -d '$(BINDIR)'
 	install -m 755 -s .build/release/ferry '$(BINDIR)/ferry'
+
+.PHONY: test-page
+test-page: ## Try the page in headless Chromium (ARGS='test_living -k pause' runs some)
+	@Scripts/test-page $(ARGS)
 
 clean: ## Remove what was built and the benchmarks' data
 	rm -rf .build .build-tsan Bench/.build .build-bench Fuzz/.build
