@@ -218,7 +218,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FerryTerminalTests",
-            dependencies: ["FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: [
+                "FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FerryTestingTests",
