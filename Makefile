@@ -82,5 +82,9 @@ install: ## Install the release binary, its manual pages and completions (PREFIX
 	.build/release/ferry --generate-completion-script zsh >'$(SHAREDIR)/zsh/site-functions/_ferry'
 	.build/release/ferry --generate-completion-script fish >'$(SHAREDIR)/fish/vendor_completions.d/ferry.fish'
 
+.PHONY: test-page
+test-page: ## Try the page in headless Chromium (ARGS='test_living -k pause' runs some)
+	@Scripts/test-page $(ARGS)
+
 clean: ## Remove what was built and the benchmarks' data
 	rm -rf .build .build-tsan Bench/.build .build-bench Fuzz/.build

@@ -30,11 +30,11 @@ final class DaemonProcess: Sendable {
     static func start(
         _ binary: String, environment: [String: String], within limit: Duration, clock: any EngineClock
     ) async throws(DownloadError) -> Outcome {
-        let child: SpawnedDaemon
-        do throws(SpawnedDaemon.Failure) {
-            child = try SpawnedDaemon.spawn(
+        let child: SpawnedProgram
+        do throws(SpawnedProgram.Failure) {
+            child = try SpawnedProgram.spawn(
                 [binary, "serve", "--ready-fd", "3"],
-                environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
+                environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, hearsReady: true)
         } catch {
             throw DownloadError(
                 .daemonUnavailable, ErrorPhrase(.daemonNotStarted, binary, error.reason), recovery: .needsUser)
@@ -44,7 +44,7 @@ final class DaemonProcess: Sendable {
         return await process.outcome(within: limit, clock: clock)
     }
 
-    private func follow(_ child: SpawnedDaemon) {
+    private func follow(_ child: SpawnedProgram) {
         // Hears its line, and waits for its end: as long as both live.
         let warden = Thread { [self] in
             if let outcome = Self.outcome(of: child.readyLine()) { settle(outcome) }

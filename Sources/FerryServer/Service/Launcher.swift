@@ -97,19 +97,20 @@ final class Launcher: Sendable {
     }
 
     private func start(_ command: [String], _ variables: [String: String], exited: @escaping @Sendable () -> Void) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = Array(command.dropFirst())
-        var environment = ProcessInfo.processInfo.environment
-        for (name, value) in variables { environment[name] = value }
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        process.terminationHandler = { _ in exited() }
-        do { try process.run() } catch {
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        do throws(SpawnedProgram.Failure) {
+            let program = try SpawnedProgram.spawn(command, environment: environment)
+            // Somebody must take note of its end, or the system keeps its number.
+            let warden = Thread {
+                _ = program.wait()
+                exited()
+            }
+            warden.stackSize = 128 << 10
+            warden.name = "ferry-launched"
+            warden.start()
+        } catch {
             logger.error(
-                "a command cannot be started", metadata: ["program": "\(command[0])", "error": "\(error)"])
+                "a command cannot be started", metadata: ["program": "\(command[0])", "error": "\(error.reason)"])
             exited()
         }
     }

@@ -2,26 +2,27 @@
     import Darwin
     import Foundation
 
-    /// A daemon that was started by this process and does not depend on it; on macOS alone.
-    struct SpawnedDaemon: Sendable {
-        struct Failure: Error { var reason: String }
+    /// A program that was started by this process and does not depend on it; on macOS alone.
+    package struct SpawnedProgram: Sendable {
+        package struct Failure: Error { package var reason: String }
 
         private let process: pid_t
+        /// The other end of its descriptor 3; -1 when it has none.
         private let ready: Int32
 
         #if os(macOS)
-            /// Starts a program in a new session, with default signals; its standard streams are `/dev/null`, descriptor
-            /// 3 is a pipe to us, and no other descriptor of ours is open in it.
-            static func spawn(
-                _ words: [String], environment variables: [String: String]
-            ) throws(Failure) -> SpawnedDaemon {
+            /// Starts a program in a new session, with default signals; its standard streams are `/dev/null`, no other
+            /// descriptor of ours is open in it, and it begins in `/`. With `hearsReady`, its descriptor 3 is a pipe to us.
+            package static func spawn(
+                _ words: [String], environment variables: [String: String], hearsReady: Bool = false
+            ) throws(Failure) -> SpawnedProgram {
                 var ends: [Int32] = [-1, -1]
-                guard pipe(&ends) == 0 else { throw Failure(reason: String(cString: strerror(errno))) }
-                defer { close(ends[1]) }
+                guard !hearsReady || pipe(&ends) == 0 else { throw Failure(reason: String(cString: strerror(errno))) }
+                defer { if hearsReady { close(ends[1]) } }
                 var files: posix_spawn_file_actions_t?
                 posix_spawn_file_actions_init(&files)
                 defer { posix_spawn_file_actions_destroy(&files) }
-                posix_spawn_file_actions_adddup2(&files, ends[1], 3)
+                if hearsReady { posix_spawn_file_actions_adddup2(&files, ends[1], 3) }
                 posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
                 posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0)
                 posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
@@ -45,21 +46,22 @@
                 var process: pid_t = 0
                 let failure = posix_spawn(&process, words[0], &files, &attributes, &arguments, &environment)
                 guard failure == 0 else {
-                    close(ends[0])
+                    if hearsReady { close(ends[0]) }
                     throw Failure(reason: String(cString: strerror(failure)))
                 }
-                return SpawnedDaemon(process: process, ready: ends[0])
+                return SpawnedProgram(process: process, ready: ends[0])
             }
         #else
-            static func spawn(
-                _ words: [String], environment variables: [String: String]
-            ) throws(Failure) -> SpawnedDaemon {
+            package static func spawn(
+                _ words: [String], environment variables: [String: String], hearsReady: Bool = false
+            ) throws(Failure) -> SpawnedProgram {
                 throw Failure(reason: "this system lets no app start another program")
             }
         #endif
 
         /// Waits for the one line on the pipe, at most 64 KiB, and closes it; empty when it was closed before.
-        func readyLine() -> [UInt8] {
+        package func readyLine() -> [UInt8] {
+            guard ready >= 0 else { return [] }
             defer { close(ready) }
             var line: [UInt8] = []
             var piece = [UInt8](repeating: 0, count: 4096)
@@ -73,7 +75,7 @@
         }
 
         /// Waits for its end: its exit code, or 128 and the number of the signal.
-        func wait() -> Int32 {
+        package func wait() -> Int32 {
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0 { if errno != EINTR { return -1 } }
             let signal = status & 0x7f

@@ -1,0 +1,111 @@
+// What is said without being asked for: to screen readers, in toasts, and as notifications of the system.
+
+import { h, setText, kept } from './dom.js';
+import { icon } from './icons.js';
+import { t } from './text.js';
+import { errorText } from './words.js';
+
+/// Ends that come within this time are told together.
+const BURST = 350;
+const TOAST_TIME = 7000;
+const MOST_TOASTS = 3;
+
+export class Announcer {
+  #polite = h('div', { class: 'spoken', role: 'status', 'aria-live': 'polite', data: { live: 'polite' } });
+  #urgent = h('div', { class: 'spoken', role: 'alert', 'aria-live': 'assertive', data: { live: 'assertive' } });
+  #toasts = h('div', { class: 'toasts' });
+  #burst = [];
+  #timer = null;
+
+  /// To be put into the page once; it outlives a change of language.
+  get nodes() { return [this.#polite, this.#urgent, this.#toasts]; }
+
+  /// To screen readers alone.
+  speak(text, isUrgent = false) {
+    const region = isUrgent ? this.#urgent : this.#polite;
+    // The same text twice would be silent the second time.
+    setText(region, region.textContent === text ? `${text}\u00a0` : text);
+  }
+
+  say(text) {
+    this.speak(text);
+    this.#toast('info', text);
+  }
+
+  warn(text) {
+    this.speak(text, true);
+    this.#toast('warn', text);
+  }
+
+  /// A download has ended: `completed` or `failed`.
+  ended(download) {
+    this.#burst.push(download);
+    this.#timer ??= setTimeout(() => this.#tell(), BURST);
+  }
+
+  #tell() {
+    const burst = this.#burst;
+    this.#burst = [];
+    this.#timer = null;
+    if (burst.length > 2) {
+      const failed = burst.filter(({ state }) => state === 'failed').length;
+      const text = t('ended.many', { completed: burst.length - failed, failed });
+      this.speak(text, failed > 0);
+      this.#toast(failed > 0 ? 'warn' : 'check', text);
+      this.#notify(t(failed > 0 ? 'ended.failed.title' : 'ended.completed.title'), text, 'many');
+      return;
+    }
+    for (const download of burst) {
+      const isFailed = download.state === 'failed';
+      const detail = isFailed ? errorText(download.error) : t('file.saved', { path: download.path ?? download.name });
+      const text = isFailed
+        ? t('ended.failed', { name: download.name, reason: detail })
+        : t('ended.completed', { name: download.name, path: download.path ?? download.name });
+      this.speak(text, isFailed);
+      this.#toast(isFailed ? 'warn' : 'check', download.name, detail);
+      this.#notify(t(isFailed ? 'ended.failed.title' : 'ended.completed.title'), `${download.name}\n${detail}`, download.id);
+    }
+  }
+
+  #toast(kind, text, detail = null) {
+    const timers = { timer: null };
+    const toast = h('div', { class: `toast toast-${kind}` },
+      icon(kind), h('div', { class: 'toast-text' }, h('p', null, h('bdi', null, text)), detail && h('p', { class: 'quiet' }, h('bdi', null, detail))),
+      h('button', { type: 'button', class: 'icon-button small', 'aria-label': t('dismiss'), title: t('dismiss'), on: { click: () => toast.remove() } },
+        icon('cancel')));
+    const leave = () => { timers.timer = setTimeout(() => toast.remove(), TOAST_TIME); };
+    // Whoever reads it keeps it.
+    for (const type of ['pointerenter', 'focusin']) toast.addEventListener(type, () => clearTimeout(timers.timer));
+    for (const type of ['pointerleave', 'focusout']) toast.addEventListener(type, leave);
+    leave();
+    this.#toasts.append(toast);
+    while (this.#toasts.children.length > MOST_TOASTS) this.#toasts.firstChild.remove();
+  }
+
+  // Notifications ---------------------------------------------------------------------------------------------------
+
+  get canNotify() { return typeof Notification !== 'undefined'; }
+  get isBlocked() { return this.canNotify && Notification.permission === 'denied'; }
+  get notifies() { return this.canNotify && Notification.permission === 'granted' && kept.get('notify') !== 'no'; }
+
+  /// Turns notifications on or off; asks the browser when it must.
+  async toggleNotifications() {
+    if (this.notifies) {
+      kept.set('notify', 'no');
+    } else if (this.canNotify) {
+      kept.set('notify', 'yes');
+      if (Notification.permission === 'default') await Notification.requestPermission();
+    }
+  }
+
+  #notify(title, body, tag) {
+    if (!this.notifies || !document.hidden) return;
+    try {
+      const notification = new Notification(title, { body, tag, icon: 'mark.svg' });
+      notification.onclick = () => {
+        window.focus();
+        notification.close();
+      };
+    } catch { /* phones allow them to service workers only */ }
+  }
+}

@@ -1,0 +1,123 @@
+// Requests to the daemon. Its address is the page's own; the token is kept for this tab alone.
+
+import { t, said } from './text.js';
+
+export const ROOT = '/api/v1';
+const VERSION = 1;
+const TOKEN = 'ferry.token';
+
+export const token = {
+  get() {
+    try { return sessionStorage.getItem(TOKEN); } catch { return null; }
+  },
+  set(value) {
+    try { sessionStorage.setItem(TOKEN, value); } catch { /* then it lasts until the page is left */ }
+  },
+  clear() {
+    try { sessionStorage.removeItem(TOKEN); } catch { /* nothing was kept */ }
+  },
+};
+
+/// A refusal of the daemon (RFC 9457), or no answer at all (`status` 0).
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body?.detail ?? body?.title ?? `HTTP ${status}`);
+    this.status = status;
+    this.code = body?.code ?? (status === 0 ? 'unreachable' : 'internal');
+    this.error = body?.error ?? null;
+  }
+
+  /// What was wrong, in the user's language where it is known.
+  get text() {
+    if (this.status === 0) return t('failure.unreachable');
+    const message = said(this.error?.messages);
+    const suggestion = said(this.error?.suggestions);
+    if (message) return [message, suggestion].filter(Boolean).join(' · ');
+    const key = `problem.${this.code}`;
+    const known = t(key, { detail: this.message });
+    return known === key ? this.message : known;
+  }
+}
+
+export class API {
+  /// - onSignedOut: the token is no longer good.
+  constructor(key, onSignedOut) {
+    this.key = key;
+    this.onSignedOut = onSignedOut;
+  }
+
+  headers(extra = {}) {
+    return { Authorization: `Bearer ${this.key}`, 'Ferry-Version': String(VERSION), ...extra };
+  }
+
+  async request(method, path, { body, signal, timeout = 30_000 } = {}) {
+    const isChange = method !== 'GET';
+    let response;
+    try {
+      response = await fetch(ROOT + path, {
+        method,
+        headers: this.headers(isChange ? { 'Content-Type': 'application/json' } : {}),
+        body: body === undefined ? undefined : JSON.stringify(body),
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
+        signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeout)]) : AbortSignal.timeout(timeout),
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new Problem(0, { detail: String(error?.message ?? error) });
+    }
+    return await this.read(response);
+  }
+
+  async read(response) {
+    const text = await response.text().catch(() => '');
+    let body = null;
+    try { body = text ? JSON.parse(text) : null; } catch { /* not from the daemon, or cut short */ }
+    if (response.status === 401) this.onSignedOut();
+    if (!response.ok) throw new Problem(response.status, body);
+    return body;
+  }
+
+  get(path, options) { return this.request('GET', path, options); }
+  post(path, body, options) { return this.request('POST', path, { body, ...options }); }
+  patch(path, body) { return this.request('PATCH', path, { body }); }
+  delete(path) { return this.request('DELETE', path); }
+
+  greeting() { return this.get(''); }
+  page(offset, limit) { return this.get(`/downloads?sort=queue&offset=${offset}&limit=${limit}`); }
+  detail(id, signal) { return this.get(`/downloads/${encodeURIComponent(id)}`, { signal }); }
+  history(id, signal) { return this.get(`/downloads/${encodeURIComponent(id)}/events`, { signal }); }
+  act(id, action) { return this.post(`/downloads/${encodeURIComponent(id)}/${action}`); }
+  remove(id, deleteFile) {
+    return this.delete(`/downloads/${encodeURIComponent(id)}${deleteFile ? '?deleteFile=true' : ''}`);
+  }
+  move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }
+  change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }
+  clear(which) { return this.post('/downloads/clear', { which, deleteFiles: false }); }
+  add(downloads) { return this.post('/downloads', { downloads }, { timeout: 120_000 }); }
+}
+
+/// Trades a one-time code for a token.
+export async function login(code) {
+  const api = new API('', () => {});
+  const response = await fetch(`${ROOT}/login`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json', 'Ferry-Version': String(VERSION) },
+    body: JSON.stringify({ code }), cache: 'no-store', credentials: 'omit', redirect: 'error',
+    signal: AbortSignal.timeout(15_000),
+  }).catch((error) => { throw new Problem(0, { detail: String(error) }); });
+  return (await api.read(response)).token;
+}
+
+/// Runs many requests, a few at a time; gives the problems.
+export async function forAll(items, run, width = 6) {
+  const problems = [];
+  const queue = [...items];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      try { await run(item); } catch (error) { problems.push(error); }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, queue.length) }, worker));
+  return problems;
+}

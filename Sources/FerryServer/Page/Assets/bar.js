@@ -1,0 +1,147 @@
+// Above the list: which downloads are shown, search, order; and what to do with the selected ones.
+
+import { h, setText, setAttribute } from './dom.js';
+import { icon } from './icons.js';
+import { t, number } from './text.js';
+import { FILTERS, SORTS, filterCounts } from './arrange.js';
+import { may } from './words.js';
+import { openMenu } from './menu.js';
+
+export class Bar {
+  #store;
+  #list;
+  #selection;
+  #actions;
+  #chips = {};
+  #nodes = {};
+
+  constructor({ store, list, selection, actions, signal }) {
+    this.#store = store;
+    this.#list = list;
+    this.#selection = selection;
+    this.#actions = actions;
+    this.element = this.#build();
+    store.addEventListener('list', () => this.#schedule(), { signal });
+    list.addEventListener('shown', () => this.#show(), { signal });
+    selection.addEventListener('change', () => this.#showSelection(), { signal });
+    this.#show();
+    this.#showSelection();
+  }
+
+  focusSearch() {
+    this.#nodes.search.focus();
+    this.#nodes.search.select();
+  }
+
+  #build() {
+    const nodes = this.#nodes;
+    const chips = h('div', { class: 'chips', role: 'group', 'aria-label': t('filters') }, Object.keys(FILTERS).map((name) => {
+      const count = h('span', { class: 'chip-count figures' });
+      const chip = h('button', {
+        type: 'button', class: 'chip', 'aria-pressed': 'false', data: { filter: name }, on: { click: () => this.#list.setView({ filter: name }) },
+      }, h('span', null, t(`filter.${name}`)), count);
+      this.#chips[name] = { chip, count };
+      return chip;
+    }));
+    nodes.search = h('input', {
+      type: 'search', class: 'search-field', placeholder: t('search.short'), 'aria-label': t('search'), autocomplete: 'off', spellcheck: 'false', name: 'search',
+    });
+    nodes.search.addEventListener('input', () => this.#list.setView({ search: nodes.search.value }));
+    nodes.search.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || nodes.search.value === '') return;
+      event.stopPropagation();
+      nodes.search.value = '';
+      this.#list.setView({ search: '' });
+    });
+    nodes.sort = h('select', { class: 'sort-field', 'aria-label': t('sort'), title: t('sort'), name: 'sort' },
+      SORTS.map((value) => h('option', { value }, t(`sort.${value}`))));
+    nodes.sort.addEventListener('change', () => this.#list.setView({ sort: nodes.sort.value }));
+    nodes.sort.value = this.#list.view.sort;
+    nodes.menu = h('button', {
+      type: 'button', class: 'icon-button', 'aria-label': t('list.menu'), title: t('list.menu'), 'aria-haspopup': 'menu', 'aria-expanded': 'false',
+      on: { click: () => this.#openMenu() },
+    }, icon('more'));
+    nodes.view = h('div', { class: 'bar-view' }, chips,
+      h('div', { class: 'bar-tools' }, h('label', { class: 'search' }, icon('search'), nodes.search), nodes.sort, nodes.menu));
+    nodes.selection = this.#buildSelection();
+    return h('div', { class: 'bar-sticky' }, nodes.view, nodes.selection);
+  }
+
+  #buildSelection() {
+    const nodes = this.#nodes;
+    nodes.all = h('input', { type: 'checkbox', 'aria-label': t('select.all'), title: t('select.all') });
+    nodes.all.addEventListener('change', () => {
+      if (nodes.all.checked) this.#selection.set(this.#list.shown.map(({ id }) => id));
+      else this.#selection.clear();
+    });
+    nodes.count = h('span', { class: 'selection-count', role: 'status' });
+    const button = (action, name, key) => h('button', {
+      type: 'button', class: 'button compact', data: { action }, title: t(key),
+      on: { click: () => this.#actions.run(action, this.#selection.downloads) },
+    }, icon(name), h('span', null, t(key)));
+    nodes.buttons = [
+      button('resume', 'play', 'do.resume'), button('pause', 'pause', 'do.pause'), button('cancel', 'cancel', 'do.cancel'),
+      button('remove', 'remove', 'do.remove'),
+    ];
+    return h('div', { class: 'selection', hidden: true }, h('label', { class: 'check' }, nodes.all, nodes.count),
+      h('div', { class: 'selection-buttons' }, nodes.buttons),
+      h('button', {
+        type: 'button', class: 'icon-button', 'aria-label': t('unselect'), title: t('unselect'), on: { click: () => this.#selection.clear() },
+      }, icon('cancel')));
+  }
+
+  #openMenu() {
+    const counts = this.#store.counts;
+    const has = (...states) => states.some((state) => counts[state] > 0);
+    const item = (label, iconName, run, isEnabled) => ({ label: t(label), icon: iconName, run, isDisabled: !isEnabled });
+    openMenu(this.#nodes.menu, t('list.menu'), [
+      item('all.resume', 'play', () => this.#actions.everything('resume'), has('paused')),
+      item('all.pause', 'pause', () => this.#actions.everything('pause'), has('downloading', 'verifying', 'waiting')),
+      item('all.retry', 'restart', () => this.#actions.run('resume', this.#store.inState('failed')), has('failed')),
+      null,
+      item('select.all', 'check', () => this.#selection.set(this.#list.shown.map(({ id }) => id)), this.#list.shown.length > 0),
+      null,
+      item('all.clear.completed', 'remove', () => this.#actions.clear('completed'), has('completed')),
+      item('all.clear.failed', 'remove', () => this.#actions.clear('failed'), has('failed')),
+      item('all.clear', 'remove', () => this.#actions.clear('all'), has('completed', 'failed', 'cancelled')),
+    ]);
+  }
+
+  #frame = null;
+  #schedule() {
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = null;
+      this.#show();
+      this.#showSelection();
+    });
+  }
+
+  #show() {
+    const counts = filterCounts(this.#store.counts);
+    const { filter, search } = this.#list.view;
+    for (const [name, { chip, count }] of Object.entries(this.#chips)) {
+      setText(count, counts[name] > 0 ? number(counts[name]) : '');
+      setAttribute(chip, 'aria-pressed', String(filter === name));
+      chip.hidden = name !== 'all' && name !== filter && counts[name] === 0;
+    }
+    if (this.#nodes.search.value !== search) this.#nodes.search.value = search;
+    this.element.hidden = counts.all === 0;
+  }
+
+  #showSelection() {
+    const { all, count, buttons, selection, view } = this.#nodes;
+    const { size } = this.#selection;
+    const wasHidden = selection.hidden;
+    selection.hidden = size === 0;
+    view.hidden = size > 0;
+    if (size === 0) {
+      if (!wasHidden && selection.contains(document.activeElement)) this.#list.row(this.#list.currentId)?.element.focus();
+      return;
+    }
+    setText(count, t('selected', { n: size }));
+    all.checked = size >= this.#list.shown.length;
+    all.indeterminate = !all.checked;
+    const chosen = this.#selection.downloads;
+    for (const button of buttons) button.disabled = !chosen.some((download) => may(download, button.dataset.action));
+  }
+}

@@ -1,0 +1,49 @@
+// Says when the daemon is lost, when it will be tried again, and when it is back.
+
+import { h, setText } from './dom.js';
+import { icon } from './icons.js';
+import { t } from './text.js';
+import { duration } from './format.js';
+
+/// A gap shorter than this is not worth a word.
+const PATIENCE = 1200;
+
+export class Connection {
+  #store;
+  #announcer;
+  #text = h('p');
+  #wasShown = false;
+  #lostAt = null;
+
+  constructor({ store, announcer, signal }) {
+    this.#store = store;
+    this.#announcer = announcer;
+    this.element = h('div', { class: 'lost', hidden: true }, icon('network'),
+      h('div', { class: 'lost-text' }, h('strong', null, t('lost')), this.#text),
+      h('button', { type: 'button', class: 'button compact', on: { click: () => store.retryNow() } }, t('lost.now')));
+    store.addEventListener('connection', () => this.#show(), { signal });
+    const clock = setInterval(() => this.#show(), 500);
+    signal.addEventListener('abort', () => clearInterval(clock));
+    for (const [target, type] of [[window, 'online'], [document, 'visibilitychange']]) {
+      target.addEventListener(type, () => { if (!document.hidden) store.retryNow(); }, { signal });
+    }
+    this.#show();
+  }
+
+  #show() {
+    const isLost = this.#store.connection === 'lost';
+    if (!isLost) this.#lostAt = null;
+    else this.#lostAt ??= Date.now();
+    const isShown = isLost && Date.now() - this.#lostAt >= PATIENCE;
+    document.documentElement.classList.toggle('is-lost', isShown);
+    this.element.hidden = !isShown;
+    if (isShown) {
+      const { nextAttempt } = this.#store;
+      setText(this.#text, nextAttempt === null ? t('lost.trying')
+        : t('lost.retry', { time: duration(Math.max(0, (nextAttempt - Date.now()) / 1000)) }));
+    }
+    if (isShown && !this.#wasShown) this.#announcer.speak(t('lost'), true);
+    if (this.#wasShown && this.#store.connection === 'live') this.#announcer.say(t('rejoined'));
+    this.#wasShown = isShown;
+  }
+}

@@ -1,0 +1,335 @@
+// One download opened: what it does, the map of its ranges, its speed, what happened, what is known, what can be changed.
+// Beside the list where there is room, over it where there is none.
+
+import { h, setText, setAttribute } from './dom.js';
+import { icon } from './icons.js';
+import { t, said, clockTime } from './text.js';
+import * as format from './format.js';
+import { drawMap, connectionColour } from './ranges.js';
+import { drawSpeeds } from './graph.js';
+import { ChangeForm } from './change.js';
+import { facts } from './facts.js';
+import {
+  amountText, errorText, fraction, mainAction, may, percentOf, reasonText, stateText, suggestionText,
+} from './words.js';
+
+const wide = window.matchMedia('(min-width: 68rem)');
+/// While it runs, ranges and samples are read this often; nothing else tells them.
+const PERIOD = 1000;
+const MOST_CONNECTIONS = 16;
+
+export class Detail {
+  #api;
+  #store;
+  #actions;
+  #list;
+  #onClose;
+  #onCover;
+  #nodes = {};
+  #id = null;
+  #detail = null;
+  #events = [];
+  #reading = null;
+  #timer = null;
+  #form;
+  #opener = null;
+  #look = '';
+
+  constructor({ api, store, actions, list, announcer, onClose, onCover, signal }) {
+    this.#api = api;
+    this.#store = store;
+    this.#actions = actions;
+    this.#list = list;
+    this.#onClose = onClose;
+    this.#onCover = onCover;
+    this.#form = new ChangeForm({ api, store, announcer });
+    this.element = this.#build();
+    const on = (target, type, run) => target.addEventListener(type, run, { signal });
+    on(store, 'list', () => this.#changed());
+    on(store, 'progress', ({ detail }) => { if (detail.includes(this.#id)) this.#showProgress(); });
+    on(store, 'happened', ({ detail }) => this.#happened(detail));
+    on(store, 'connection', () => { if (store.connection === 'live') this.#read(true); });
+    on(wide, 'change', () => this.#frame());
+    on(window.matchMedia('(prefers-color-scheme: dark)'), 'change', () => this.#draw());
+    // What is drawn may change sizes: it waits for the next frame, so that the observer is not called in a circle.
+    const sizes = new ResizeObserver(() => requestAnimationFrame(() => this.#draw()));
+    sizes.observe(this.#nodes.map);
+    sizes.observe(this.#nodes.graph);
+    this.#timer = setInterval(() => this.#tick(), PERIOD);
+    signal.addEventListener('abort', () => {
+      sizes.disconnect();
+      clearInterval(this.#timer);
+      this.#reading?.abort();
+      this.element.remove();
+    });
+  }
+
+  get id() { return this.#id; }
+  get isOpen() { return this.#id !== null; }
+
+  open(id) {
+    if (!this.#store.downloads.has(id)) return;
+    if (!this.isOpen) this.#opener = document.activeElement;
+    this.#id = id;
+    this.#detail = null;
+    this.#events = [];
+    this.#look = '';
+    this.#form.reset();
+    this.#frame();
+    this.#nodes.body.scrollTop = 0;
+    this.#changed();
+    this.#read(true);
+  }
+
+  close() {
+    if (!this.isOpen) return;
+    this.#id = null;
+    this.#reading?.abort();
+    this.element.close();
+    this.#frame();
+    this.#onClose();
+    const row = this.#list.row(this.#list.currentId)?.element;
+    if (this.#opener?.isConnected && this.#opener !== document.body) this.#opener.focus({ preventScroll: true });
+    else row?.focus({ preventScroll: true });
+  }
+
+  /// Beside the list both can be used; over it, what is under it cannot. Not modal even then: messages stay readable.
+  #frame() {
+    this.#onCover(this.isOpen && !wide.matches);
+    document.documentElement.classList.toggle('has-detail', this.isOpen);
+    if (!this.isOpen) return;
+    if (!this.element.open) this.element.show();
+    this.#nodes.close.focus({ preventScroll: true });
+  }
+
+  // Building --------------------------------------------------------------------------------------------------------
+
+  #build() {
+    const nodes = this.#nodes;
+    nodes.name = h('h2', { class: 'detail-name', id: 'detail-name' }, h('bdi'));
+    nodes.close = h('button', { type: 'button', class: 'icon-button', 'aria-label': t('close'), title: t('close'), on: { click: () => this.close() } }, icon('cancel'));
+    nodes.state = h('span', { class: 'detail-state' });
+    nodes.percent = h('span', { class: 'detail-percent figures' });
+    nodes.fill = h('span', { class: 'bar-fill' });
+    nodes.progress = h('div', { class: 'bar large', role: 'progressbar', 'aria-labelledby': 'detail-name', 'aria-valuemin': '0', 'aria-valuemax': '100' }, nodes.fill);
+    nodes.reason = h('p', { class: 'detail-reason', hidden: true });
+    nodes.buttons = h('div', { class: 'detail-buttons' });
+    nodes.figures = {};
+    const figure = (name) => {
+      nodes.figures[name] = h('dd', { class: 'figures' });
+      return h('div', { class: 'figure' }, h('dt', null, t(`detail.${name}`)), nodes.figures[name]);
+    };
+    nodes.map = h('canvas', { class: 'map', role: 'img' });
+    nodes.legend = h('ul', { class: 'legend' });
+    nodes.mapNone = h('p', { class: 'quiet' }, t('map.none'));
+    nodes.graph = h('canvas', { class: 'graph', role: 'img' });
+    nodes.graphMost = h('span');
+    nodes.graphTime = h('div', { class: 'graph-time quiet figures' }, h('span'), nodes.graphMost, h('span', null, t('graph.now')));
+    nodes.graphNone = h('p', { class: 'quiet' }, t('graph.none'));
+    nodes.events = h('ol', { class: 'events' });
+    nodes.eventsNone = h('p', { class: 'quiet' }, t('events.none'));
+    nodes.facts = h('dl', { class: 'facts' });
+    const section = (name, ...content) => h('section', { class: `part part-${name}`, 'aria-label': t(name) }, h('h3', null, t(name)), content);
+    nodes.graphPart = section('graph', nodes.graph, nodes.graphTime, nodes.graphNone);
+    nodes.changePart = section('change', this.#form.element);
+    nodes.body = h('div', { class: 'detail-body' },
+      h('div', { class: 'detail-sum' },
+        h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.buttons,
+        h('dl', { class: 'figures-grid' }, ['completed', 'speed', 'left', 'connections'].map(figure))),
+      section('map', nodes.map, nodes.legend, nodes.mapNone),
+      nodes.graphPart,
+      nodes.changePart,
+      section('events', nodes.events, nodes.eventsNone),
+      section('facts', nodes.facts));
+    const element = h('dialog', { class: 'detail', 'aria-labelledby': 'detail-name' },
+      h('div', { class: 'detail-head' }, nodes.name, nodes.close), nodes.body);
+    element.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || event.defaultPrevented) return;
+      event.preventDefault();
+      this.close();
+    });
+    return element;
+  }
+
+  // Reading ---------------------------------------------------------------------------------------------------------
+
+  #tick() {
+    if (!this.isOpen || document.hidden || this.#store.connection !== 'live') return;
+    const state = this.#store.downloads.get(this.#id)?.state;
+    if (state === 'downloading' || state === 'verifying') this.#read(false);
+    if (state === 'waiting') this.#changed();
+  }
+
+  async #read(withHistory) {
+    if (!this.isOpen || (this.#reading && !withHistory)) return;
+    this.#reading?.abort();
+    const reading = new AbortController();
+    this.#reading = reading;
+    const id = this.#id;
+    try {
+      const [detail, history] = await Promise.all([
+        this.#api.detail(id, reading.signal), withHistory ? this.#api.history(id, reading.signal) : null,
+      ]);
+      if (reading.signal.aborted || id !== this.#id) return;
+      this.#detail = detail;
+      if (history) {
+        this.#events = history.items;
+        this.#showEvents();
+      }
+      this.#showDetail();
+    } catch { /* the next turn reads again; a download that is gone closes the panel by its event */ } finally {
+      if (this.#reading === reading) this.#reading = null;
+    }
+  }
+
+  #lastState = null;
+  #changed() {
+    if (!this.isOpen) return;
+    const download = this.#store.downloads.get(this.#id);
+    if (!download) {
+      if (this.#store.isLoaded) this.close();
+      return;
+    }
+    this.#showHead(download);
+    this.#showProgress();
+    this.#form.show(download);
+    this.#nodes.changePart.hidden = !may(download, 'change');
+    const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
+    if (state !== this.#lastState) {
+      this.#lastState = state;
+      if (this.#detail) this.#read(false);
+      if (this.#detail) this.#showFacts();
+    }
+  }
+
+  #happened(event) {
+    if (event.id !== this.#id) return;
+    if (this.#events.some(({ date, kind, number }) => date === event.date && kind === event.kind && number === event.number)) return;
+    this.#events.push(event);
+    this.#showEvents();
+  }
+
+  // Showing ---------------------------------------------------------------------------------------------------------
+
+  #showHead(download) {
+    const nodes = this.#nodes;
+    setText(nodes.name.firstChild, download.name);
+    setAttribute(this.element, 'data-state', download.state);
+    setText(nodes.state, stateText(download));
+    const reason = download.state === 'failed'
+      ? [errorText(download.error), suggestionText(download.error)].filter(Boolean).join(' · ')
+      : download.state === 'completed' && download.path ? t('file.saved', { path: download.path }) : reasonText(download);
+    setText(nodes.reason, reason);
+    nodes.reason.hidden = reason === '';
+    const look = download.state + download.actions.join();
+    if (look === this.#look) return;
+    this.#look = look;
+    const main = mainAction(download);
+    const hadFocus = nodes.buttons.contains(document.activeElement);
+    const button = (action, label, name, className) => h('button', {
+      type: 'button', class: `button ${className}`, data: { action }, disabled: !may(download, action),
+      on: { click: () => this.#actions.run(action, [this.#store.downloads.get(this.#id)].filter(Boolean)) },
+    }, icon(name), h('span', null, label));
+    nodes.buttons.replaceChildren(...[
+      button(main.action, main.label, main.icon, 'primary'),
+      download.state === 'waiting' && button('pause', t('do.pause'), 'pause', ''),
+      ['completed', 'cancelled'].includes(download.state)
+        ? button('remove', t('do.remove'), 'remove', '') : button('cancel', t('do.cancel'), 'cancel', ''),
+    ].filter(Boolean));
+    if (hadFocus) nodes.buttons.querySelector('button:not([disabled])')?.focus();
+  }
+
+  #showProgress() {
+    const download = this.#store.downloads.get(this.#id);
+    if (!download) return;
+    const nodes = this.#nodes;
+    const part = fraction(download);
+    setText(nodes.percent, percentOf(download));
+    nodes.fill.style.transform = `scaleX(${part ?? 0})`;
+    setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
+    setAttribute(nodes.progress, 'aria-valuetext', `${stateText(download)}, ${percentOf(download)}`);
+    const isRunning = download.state === 'downloading';
+    setText(nodes.figures.completed, amountText(download));
+    setText(nodes.figures.speed, isRunning ? format.rate(download.progress.bytesPerSecond) : format.UNKNOWN);
+    setText(nodes.figures.left, isRunning ? format.duration(download.progress.timeRemaining) : format.UNKNOWN);
+    setText(nodes.figures.connections, isRunning ? String(download.progress.connections) : format.UNKNOWN);
+  }
+
+  #showDetail() {
+    this.#draw();
+    this.#showFacts();
+    this.#form.show(this.#store.downloads.get(this.#id) ?? this.#detail);
+  }
+
+  #showFacts() {
+    const listed = this.#store.downloads.get(this.#id);
+    const download = { ...this.#detail, ...listed };
+    // While it runs the list does not know yet what the transfer knows.
+    for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
+    this.#nodes.facts.replaceChildren(...facts(download, (text) => this.#actions.copy(text)));
+  }
+
+  #draw() {
+    if (!this.isOpen) return;
+    this.#drawMap();
+    this.#drawGraph();
+  }
+
+  #drawMap() {
+    const nodes = this.#nodes;
+    const segments = this.#detail?.segments ?? [];
+    const total = this.#detail?.progress.totalBytes ?? segments.at(-1)?.end ?? 0;
+    const has = segments.length > 0 && total > 0;
+    for (const node of [nodes.map, nodes.legend]) node.hidden = !has;
+    nodes.mapNone.hidden = has;
+    if (!has) return;
+    drawMap(nodes.map, segments, total);
+    const running = segments.filter(({ state }) => state === 'running');
+    setAttribute(nodes.map, 'aria-label', t('map.label', {
+      percent: percentOf(this.#detail), n: segments.filter(({ state }) => state === 'done').length, running: running.length,
+    }));
+    const entry = (colour, label, detail = null) => {
+      const dot = h('span', { class: 'swatch' });
+      dot.style.setProperty('--swatch', `var(${colour})`);
+      return h('li', null, dot, h('span', null, label), detail && h('span', { class: 'quiet figures' }, detail));
+    };
+    nodes.legend.replaceChildren(
+      entry('--accent', t('map.done')),
+      ...(percentOf(this.#detail) === '100.0%' ? [] : [entry('--track', t('map.missing'))]),
+      ...running.slice(0, MOST_CONNECTIONS).map(({ connection, start, end }) => entry(
+        connectionColour(connection), connection === null || connection === undefined ? t('map.running') : t('map.connection', { n: connection }),
+        `${format.size(start)} – ${format.size(end)}`)));
+  }
+
+  #drawGraph() {
+    const nodes = this.#nodes;
+    const speeds = this.#detail?.speeds ?? [];
+    const has = speeds.length > 1;
+    for (const node of [nodes.graph, nodes.graphTime]) node.hidden = !has;
+    nodes.graphNone.hidden = has;
+    nodes.graphPart.hidden = !has && ['completed', 'cancelled'].includes(this.#detail?.state);
+    if (!has) return;
+    drawSpeeds(nodes.graph, speeds);
+    const most = Math.max(...speeds);
+    const mean = speeds.reduce((sum, value) => sum + value, 0) / speeds.length;
+    setText(nodes.graphMost, t('graph.most', { rate: format.rate(most) }));
+    setText(nodes.graphTime.firstChild, t('graph.ago', { time: format.duration(Math.max(30, speeds.length)) }));
+    setAttribute(nodes.graph, 'aria-label', t('graph.label', {
+      time: format.duration(speeds.length), now: format.rate(speeds.at(-1)), most: format.rate(most), mean: format.rate(mean),
+    }));
+  }
+
+  #showEvents() {
+    const { events, eventsNone } = this.#nodes;
+    eventsNone.hidden = this.#events.length > 0;
+    events.replaceChildren(...this.#events.toReversed().map((event) => h('li', { class: `event event-${String(event.kind).replace(/\W/g, '')}` },
+      icon(EVENT_ICONS[event.kind] ?? 'note'),
+      h('p', null, h('bdi', null, said(event.texts, event.kind))),
+      h('time', { datetime: event.date, class: 'quiet figures' }, clockTime(event.date)))));
+  }
+}
+
+const EVENT_ICONS = {
+  added: 'add', started: 'down', resumed: 'play', retrying: 'clock', restarted: 'restart', waiting: 'clock', note: 'note',
+  paused: 'pause', completed: 'check', failed: 'warn', cancelled: 'cancel',
+};

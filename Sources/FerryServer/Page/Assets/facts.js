@@ -1,0 +1,34 @@
+// What is known of a download, as terms and their texts. Links are shown, never followed.
+
+import { h } from './dom.js';
+import { icon } from './icons.js';
+import { t, dateTime } from './text.js';
+
+/// - copy: called with the text of a fact that can be copied.
+export function facts(download, copy) {
+  const rows = [];
+  const add = (key, text, { canCopy = false, isMono = false } = {}) => {
+    if (!text) return;
+    rows.push(h('dt', null, t(key)), h('dd', null,
+      h('bdi', { class: isMono ? 'mono' : null }, text),
+      canCopy && h('button', {
+        type: 'button', class: 'icon-button small', 'aria-label': `${t('copy')}: ${t(key)}`, title: t('copy'), on: { click: () => copy(text) },
+      }, icon('copy'))));
+  };
+  const sources = download.sources?.length ? download.sources : [download.url];
+  sources.forEach((source, index) => add(index === 0 ? 'fact.source' : 'fact.mirror', source, { canCopy: true, isMono: true }));
+  const answered = download.response?.finalURL;
+  if (answered && answered !== download.url) add('fact.answered', answered, { isMono: true });
+  add(download.path ? 'fact.path' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
+  if (download.proof) add('fact.proof', t(`proof.${download.proof}`));
+  add('fact.validator', download.validator ?? (download.response?.type ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
+  add('fact.digest', download.checksum, { canCopy: true, isMono: true });
+  add('fact.type', download.response?.type, { isMono: true });
+  add('fact.modified', download.response?.lastModified);
+  add('fact.headers', download.headers?.join(', '), { isMono: true });
+  add('fact.label', download.label);
+  add('fact.added', dateTime(download.addedAt));
+  add('fact.ended', download.endedAt ? dateTime(download.endedAt) : null);
+  add('fact.id', download.id, { isMono: true });
+  return rows;
+}

@@ -1,0 +1,107 @@
+// What was typed, pasted or dropped, read as links: one a line, tabs between mirrors, options on indented lines.
+
+/// The most bytes of a list that is dropped.
+export const MOST_LIST_BYTES = 4 * 1024 * 1024;
+
+const START = /^https?:\/\//i;
+
+/// Whether Ferry could fetch it: http or https, and a host.
+export function isLink(text) {
+  const trimmed = text.trim();
+  if (!/^https?:\/\/[^\s/?#]/i.test(trimmed) || /[\u0000-\u001f\u007f]/.test(trimmed) || trimmed.length > 65536) return false;
+  try {
+    return new URL(trimmed).hostname !== '';
+  } catch {
+    return false;
+  }
+}
+
+/// Whether a link may still become of it, when one goes on typing.
+export function mayBecomeLink(text) {
+  const start = text.trim().toLowerCase();
+  return ['http://', 'https://'].some((scheme) => scheme.startsWith(start));
+}
+
+const OPTIONS = { out: 'name', dir: 'directory', checksum: 'checksum' };
+
+/// `{entries: [{urls, name?, directory?, checksum?, headers?, line}], problems: [{line, text}]}`.
+export function parseLinks(text) {
+  const entries = [];
+  const problems = [];
+  let current = null;
+  text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/).forEach((raw, index) => {
+    const line = index + 1;
+    const content = raw.trim();
+    if (content === '' || content.startsWith('#')) return;
+    if (/^[ \t]/.test(raw) && current && !START.test(content)) {
+      if (!readOption(current, content)) problems.push({ line, text: content });
+      return;
+    }
+    current = null;
+    for (const group of splitLine(content)) {
+      if (group.every(isLink)) {
+        current = { urls: [...new Set(group)], line };
+        entries.push(current);
+      } else {
+        problems.push({ line, text: content });
+      }
+    }
+  });
+  return { entries, problems };
+}
+
+/// Tabs part mirrors of one file. Several links with blanks between them are several files.
+function splitLine(content) {
+  const mirrors = content.split('\t').map((part) => part.trim()).filter(Boolean);
+  if (mirrors.length > 1) return [mirrors];
+  const pieces = content.split(/\s+(?=https?:\/\/)/i);
+  return pieces.length > 1 && pieces.every(isLink) ? pieces.map((piece) => [piece]) : [[content]];
+}
+
+function readOption(entry, content) {
+  const equals = content.indexOf('=');
+  if (equals < 1) return false;
+  const name = content.slice(0, equals).trim().toLowerCase();
+  const value = content.slice(equals + 1).trim();
+  if (name === 'header') {
+    const headers = parseHeaders(value);
+    if (!headers) return false;
+    entry.headers = mergeHeaders(entry.headers, headers);
+    return true;
+  }
+  // Options of other programs are left out, as the command does.
+  if (OPTIONS[name] && value) entry[OPTIONS[name]] = value;
+  return true;
+}
+
+/// Lines of `Name: value`; `null` when one is none.
+export function parseHeaders(text) {
+  const headers = {};
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (line.trim() === '') continue;
+    const match = /^\s*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)\s*:\s*(.*?)\s*$/.exec(line);
+    if (!match || /[\u0000-\u0008\u000a-\u001f\u007f]/.test(match[2])) return null;
+    headers[match[1]] = [...(headers[match[1]] ?? []), match[2]];
+  }
+  return headers;
+}
+
+function mergeHeaders(first, second) {
+  const merged = { ...(first ?? {}) };
+  for (const [name, values] of Object.entries(second)) merged[name] = [...(merged[name] ?? []), ...values];
+  return merged;
+}
+
+/// Links in what was dropped or pasted: a list of URIs has comments, a text is as it is.
+export async function droppedText(transfer) {
+  for (const file of transfer.files ?? []) {
+    if (file.size > MOST_LIST_BYTES) return null;
+    return await file.text();
+  }
+  return transfer.getData('text/uri-list') || transfer.getData('text/plain') || null;
+}
+
+/// An identifier for a download: 16 hexadecimal digits. A repeated request with the same one adds nothing.
+export function newIdentifier() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,205 @@
+// The page: signs in, then puts the parts together. A change of language puts them together anew; what is known stays.
+
+import { h, append } from './dom.js';
+import { icon } from './icons.js';
+import { t, language, chooseLanguage, sayLanguage, LANGUAGES } from './text.js';
+import { API, token } from './api.js';
+import { Store } from './store.js';
+import { Announcer } from './announce.js';
+import { Actions } from './actions.js';
+import { AddForm, SAMPLE } from './add.js';
+import { Totals } from './totals.js';
+import { Selection } from './selection.js';
+import { List } from './list.js';
+import { Bar } from './bar.js';
+import { Detail } from './detail.js';
+import { rowMenu } from './rowmenu.js';
+import { closeMenu } from './menu.js';
+import { watchKeys, showKeys } from './keys.js';
+import { takeCode, tradeCode, signInScreen } from './signin.js';
+import { Connection } from './connection.js';
+
+const root = document.getElementById('app');
+const announcer = new Announcer();
+let mounted = null;
+
+/// Shows something else; what was there hears `signal` end.
+function mount(build) {
+  mounted?.abort();
+  mounted = new AbortController();
+  closeMenu();
+  root.replaceChildren();
+  append(root, [build(mounted.signal)]);
+}
+
+function languageSwitch(onChange) {
+  const select = h('select', { class: 'plain-select', 'aria-label': t('language'), title: t('language'), name: 'language' },
+    LANGUAGES.map(([value, name]) => h('option', { value, lang: value === 'zh' ? 'zh-Hans' : value }, name)));
+  select.value = language();
+  select.addEventListener('change', () => {
+    chooseLanguage(select.value);
+    onChange();
+    document.querySelector('select[name=language]')?.focus();
+  });
+  return h('label', { class: 'language' }, icon('language'), select);
+}
+
+function header(onLanguage, ...more) {
+  return h('header', { class: 'head' },
+    h('a', { class: 'skip', href: '#content' }, t('skip')),
+    h('div', { class: 'brand' }, h('img', { src: 'mark.svg', alt: '', width: '30', height: '30' }), h('h1', null, 'Ferry')),
+    h('div', { class: 'head-tools' }, more, languageSwitch(onLanguage)));
+}
+
+function showSignIn(reason = null) {
+  document.title = 'Ferry';
+  const show = () => mount(() => [header(show), signInScreen(reason)]);
+  show();
+}
+
+function notifyButton() {
+  const button = h('button', { type: 'button', class: 'icon-button', 'aria-pressed': 'false' }, icon('bell'));
+  const show = () => {
+    const key = announcer.isBlocked ? 'notify.blocked' : 'notify';
+    button.setAttribute('aria-pressed', String(announcer.notifies));
+    button.setAttribute('aria-label', t(key));
+    button.title = announcer.notifies ? t('notify.on') : t(key);
+    button.disabled = announcer.isBlocked;
+  };
+  button.addEventListener('click', async () => {
+    await announcer.toggleNotifications();
+    show();
+  });
+  show();
+  return announcer.canNotify ? button : null;
+}
+
+function helpButton() {
+  return h('button', { type: 'button', class: 'icon-button help-button', 'aria-label': t('help'), title: t('help'), on: { click: showKeys } }, icon('help'));
+}
+
+// The open download stands in the address, so that going back closes it.
+const openInAddress = () => new URLSearchParams(location.hash.slice(1)).get('download');
+
+function showPage(api, store) {
+  const kept = { view: null, text: '' };
+  const show = () => mount((signal) => {
+    const shell = h('div', { class: 'shell' });
+    const actions = new Actions(api, store, announcer);
+    const selection = new Selection(store, signal);
+    const list = new List({
+      store, selection, actions, announcer, signal,
+      onOpen: (id) => { location.hash = `download=${encodeURIComponent(id)}`; },
+      onMenu: (button, download) => rowMenu(button, download, { actions, list }),
+    });
+    const add = new AddForm({
+      api, store, announcer,
+      onAdded: (items) => {
+        if (items.length === 0) return;
+        list.setView({ filter: 'all', search: '' });
+        list.reveal(items.at(-1).id, { flash: true });
+      },
+    });
+    const leaveDetail = () => {
+      list.setOpen(null);
+      if (openInAddress() !== null) history.replaceState(null, '', location.pathname + location.search);
+    };
+    const detail = new Detail({ api, store, actions, list, announcer, signal, onClose: leaveDetail, onCover: (isCovered) => { shell.inert = isCovered; } });
+    const follow = () => {
+      const id = openInAddress();
+      if (id === null) detail.close();
+      else if (store.downloads.has(id)) {
+        detail.open(id);
+        list.setOpen(id);
+      } else if (store.isLoaded) leaveDetail();
+    };
+    window.addEventListener('hashchange', follow, { signal });
+    store.addEventListener('list', () => {
+      if (openInAddress() !== null && !detail.isOpen) follow();
+    }, { signal });
+
+    const content = h('main', { id: 'content', tabindex: '-1' },
+      add.element,
+      new Totals({ store, announcer, signal }).element,
+      new Bar({ store, list, selection, actions, signal }).element,
+      list.element,
+      emptyStates({ store, list, add, signal }));
+    add.watchPage(signal);
+    watchKeys({
+      signal,
+      onAdd: () => add.focus(),
+      onSearch: () => content.querySelector('input[type=search]')?.focus(),
+      onEscape: () => (detail.isOpen ? detail.close() : selection.clear()),
+    });
+    if (kept.view) list.setView(kept.view);
+    if (kept.text) add.offer(kept.text, true);
+    signal.addEventListener('abort', () => Object.assign(kept, { view: list.view, text: add.text }));
+    queueMicrotask(() => {
+      list.measure();
+      follow();
+    });
+    append(shell, [
+      header(show, notifyButton(), helpButton()), new Connection({ store, announcer, signal }).element, content]);
+    return [shell, detail.element];
+  });
+  show();
+}
+
+/// What stands in place of rows: nothing was added yet, or nothing matches.
+function emptyStates({ store, list, add, signal }) {
+  const empty = h('section', { class: 'empty', hidden: true },
+    h('img', { src: 'mark.svg', alt: '', width: '72', height: '72' }),
+    h('h2', null, t('empty.title')), h('p', null, t('empty.text')),
+    h('button', { type: 'button', class: 'button', data: { sample: 'yes' }, on: { click: () => add.offer(SAMPLE, true) } }, icon('link'), h('span', null, t('empty.sample'))),
+    h('p', { class: 'quiet' }, t('empty.sample.note')));
+  const none = h('section', { class: 'empty small', hidden: true },
+    h('p', null, t('list.none')),
+    h('button', { type: 'button', class: 'button', on: { click: () => list.setView({ filter: 'all', search: '' }) } }, t('list.none.hint')));
+  const loading = h('p', { class: 'empty small quiet', role: 'status' }, t('list.loading'));
+  const show = () => {
+    const count = store.downloads.size;
+    loading.hidden = store.isLoaded || count > 0;
+    empty.hidden = !store.isLoaded || count > 0;
+    none.hidden = count === 0 || list.shown.length > 0;
+    list.element.hidden = list.shown.length === 0;
+  };
+  list.addEventListener('shown', show, { signal });
+  store.addEventListener('connection', show, { signal });
+  show();
+  return [loading, empty, none];
+}
+
+async function begin() {
+  sayLanguage();
+  document.body.append(...announcer.nodes);
+  const code = takeCode();
+  if (code !== null) {
+    mount(() => h('main', { class: 'sign-in' }, h('p', { class: 'quiet', role: 'status' }, t('signin.busy'))));
+    const reason = await tradeCode(code);
+    if (reason !== null) return showSignIn(reason);
+  }
+  const key = token.get();
+  if (!key) return showSignIn();
+  let store = null;
+  const api = new API(key, () => {
+    if (token.get() === null) return;
+    token.clear();
+    store?.stop();
+    showSignIn('signin.refused');
+  });
+  store = new Store(api);
+  store.addEventListener('ended', ({ detail }) => announcer.ended(detail));
+  showPage(api, store);
+  store.start();
+  // A page that is left may be kept by the browser, to go back to. It shall not keep one of the few connections that a
+  // browser makes to one host.
+  window.addEventListener('pagehide', () => store.stop());
+  window.addEventListener('pageshow', ({ persisted }) => { if (persisted && token.get() !== null) store.start(); });
+}
+
+// Another tab of the browser may be given a new code while this one is open.
+window.addEventListener('hashchange', () => {
+  if (new URLSearchParams(location.hash.slice(1)).has('code')) location.reload();
+});
+
+begin();

@@ -1,0 +1,76 @@
+// A menu that opens at a button.
+
+import { h } from './dom.js';
+import { icon } from './icons.js';
+
+let closeOpen = null;
+
+export const closeMenu = () => closeOpen?.(false);
+
+/// Items: `{label, icon, run, isDisabled, isDangerous}`, or `null` for a line between groups.
+export function openMenu(button, label, items) {
+  if (button.getAttribute('aria-expanded') === 'true') return closeMenu();
+  closeMenu();
+  const menu = h('div', { class: 'menu', role: 'menu', 'aria-label': label });
+  for (const item of items) {
+    menu.append(item === null ? h('div', { class: 'menu-line', role: 'separator' }) : h('button', {
+      type: 'button', role: 'menuitem', tabindex: '-1', class: item.isDangerous ? 'menu-item danger' : 'menu-item',
+      'aria-disabled': item.isDisabled ? 'true' : null, data: item.name ? { action: item.name } : {},
+      on: {
+        click: () => {
+          if (item.isDisabled) return;
+          close(true);
+          item.run();
+        },
+      },
+    }, icon(item.icon), h('span', null, item.label)));
+  }
+  const done = new AbortController();
+  const { signal } = done;
+  function close(returnsFocus) {
+    if (closeOpen !== close) return;
+    closeOpen = null;
+    done.abort();
+    menu.remove();
+    button.setAttribute('aria-expanded', 'false');
+    if (returnsFocus && button.isConnected) button.focus();
+  }
+  closeOpen = close;
+  // Inside a modal dialog only what is in it can be used.
+  (button.closest('dialog') ?? document.body).append(menu);
+  place(menu, button);
+  button.setAttribute('aria-expanded', 'true');
+  const entries = [...menu.querySelectorAll('[role=menuitem]')];
+  entries[0]?.focus();
+
+  menu.addEventListener('keydown', (event) => {
+    const at = entries.indexOf(document.activeElement);
+    const goTo = (index) => entries[(index + entries.length) % entries.length].focus();
+    switch (event.key) {
+      case 'ArrowDown': goTo(at + 1); break;
+      case 'ArrowUp': goTo(at - 1); break;
+      case 'Home': goTo(0); break;
+      case 'End': goTo(-1); break;
+      case 'Escape': close(true); break;
+      case 'Tab': close(true); return;
+      default: return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }, { signal });
+  document.addEventListener('pointerdown', (event) => {
+    if (!menu.contains(event.target) && !button.contains(event.target)) close(false);
+  }, { signal, capture: true });
+  window.addEventListener('resize', () => close(false), { signal });
+  window.addEventListener('scroll', () => close(false), { signal, passive: true });
+}
+
+function place(menu, button) {
+  const at = button.getBoundingClientRect();
+  const { width, height } = menu.getBoundingClientRect();
+  const margin = 8;
+  const left = Math.max(margin, Math.min(at.right - width, innerWidth - width - margin));
+  const isBelow = at.bottom + height + margin < innerHeight || at.top < height;
+  menu.style.left = `${left}px`;
+  menu.style.top = `${Math.max(margin, isBelow ? at.bottom + 4 : at.top - height - 4)}px`;
+}

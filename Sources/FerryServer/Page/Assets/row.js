@@ -1,0 +1,117 @@
+// One line of the list. It is made once and then only what has changed is written.
+
+import { h, setText, setAttribute } from './dom.js';
+import { icon } from './icons.js';
+import { t } from './text.js';
+import {
+  amountText, fraction, leftText, mainAction, may, percentOf, reasonText, speedText, stateText,
+} from './words.js';
+
+export class Row {
+  #nodes = {};
+  #look = '';
+
+  constructor() {
+    const nodes = this.#nodes;
+    nodes.check = h('input', { type: 'checkbox', class: 'row-check', tabindex: '-1' });
+    nodes.name = h('bdi', { class: 'row-name' });
+    nodes.percent = h('span', { class: 'row-percent figures' });
+    nodes.bar = h('span', { class: 'bar-fill' });
+    nodes.progress = h('div', { class: 'bar', role: 'progressbar', 'aria-valuemin': '0', 'aria-valuemax': '100' }, nodes.bar);
+    nodes.state = h('span', { class: 'row-state' });
+    nodes.reason = h('bdi', { class: 'row-reason' });
+    nodes.amount = h('span', { class: 'row-amount figures' });
+    nodes.speed = h('span', { class: 'row-speed figures' });
+    nodes.left = h('span', { class: 'row-left figures' });
+    nodes.main = h('button', { type: 'button', class: 'row-button main', tabindex: '-1' });
+    nodes.pause = h('button', { type: 'button', class: 'row-button round', tabindex: '-1', data: { action: 'pause' } }, icon('pause'));
+    nodes.cancel = h('button', { type: 'button', class: 'row-button round', tabindex: '-1' });
+    nodes.more = h('button', {
+      type: 'button', class: 'row-button round', tabindex: '-1', 'aria-haspopup': 'menu', 'aria-expanded': 'false', data: { action: 'more' },
+    }, icon('more'));
+    this.element = h('div', { class: 'row', role: 'row', tabindex: '-1' },
+      h('div', { class: 'row-pick', role: 'gridcell' }, h('span', { class: 'row-grip', 'aria-hidden': 'true' }, icon('grip')), nodes.check),
+      h('div', { class: 'row-what', role: 'gridcell' },
+        h('div', { class: 'row-line' }, nodes.name, nodes.percent),
+        nodes.progress,
+        h('div', { class: 'row-line row-facts' }, nodes.state, nodes.reason, nodes.amount, nodes.speed, nodes.left)),
+      h('div', { class: 'row-actions', role: 'gridcell' }, nodes.main, nodes.pause, nodes.cancel, nodes.more));
+  }
+
+  get more() { return this.#nodes.more; }
+
+  /// Shows this download, at the place `index` of the list.
+  show(download, { index, isSelected, isCurrent, isOpen }) {
+    const { element } = this;
+    const nodes = this.#nodes;
+    this.id = download.id;
+    this.index = index;
+    element.dataset.id = download.id;
+    setAttribute(element, 'aria-rowindex', index + 1);
+    setAttribute(element, 'aria-selected', String(isSelected));
+    nodes.check.checked = isSelected;
+    element.classList.toggle('is-open', isOpen);
+    this.setCurrent(isCurrent);
+    this.#showLook(download);
+    this.showProgress(download);
+  }
+
+  setCurrent(isCurrent) {
+    const value = isCurrent ? '0' : '-1';
+    setAttribute(this.element, 'tabindex', value);
+    for (const node of this.element.querySelectorAll('button, input')) setAttribute(node, 'tabindex', value);
+  }
+
+  /// What changes with the state alone: names, labels, buttons.
+  #showLook(download) {
+    const nodes = this.#nodes;
+    const main = mainAction(download);
+    const hasEnded = download.state === 'completed' || download.state === 'cancelled';
+    const look = [download.name, download.state, download.actions.join(), main.label].join('\n');
+    if (look === this.#look) return;
+    this.#look = look;
+    const { name } = download;
+    const label = (action) => t('do.for', { action, name });
+    setAttribute(this.element, 'data-state', download.state);
+    setText(nodes.name, name);
+    setAttribute(nodes.name, 'title', name);
+    setAttribute(nodes.check, 'aria-label', t('select', { name }));
+    setAttribute(nodes.progress, 'aria-label', t('progress.of', { name }));
+    setText(nodes.state, stateText(download));
+    nodes.main.replaceChildren(icon(main.icon), h('span', null, main.label));
+    this.#button(nodes.main, main.action, label(main.label), may(download, main.action));
+    nodes.pause.hidden = download.state !== 'waiting';
+    this.#button(nodes.pause, 'pause', label(t('do.pause')), may(download, 'pause'), t('do.pause'));
+    const end = hasEnded ? 'remove' : 'cancel';
+    nodes.cancel.replaceChildren(icon(end));
+    this.#button(nodes.cancel, end, label(t(`do.${end}`)), may(download, end), t(`do.${end}`));
+    setAttribute(nodes.more, 'aria-label', t('more', { name }));
+    setAttribute(nodes.more, 'title', t('actions'));
+  }
+
+  #button(node, action, label, isEnabled, title = null) {
+    node.dataset.action = action;
+    setAttribute(node, 'aria-label', label);
+    setAttribute(node, 'title', title);
+    node.disabled = !isEnabled;
+  }
+
+  /// What changes many times a second.
+  showProgress(download) {
+    const nodes = this.#nodes;
+    const part = fraction(download);
+    const percent = percentOf(download);
+    setText(nodes.percent, download.state === 'cancelled' ? '' : percent);
+    setText(nodes.amount, amountText(download));
+    setText(nodes.speed, speedText(download));
+    setText(nodes.left, leftText(download));
+    setText(nodes.reason, download.state === 'completed' && download.path ? t('file.saved', { path: download.path }) : reasonText(download));
+    setAttribute(nodes.reason, 'title', nodes.reason.textContent || null);
+    const isUnknown = part === null && download.state === 'downloading';
+    nodes.progress.classList.toggle('is-unknown', isUnknown);
+    const scale = `scaleX(${part === null ? (isUnknown ? 1 : 0) : part.toFixed(4)})`;
+    if (nodes.bar.style.transform !== scale) nodes.bar.style.transform = scale;
+    setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
+    setAttribute(nodes.progress, 'aria-valuetext', `${stateText(download)}, ${percent}, ${amountText(download)}`);
+  }
+}

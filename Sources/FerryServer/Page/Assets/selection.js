@@ -1,0 +1,53 @@
+// Which downloads are selected. Event: `change`.
+
+export class Selection extends EventTarget {
+  #ids = new Set();
+  #anchor = null;
+  #store;
+
+  constructor(store, signal) {
+    super();
+    this.#store = store;
+    store.addEventListener('list', () => this.#forgetGone(), { signal });
+  }
+
+  get size() { return this.#ids.size; }
+  has(id) { return this.#ids.has(id); }
+
+  get downloads() {
+    return [...this.#ids].map((id) => this.#store.downloads.get(id)).filter(Boolean);
+  }
+
+  toggle(id) {
+    if (!this.#ids.delete(id)) this.#ids.add(id);
+    this.#anchor = id;
+    this.#say();
+  }
+
+  set(ids) {
+    this.#ids = new Set(ids);
+    this.#say();
+  }
+
+  clear() {
+    this.#anchor = null;
+    this.set([]);
+  }
+
+  /// Selects from the last one that was touched to this one, in the order that is shown.
+  extend(id, order) {
+    const from = Math.max(0, order.indexOf(this.#anchor ?? id));
+    const to = order.indexOf(id);
+    if (this.#anchor === null) this.#anchor = id;
+    for (const each of order.slice(Math.min(from, to), Math.max(from, to) + 1)) this.#ids.add(each);
+    this.#say();
+  }
+
+  #forgetGone() {
+    const before = this.#ids.size;
+    for (const id of this.#ids) if (!this.#store.downloads.has(id)) this.#ids.delete(id);
+    if (this.#ids.size !== before) this.#say();
+  }
+
+  #say() { this.dispatchEvent(new Event('change')); }
+}

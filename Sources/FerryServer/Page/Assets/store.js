@@ -1,0 +1,245 @@
+// What the page knows: the list, the settings, the network, and whether the daemon is there. Views observe it.
+//
+// Events: `list` (who is in it, where, in which state), `progress` {ids}, `ended` {download}, `happened` {event},
+// `settings`, `network`, `statistics`, `connection`.
+
+import { Stream } from './stream.js';
+
+/// The most entries of one page of the list, as the daemon allows.
+const PAGE = 1000;
+
+export class Store extends EventTarget {
+  downloads = new Map();
+  settings = null;
+  network = null;
+  statistics = null;
+  /// `connecting`, `live` or `lost`.
+  connection = 'connecting';
+  isLoaded = false;
+
+  #api;
+  #stream;
+  #loading = null;
+  #wantsLoad = false;
+  /// What came by events while the list was being read, newer than its pages: ids, `false` for those that left.
+  #touched = null;
+  /// How many changes events have told, and which of them was the last of each download.
+  #changes = 0;
+  #changedAt = new Map();
+  #startedAt = Date.now();
+
+  constructor(api) {
+    super();
+    this.#api = api;
+    this.#stream = new Stream(api, {
+      opened: (isFirst) => this.#opened(isFirst),
+      event: (name, data) => this.#event(name, data),
+      lost: () => this.#setConnection('lost'),
+      waiting: () => this.#say('connection'),
+      signedOut: () => api.onSignedOut(),
+    });
+  }
+
+  start() {
+    this.#stream.run(); // Owned by the stream, which `stop` ends.
+  }
+
+  stop() {
+    this.#stream.stop();
+  }
+
+  retryNow() { this.#stream.retryNow(); }
+  get nextAttempt() { return this.#stream.nextAttempt; }
+
+  /// Bytes a second over all that run.
+  get speed() {
+    let sum = 0;
+    for (const download of this.downloads.values()) {
+      if (download.state === 'downloading') sum += download.progress.bytesPerSecond;
+    }
+    return sum;
+  }
+
+  /// Those in one state.
+  inState(state) {
+    return [...this.downloads.values()].filter((download) => download.state === state);
+  }
+
+  /// How many there are in each state.
+  get counts() {
+    const counts = {};
+    for (const { state } of this.downloads.values()) counts[state] = (counts[state] ?? 0) + 1;
+    return counts;
+  }
+
+  /// To be asked for before a request whose answer `take` gets.
+  get mark() { return this.#changes; }
+
+  /// Takes what an answer of the daemon shows of a download. What events told since the request was sent may be newer:
+  /// then the answer is left out, and the stream tells what it knew.
+  take(download, mark) {
+    if (download?.id && !((this.#changedAt.get(download.id) ?? 0) > mark)) this.#put(download);
+  }
+
+  #say(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
+
+  #setConnection(value) {
+    this.connection = value;
+    this.#say('connection');
+  }
+
+  #opened(isFirst) {
+    this.#setConnection('live');
+    // With a last id the daemon sends what was missed, or `reset`. At first there is nothing to go on from.
+    if (isFirst || !this.isLoaded) this.load();
+    this.#refreshRest();
+  }
+
+  #event(name, data) {
+    switch (name) {
+      case 'state':
+        this.#changedAt.set(data.download.id, ++this.#changes);
+        this.#put(data.download);
+        break;
+      case 'progress': this.#progress(data.downloads); break;
+      case 'removed': this.#remove(data.ids); break;
+      case 'order':
+      case 'reset': this.load(); break;
+      case 'happened': this.#say('happened', data.event); break;
+      case 'settings':
+        if (data.settings?.scope !== 'session') this.settings = data.settings;
+        this.#say('settings');
+        break;
+      case 'network':
+        this.network = data.network;
+        this.#say('network');
+        break;
+      default: break; // `ended` and `upToDate` are for apps; others come from newer daemons.
+    }
+  }
+
+  #put(download) {
+    const old = this.downloads.get(download.id);
+    this.downloads.set(download.id, download);
+    this.#touched?.set(download.id, true);
+    this.#noticeEnd(old, download);
+    this.#say('list');
+  }
+
+  #noticeEnd(old, download) {
+    if (download.state !== 'completed' && download.state !== 'failed') return;
+    if (old ? old.state === download.state : !this.isLoaded || Date.parse(download.endedAt ?? '') < this.#startedAt) return;
+    this.#say('ended', download);
+  }
+
+  #progress(list) {
+    const ids = [];
+    for (const { id, ...progress } of list ?? []) {
+      const download = this.downloads.get(id);
+      if (!download) continue;
+      download.progress = progress;
+      ids.push(id);
+    }
+    if (ids.length > 0) this.#say('progress', ids);
+  }
+
+  #remove(ids) {
+    for (const id of ids ?? []) {
+      this.downloads.delete(id);
+      this.#changedAt.set(id, ++this.#changes);
+      this.#touched?.set(id, false);
+    }
+    this.#say('list');
+  }
+
+  /// Reads the whole list again, page by page; asked for once more while it does so, it begins once more.
+  async load() {
+    this.#wantsLoad = true;
+    if (this.#loading) return this.#loading;
+    this.#loading = (async () => {
+      while (this.#wantsLoad) {
+        this.#wantsLoad = false;
+        try {
+          await this.#readList();
+        } catch {
+          // Without a connection the stream joins again; a refusal in between is tried with the next event.
+          if (this.connection === 'live') await new Promise((resolve) => setTimeout(resolve, 1000));
+          if (!this.isLoaded && this.connection === 'live') this.#wantsLoad = true;
+        }
+      }
+    })();
+    await this.#loading;
+    this.#loading = null;
+  }
+
+  async #readList() {
+    const seen = new Map();
+    this.#touched = new Map();
+    try {
+      let total = Infinity;
+      for (let attempt = 0; attempt < 3 && seen.size < total; attempt++) {
+        for (let offset = 0; offset < total; ) {
+          const page = await this.#api.page(offset, PAGE);
+          total = page.total;
+          for (const download of page.items) seen.set(download.id, download);
+          offset += page.items.length;
+          if (page.items.length === 0) break;
+          // The first page is shown while the others are on their way.
+          if (!this.isLoaded && offset < total) this.#show(seen, false);
+        }
+      }
+      this.#show(seen, true);
+    } finally {
+      this.#touched = null;
+    }
+  }
+
+  #show(seen, isWhole) {
+    const next = new Map();
+    for (const [id, download] of seen) {
+      const touched = this.#touched.get(id);
+      if (touched === false) continue;
+      const old = this.downloads.get(id);
+      const newest = touched ? old ?? download : download;
+      next.set(id, newest);
+      if (old && newest !== old) this.#noticeEnd(old, newest);
+    }
+    for (const [id, isThere] of this.#touched) {
+      if (isThere && !next.has(id) && this.downloads.has(id)) next.set(id, this.downloads.get(id));
+    }
+    this.downloads = next;
+    if (isWhole) this.isLoaded = true;
+    this.#say('list');
+  }
+
+  async #refreshRest() {
+    const [settings, network, statistics] = await Promise.allSettled([
+      this.#api.get('/settings'), this.#api.get('/network'), this.#api.get('/statistics'),
+    ]);
+    if (settings.status === 'fulfilled') this.settings = settings.value;
+    if (network.status === 'fulfilled') this.network = network.value;
+    if (statistics.status === 'fulfilled') this.statistics = statistics.value;
+    for (const type of ['settings', 'network', 'statistics']) this.#say(type);
+  }
+
+  /// Free space and the like, which no event tells.
+  async refreshStatistics() {
+    if (this.connection !== 'live') return;
+    try {
+      this.statistics = await this.#api.get('/statistics');
+      this.#say('statistics');
+    } catch { /* shown again at the next turn */ }
+  }
+
+  /// Changes settings of the daemon; gives the problem, or `null`.
+  async changeSettings(change) {
+    try {
+      this.settings = await this.#api.patch('/settings', change);
+      return null;
+    } catch (problem) {
+      return problem;
+    } finally {
+      this.#say('settings');
+    }
+  }
+}

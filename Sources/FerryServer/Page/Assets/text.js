@@ -1,0 +1,64 @@
+// Words in the language of the user: the browser's at first, then the one that was chosen.
+
+import { english } from './english.js';
+import { chinese } from './chinese.js';
+import { kept } from './dom.js';
+
+const TABLES = { en: english, zh: chinese };
+const TAGS = { en: 'en', zh: 'zh-Hans' };
+
+/// What the switch offers.
+export const LANGUAGES = [['en', 'English'], ['zh', '简体中文']];
+
+let current = TABLES[kept.get('language')] ? kept.get('language') : preferred(navigator.languages ?? [navigator.language]);
+
+/// The first language of the list that the page has. Chinese in traditional script gets English, as everywhere in Ferry.
+export function preferred(tags) {
+  for (const tag of tags) {
+    const name = String(tag).toLowerCase();
+    if (/^zh\b/.test(name) && !/hant|-(tw|hk|mo)\b/.test(name)) return 'zh';
+    if (/^en\b/.test(name)) return 'en';
+  }
+  return 'en';
+}
+
+export const language = () => current;
+
+export function chooseLanguage(name) {
+  if (!TABLES[name]) return;
+  current = name;
+  kept.set('language', name);
+  sayLanguage();
+}
+
+export function sayLanguage() {
+  document.documentElement.lang = TAGS[current];
+}
+
+/// The text of a key, with `{name}` replaced; a key without a text is shown as it is.
+export function t(key, values = {}) {
+  const entry = TABLES[current][key] ?? english[key] ?? key;
+  const text = typeof entry === 'function' ? entry(values) : entry;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/// What the daemon said in both languages: `{en, zh}`.
+export function said(texts, fallback = '') {
+  return texts?.[current] || texts?.en || fallback;
+}
+
+export function dateTime(text) {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Intl.DateTimeFormat(TAGS[current], { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+}
+
+export function clockTime(text) {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) return '';
+  const isToday = date.toDateString() === new Date().toDateString();
+  return new Intl.DateTimeFormat(TAGS[current], isToday ? { timeStyle: 'medium' } : { dateStyle: 'short', timeStyle: 'short' })
+    .format(date);
+}
+
+export const number = (value) => new Intl.NumberFormat(TAGS[current]).format(value);

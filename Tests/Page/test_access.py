@@ -1,0 +1,191 @@
+"""By keyboard and by screen reader, on a desk and on a phone, in light and in dark."""
+
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from case import PageTest
+
+# Roles of things that one uses: each must have a name.
+USED = {
+    "button", "checkbox", "combobox", "ComboBoxSelect", "dialog", "alertdialog", "grid", "image", "img", "link", "menu", "menuitem",
+    "progressbar", "ProgressIndicator", "searchbox", "searchBox", "SearchBox", "spinbutton", "SpinButton", "switch",
+    "textbox", "textField", "TextField", "row",
+}
+
+
+class Access(PageTest):
+    def tree(self):
+        """What a screen reader is given: `[(role, name)]`."""
+        nodes = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        return [
+            (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes
+            if not node.get("ignored") and "role" in node]
+
+    def assertAllNamed(self):
+        used = [(role, name) for role, name in self.tree() if role in USED]
+        self.assertGreater(len(used), 5)
+        self.assertEqual([role for role, name in used if not name.strip()], [], "used, and without a name")
+
+    def press_key(self, *keys):
+        ActionChains(self.browser.driver).send_keys(*keys).perform()
+
+    def focused(self, attribute):
+        return self.browser.driver.switch_to.active_element.get_attribute(attribute)
+
+    def test_all_that_is_used_has_a_role_and_a_name(self):
+        runs, done = self.held(name="named.bin"), self.daemon.add(self.origin.file("10K", "done.bin"))
+        self.browser.until_state(runs, "downloading")
+        self.browser.until_state(done, "completed")
+        self.assertAllNamed()
+        roles = {role for role, _ in self.tree()}
+        for landmark in ("banner", "main", "form", "grid", "row", "gridcell"):
+            self.assertIn(landmark, roles)
+        self.assertIn(("button", "Pause: named.bin"), self.tree())
+        self.assertIn(("checkbox", "Select done.bin"), self.tree())
+        bar = self.browser.one(self.browser.in_row(runs, "[role=progressbar]"))
+        self.assertEqual(bar.get_attribute("aria-label"), "Progress of named.bin")
+        self.assertIn("Downloading…", bar.get_attribute("aria-valuetext"))
+        self.browser.press(".options-toggle")
+        self.browser.press(self.browser.in_row(runs, ".row-name"))
+        self.browser.until(lambda: self.browser.text("dialog.detail .facts"), "the details")
+        self.assertAllNamed()
+        self.assertIn(("dialog", "named.bin"), self.tree())
+        self.press_key(Keys.ESCAPE)
+        self.browser.press(self.browser.button(runs, "more"))
+        self.browser.one("[role=menu]")
+        self.assertAllNamed()
+
+    def test_ends_are_told_to_screen_readers(self):
+        regions = self.browser.js(
+            """
+            return [...document.querySelectorAll('[aria-live]')]
+              .map((node) => [node.getAttribute('aria-live'), node.getAttribute('role')])""")
+        self.assertEqual(sorted(regions), [["assertive", "alert"], ["polite", "status"]])
+
+    def test_the_page_is_used_by_keyboard_alone(self):
+        self.browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+        self.assertEqual(self.focused("className"), "skip", "the first stop skips to the list")
+        self.press_key("n")
+        self.assertEqual(self.focused("name"), "links")
+        self.press_key(self.origin.file("40M", "first.bin", "rate=400K"), Keys.ENTER)
+        first = self.browser.until(lambda: self.daemon.named("first.bin"), "it was added")["id"]
+        self.press_key(self.origin.file("10K", "second.bin"), Keys.ENTER)
+        second = self.browser.until(lambda: self.daemon.named("second.bin"), "it was added")["id"]
+        self.browser.until_state(first, "downloading")
+        self.browser.until_state(second, "completed")
+        self.browser.until(lambda: self.browser.names() == ["first.bin", "second.bin"], "both have rows")
+        stops = 0
+        while self.focused("role") != "row":
+            self.press_key(Keys.TAB)
+            stops += 1
+            self.assertLess(stops, 40, "the list is reached by Tab")
+        self.press_key(Keys.HOME)
+        self.assertEqual(self.focused("data-id"), first)
+        self.press_key("p")
+        self.browser.until_state(first, "paused")
+        self.press_key("p")
+        self.browser.until_state(first, "downloading")
+        # Whoever pauses goes to the end of the queue; the focus goes with the row, and readers find the same order.
+        self.browser.until(lambda: self.browser.names() == ["second.bin", "first.bin"], "the order of the queue")
+        self.assertEqual(self.focused("data-id"), first)
+        self.assertEqual([row.get_attribute("data-id") for row in self.browser.all(".row")], [second, first])
+        self.press_key(Keys.ARROW_UP)
+        self.assertEqual(self.focused("data-id"), second)
+        self.press_key(Keys.SPACE)
+        self.assertEqual(self.browser.one(".selection-count").text, "1 selected")
+        self.press_key(Keys.ESCAPE)
+        self.browser.gone(".selection")
+        self.press_key(Keys.ENTER)
+        self.browser.one("dialog.detail")
+        self.press_key(Keys.ESCAPE)
+        self.browser.gone("dialog.detail")
+        self.assertEqual(self.focused("data-id"), second, "the focus is where it was")
+        self.press_key(Keys.DELETE)
+        self.browser.gone(f'.row[data-id="{second}"]')
+        self.browser.one(self.browser.in_row(first, ".row-name"))
+        self.browser.row(first).send_keys("c")
+        self.browser.one("dialog.question")
+        self.press_key(Keys.TAB, Keys.ENTER)
+        self.browser.until_state(first, "cancelled")
+
+    def test_shortcuts_are_listed_and_can_be_turned_off(self):
+        self.press_key("?")
+        self.assertIn("Add a link", self.browser.one("dialog.keys").text)
+        self.browser.press("dialog.keys input[type=checkbox]")
+        self.press_key(Keys.ESCAPE)
+        self.browser.gone("dialog.keys")
+        self.press_key("n")
+        self.assertNotEqual(self.focused("name"), "links")
+
+    def test_typing_is_no_shortcut(self):
+        self.browser.one(".add-field").send_keys("n?/p")
+        self.assertEqual(self.browser.one(".add-field").get_attribute("value"), "n?/p")
+        self.assertEqual(self.browser.all("dialog.keys"), [])
+
+    def test_the_focus_can_be_seen(self):
+        self.press_key(Keys.TAB, Keys.TAB)
+        seen = self.browser.js("""
+            const style = getComputedStyle(document.activeElement);
+            return [document.activeElement.tagName, style.outlineStyle, parseFloat(style.outlineWidth)]""")
+        self.assertNotEqual(seen[0], "BODY")
+        self.assertNotEqual(seen[1], "none")
+        self.assertGreaterEqual(seen[2], 1)
+
+    def contrast(self, selector):
+        return self.browser.js("""
+            const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+            const light = ([r, g, b]) => {
+              const [x, y, z] = [r, g, b].map((value) => value / 255)
+                .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+              return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+            };
+            const node = document.querySelector(arguments[0]);
+            let behind = node;
+            while (behind && parse(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+            const [a, b] = [light(parse(getComputedStyle(node).color)), light(parse(getComputedStyle(behind ?? document.documentElement).backgroundColor))];
+            return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)""", selector)
+
+    def test_words_are_readable_in_light_and_in_dark(self):
+        made = self.daemon.add(self.origin.file("10K", "read.bin"))
+        self.browser.until_state(made, "completed")
+        backgrounds = {}
+        for scheme in ("light", "dark"):
+            self.browser.set_scheme(scheme)
+            backgrounds[scheme] = self.browser.js("return getComputedStyle(document.documentElement).backgroundColor")
+            for selector in (".row-name", ".row-state", ".row-reason", ".row-percent", ".total-label", ".chip"):
+                self.assertGreaterEqual(self.contrast(selector), 4.5, f"{selector} in {scheme}")
+        self.assertNotEqual(backgrounds["light"], backgrounds["dark"])
+
+
+class Phone(PageTest):
+    size = (390, 844, True, 2)
+
+    def test_nothing_is_wider_than_the_screen(self):
+        name = "a-very-long-name-" * 8 + ".bin"
+        runs = self.held(name=name[-120:])
+        failed = self.daemon.add(self.origin.file("10K", "failed.bin"), checksum=f"sha-256:{'0' * 64}")
+        self.browser.until_state(runs, "downloading")
+        self.browser.until_state(failed, "failed")
+        fits = lambda: self.assertLessEqual(self.browser.js("return document.documentElement.scrollWidth"), 390)
+        fits()
+        self.browser.press(".options-toggle")
+        self.browser.press(".totals-toggle")
+        fits()
+        self.browser.press(self.browser.in_row(runs, ".row-name"))
+        self.browser.until(lambda: self.browser.text("dialog.detail .facts"), "the details")
+        fits()
+        self.assertLessEqual(
+            self.browser.js("const body = document.querySelector('.detail-body'); return body.scrollWidth - body.clientWidth"), 0)
+        self.assertTrue(self.browser.js("return document.querySelector('.shell').inert"), "what is covered cannot be reached")
+
+    def test_fingers_can_hit_the_buttons(self):
+        runs = self.held(name="touched.bin")
+        self.browser.until_state(runs, "downloading")
+        small = self.browser.js("""
+            return [...document.querySelectorAll('button, input, select, textarea')]
+              .filter((node) => node.checkVisibility() && !node.closest('.row-pick'))
+              .map((node) => [node.className, node.getBoundingClientRect()])
+              .filter(([, box]) => box.width > 0 && (box.width < 24 || box.height < 24)).map(([name]) => name)""")
+        self.assertEqual(small, [], "smaller than 24 pixels (WCAG 2.5.8)")
+        self.browser.press(self.browser.button(runs, "pause"))
+        self.browser.until_state(runs, "paused")

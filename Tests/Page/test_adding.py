@@ -1,0 +1,135 @@
+"""Adding: one link, many, options; what is no link is said at once."""
+
+import hashlib
+
+from selenium.webdriver.common.keys import Keys
+
+from case import PageTest
+
+FIELD = ".add-field"
+ERROR = ".add .field-error:not([hidden])"
+
+
+class Adding(PageTest):
+    def test_one_link_is_added_by_the_enter_key_and_completes(self):
+        self.browser.write(FIELD, self.origin.file("300K", "one.bin") + Keys.ENTER)
+        item = self.browser.until(lambda: self.daemon.named("one.bin"), "it is on the daemon's list")
+        self.browser.until_state(item["id"], "completed")
+        self.assertEqual(self.browser.one(FIELD).get_attribute("value"), "")
+        self.assertEqual((self.daemon.downloads / "one.bin").read_bytes(), self.origin.bytes(300_000))
+        self.assertEqual(
+            self.browser.text(self.browser.in_row(item["id"], ".row-reason")),
+            f"File saved to: {self.daemon.downloads / 'one.bin'}")
+        self.assertEqual(self.browser.text(self.browser.in_row(item["id"], ".row-percent")), "100.0%")
+
+    def test_many_links_are_added_at_once(self):
+        names = [f"many-{number}.bin" for number in range(5)]
+        links = [self.origin.file("10K", name) for name in names]
+        self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join(links))
+        self.assertEqual(self.browser.one(".add-button").text, "Add 5")
+        self.browser.press(".add-button")
+        self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 5, "all five are complete")
+        self.assertEqual(self.browser.names(), names)
+
+    def test_what_is_no_link_is_said_while_it_is_typed(self):
+        field = self.browser.write(FIELD, "htt")
+        self.assertEqual(self.browser.all(ERROR), [], "a link may still become of it")
+        field.send_keys("x")
+        self.assertEqual(self.browser.one(ERROR).text, "Enter a valid download link")
+        self.assertEqual(field.get_attribute("aria-invalid"), "true")
+        self.assertIn(
+            self.browser.one(ERROR).get_attribute("id"), field.get_attribute("aria-describedby"))
+        field.send_keys(Keys.ENTER)
+        self.assertEqual(self.daemon.items(), [])
+        self.browser.write(FIELD, "http://localhost/ok")
+        self.browser.gone(ERROR)
+        self.assertIsNone(field.get_attribute("aria-invalid"))
+
+    def test_the_line_that_is_no_link_is_named_and_none_is_added(self):
+        good = self.origin.file("10K", "good.bin")
+        self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join([good, "ftp://old", good]))
+        self.assertEqual(self.browser.one(ERROR).text, "Line 2: enter a valid download link")
+        self.browser.press(".add-button")
+        self.assertEqual(self.daemon.items(), [])
+
+    def test_an_empty_field_is_said_when_it_is_sent(self):
+        self.browser.press(".add-button")
+        self.assertEqual(self.browser.one(ERROR).text, "Enter a valid download link")
+
+    def test_options_reach_the_download(self):
+        digest = hashlib.sha256(self.origin.bytes(20_000)).hexdigest()
+        self.browser.write(FIELD, self.origin.file("20K", "served.bin", "cookie=pass=yes"))
+        self.browser.press(".options-toggle")
+        for name, text in {
+            "name": "chosen.bin", "directory": "a/b", "checksum": f"sha-256:{digest}", "limit": "5 MB/s",
+            "connections": "2", "headers": "Cookie: pass=yes",
+        }.items():
+            self.browser.write(f".options [name={name}]", text)
+        self.browser.press(".add-button")
+        item = self.browser.until(lambda: self.daemon.named("chosen.bin"), "it has the name that was chosen")
+        self.browser.until_state(item["id"], "completed")
+        shown = self.daemon.show(item["id"])
+        self.assertEqual((shown["rateLimit"], shown["maxConnections"], shown["proof"]), (5_000_000, 2, "digest"))
+        self.assertTrue((self.daemon.downloads / "a" / "b" / "chosen.bin").exists())
+
+    def test_one_that_is_added_paused_waits_for_its_button(self):
+        self.browser.write(FIELD, self.origin.file("10K", "later.bin"))
+        self.browser.press(".options-toggle")
+        self.browser.press(".options [name=paused]")
+        self.browser.press(".add-button")
+        identifier = self.browser.until(lambda: self.daemon.items(), "it is listed")[0]["id"]
+        self.browser.until_state(identifier, "paused")
+        self.browser.press(self.browser.button(identifier, "resume"))
+        self.browser.until_state(identifier, "completed")
+
+    def test_what_the_daemon_refuses_is_said_beside_the_field(self):
+        self.forgives = [r"/api/v1/downloads .*40[03]"]
+        self.browser.write(FIELD, self.origin.file("10K", "escape.bin"))
+        self.browser.press(".options-toggle")
+        self.browser.write(".options [name=directory]", "../outside")
+        self.browser.press(".add-button")
+        self.assertIn("../outside", self.browser.one(ERROR).text)
+        self.assertEqual(self.daemon.items(), [])
+        self.assertNotEqual(self.browser.one(FIELD).get_attribute("value"), "", "what was typed stays")
+
+    def test_options_that_make_no_sense_are_said_beside_them(self):
+        self.browser.write(FIELD, self.origin.file("10K", "options.bin"))
+        self.browser.press(".options-toggle")
+        for name, wrong, right in (
+            ("limit", "fast", "1 MB/s"), ("connections", "0", "1"), ("headers", "no colon", "X-A: b"),
+        ):
+            self.browser.write(f".options [name={name}]", wrong)
+            self.browser.press(".add-button")
+            self.assertTrue(self.browser.one(f".field-{name} .field-error").text)
+            self.assertEqual(self.browser.one(f".options [name={name}]").get_attribute("aria-invalid"), "true")
+            self.browser.write(f".options [name={name}]", right)
+        self.assertEqual(self.daemon.items(), [])
+
+    def test_a_list_that_is_dropped_on_the_page_comes_into_the_field(self):
+        links = [self.origin.file("10K", f"dropped-{number}.bin") for number in range(2)]
+        self.browser.js("""
+            const transfer = new DataTransfer();
+            transfer.setData('text/uri-list', '# a comment\\r\\n' + arguments[0].join('\\r\\n'));
+            for (const type of ['dragenter', 'dragover', 'drop'])
+              document.body.dispatchEvent(new DragEvent(type, {dataTransfer: transfer, bubbles: true, cancelable: true}));
+        """, links)
+        self.browser.until(lambda: self.browser.one(".add-button").text == "Add 2", "both are in the field")
+        self.browser.press(".add-button")
+        self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 2, "both are complete")
+
+    def test_a_link_that_is_pasted_anywhere_comes_into_the_field(self):
+        link = self.origin.file("10K", "pasted.bin")
+        self.browser.js("""
+            const data = new DataTransfer();
+            data.setData('text/plain', arguments[0]);
+            document.body.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+        """, link)
+        self.browser.until(lambda: self.browser.one(FIELD).get_attribute("value") == link, "it is in the field")
+
+    def test_an_empty_list_says_what_to_do_and_offers_a_sample(self):
+        self.assertIn("Paste a link above", self.browser.one(".empty").text)
+        self.browser.press(".empty [data-sample]")
+        value = self.browser.one(FIELD).get_attribute("value")
+        self.assertTrue(value.startswith("https://"))
+        self.assertEqual(self.browser.all(ERROR), [])
+        self.assertEqual(self.daemon.items(), [], "it is offered, not started")

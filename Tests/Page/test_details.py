@@ -1,0 +1,116 @@
+"""One download opened."""
+
+from selenium.webdriver.common.keys import Keys
+
+from case import PageTest
+
+PANEL = "dialog.detail"
+
+
+class Details(PageTest):
+    def open(self, identifier):
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.browser.one(PANEL)
+
+    def facts(self):
+        return self.browser.js("""
+            const facts = {};
+            for (const term of document.querySelectorAll('dialog.detail .facts dt'))
+              facts[term.textContent] = term.nextElementSibling.querySelector('bdi').textContent;
+            return facts""")
+
+    def test_ranges_speed_events_and_facts_are_shown(self):
+        url = self.origin.file("20M", "opened.bin", "rate=500K&etag=shown-here")
+        identifier = self.daemon.add(url, maxConnections=2, label="A label")
+        self.browser.until_state(identifier, "downloading")
+        self.open(identifier)
+        self.browser.until(
+            lambda: "of the file is here" in (self.browser.one(f"{PANEL} .map").get_attribute("aria-label") or ""), "the map")
+        self.browser.until(lambda: "Connection" in self.browser.text(f"{PANEL} .legend"), "its connections")
+        self.browser.until(
+            lambda: "on average" in (self.browser.one(f"{PANEL} .graph").get_attribute("aria-label") or ""), "the graph")
+        pixels = """
+            const canvas = document.querySelector(arguments[0]);
+            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            return new Set(new Uint32Array(data.buffer)).size"""
+        for canvas in ("map", "graph"):
+            self.assertGreater(self.browser.js(pixels, f"{PANEL} .{canvas}"), 1, f"something is drawn as {canvas}")
+        facts = self.browser.until(lambda: (lambda facts: facts if "Validator" in facts else None)(self.facts()), "the facts")
+        self.assertEqual(facts["Source"], url)
+        self.assertEqual(facts["Validator"], '"shown-here"')
+        self.assertEqual(facts["Label"], "A label")
+        self.assertEqual(facts["Identifier"], identifier)
+        self.browser.until(lambda: self.browser.text(f"{PANEL} .events"), "events")
+
+    def test_its_events_say_why_it_went_on(self):
+        identifier = self.held(name="reasons.bin")
+        # A checkpoint must have claimed something: else there is nothing to go on from.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 800_000, "some bytes")
+        self.open(identifier)
+        self.browser.press(f"{PANEL} button[data-action=pause]")
+        self.browser.until_state(identifier, "paused")
+        self.browser.press(f"{PANEL} button[data-action=resume]")
+        self.browser.until(lambda: self.browser.all(f"{PANEL} .event-resumed"), "the event")
+        self.assertRegex(self.browser.text(f"{PANEL} .event-resumed"), r"(?i)resumed at .*ETag")
+        # What the stream told and what the history keeps is the same.
+        shown = self.browser.text(f"{PANEL} .events")
+        texts = [event["texts"]["en"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]]
+        for text in texts:
+            self.assertEqual(shown.count(text), texts.count(text), text)
+
+    def test_a_completed_one_shows_proof_and_path(self):
+        identifier = self.daemon.add(self.origin.file("50K", "proven.bin"))
+        self.browser.until_state(identifier, "completed")
+        self.open(identifier)
+        facts = self.browser.until(lambda: (lambda facts: facts if "Proof" in facts else None)(self.facts()), "the proof")
+        self.assertTrue(facts["Proof"].startswith("Single"), facts["Proof"])
+        self.assertEqual(facts["Saved to"], str(self.daemon.downloads / "proven.bin"))
+        self.assertFalse(any(found.is_displayed() for found in self.browser.all(f"{PANEL} .change")), "nothing to change")
+
+    def test_an_expired_link_asks_for_a_new_one_and_takes_it(self):
+        identifier = self.daemon.add(self.origin.file("30K", "expired.bin", "status=404"))
+        self.browser.until(lambda: self.browser.state(identifier) in ("waiting", "failed"), "it cannot go on")
+        self.open(identifier)
+        self.browser.write(f"{PANEL} [name=url]", self.origin.file("30K", "expired.bin"))
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        if self.browser.state(identifier) == "failed":
+            self.browser.press(f"{PANEL} button[data-action=resume]")
+        self.browser.until_state(identifier, "completed")
+
+    def test_escape_and_going_back_close_it(self):
+        identifier = self.daemon.add(self.origin.file("10K", "closed.bin"))
+        self.browser.until_state(identifier, "completed")
+        self.open(identifier)
+        self.assertIn(f"#download={identifier}", self.browser.driver.current_url)
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+        self.browser.gone(PANEL)
+        self.assertNotIn("#", self.browser.driver.current_url)
+        self.open(identifier)
+        self.browser.driver.back()
+        self.browser.gone(PANEL)
+        # The address of one that is open opens it.
+        self.browser.js("location.hash = arguments[0]", f"download={identifier}")
+        self.browser.one(PANEL)
+        self.browser.driver.refresh()
+        self.browser.one(PANEL)
+
+    def test_it_closes_when_the_download_is_removed_elsewhere(self):
+        identifier = self.daemon.add(self.origin.file("10K", "removed.bin"))
+        self.browser.until_state(identifier, "completed")
+        self.open(identifier)
+        self.daemon.call("DELETE", f"/downloads/{identifier}")
+        self.browser.gone(PANEL)
+        self.browser.one(".empty:not(.small)")
+
+    def test_a_server_that_asks_who_one_is_gets_an_answer(self):
+        identifier = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))
+        self.browser.until_state(identifier, "waiting")
+        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-reason")), "the server asks who you are")
+        self.open(identifier)
+        self.browser.write(f"{PANEL} [name=user]", "me")
+        self.assertEqual(self.browser.one(f"{PANEL} [name=password]").get_attribute("type"), "password")
+        self.browser.write(f"{PANEL} [name=password]", "secret-word")
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        self.browser.until_state(identifier, "completed")
+        kept = "return [...document.querySelectorAll('input')].map((input) => input.value).concat(Object.values({...localStorage}))"
+        self.browser.until(lambda: "secret-word" not in self.browser.js(kept), "the page has forgotten it")

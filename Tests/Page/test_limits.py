@@ -1,0 +1,83 @@
+"""Limits and rules: seen and changed for all downloads, and for one."""
+
+from selenium.webdriver.common.keys import Keys
+
+from case import PageTest
+
+LIMIT = "[name=total-limit]"
+
+
+class Limits(PageTest):
+    def settings(self):
+        return self.daemon.call("GET", "/settings")
+
+    def until_setting(self, name, value):
+        self.browser.until(lambda: self.settings()[name] == value, f"{name} is {value}")
+
+    def test_the_limit_of_all_is_lowered_and_raised_while_one_runs(self):
+        identifier = self.daemon.add(self.origin.file("6M", "limited.bin", "rate=2M"), maxConnections=1)
+        self.browser.until_state(identifier, "downloading")
+        self.browser.write(LIMIT, "100 KB/s" + Keys.ENTER)
+        self.until_setting("rateLimit", 100_000)
+        self.assertEqual(self.browser.one(LIMIT).get_attribute("value"), "100 KB/s")
+        speed = lambda shown: shown["progress"]["bytesPerSecond"]
+        self.until_api(identifier, lambda shown: 0 < speed(shown) < 400_000, "it is slow now")
+        self.assertEqual(self.browser.state(identifier), "downloading")
+        self.browser.write(LIMIT, "").send_keys(Keys.ENTER)
+        self.until_setting("rateLimit", None)
+        self.browser.until_state(identifier, "completed")
+
+    def test_a_limit_that_is_none_is_said_and_changes_nothing(self):
+        self.browser.write(LIMIT, "quick" + Keys.ENTER)
+        self.browser.until(
+            lambda: self.browser.one(LIMIT).get_attribute("aria-invalid") == "true", "it is marked")
+        self.assertIsNone(self.settings()["rateLimit"])
+        self.assertIn("5 MB/s", self.browser.one(".toast").text)
+
+    def test_a_limit_that_others_set_is_shown(self):
+        self.daemon.call("PATCH", "/settings", {"rateLimit": 5_000_000, "maxConcurrentDownloads": 7})
+        self.browser.until(lambda: self.browser.one(LIMIT).get_attribute("value") == "5 MB/s", "the limit")
+        self.assertEqual(self.browser.one("[name=concurrent]").get_attribute("value"), "7")
+
+    def test_one_more_at_a_time_lets_the_next_begin(self):
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
+        self.browser.until(lambda: self.browser.one("[name=concurrent]").get_attribute("value") == "1", "one at a time")
+        first, second = self.held(name="a.bin"), self.held(name="b.bin")
+        self.browser.until_state(first, "downloading")
+        self.browser.until_state(second, "waiting")
+        self.browser.press(".stepper [aria-label='One more at a time']")
+        self.browser.until_state(second, "downloading")
+        self.assertEqual(self.settings()["maxConcurrentDownloads"], 2)
+
+    def test_without_metered_networks_downloads_wait_and_say_so(self):
+        self.browser.press("[role=switch]")
+        self.until_setting("allowsMetered", False)
+        self.assertEqual(self.browser.one("[role=switch]").get_attribute("aria-checked"), "false")
+        self.browser.press("[name=assumption] option[value=metered]")
+        self.until_setting("networkAssumption", "metered")
+        self.browser.until(lambda: self.browser.one(".limit-network .network-word").text == "Metered", "the network is shown")
+        # This machine is no network: it needs an address outside, which nothing is sent to (RFC 5737).
+        outside = self.daemon.add("http://198.51.100.1/metered.bin")
+        self.browser.until_state(outside, "waiting")
+        self.assertEqual(self.browser.text(self.browser.in_row(outside, ".row-reason")), "no network that it may use")
+        here = self.daemon.add(self.origin.file("10K", "here.bin"))
+        self.browser.until_state(here, "completed")
+        self.daemon.call("POST", f"/downloads/{outside}/cancel")
+        self.browser.until_state(outside, "cancelled")
+        self.browser.press("[role=switch]")
+        self.until_setting("allowsMetered", True)
+
+    def test_the_limit_of_one_is_changed_in_its_details(self):
+        identifier = self.held(name="own-limit.bin")
+        self.browser.until_state(identifier, "downloading")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.browser.write("dialog.detail [name=rateLimit]", "200 KB/s")
+        self.browser.write("dialog.detail [name=maxConnections]", "3")
+        self.browser.press("dialog.detail .change [type=submit]")
+        shown = self.until_api(identifier, lambda shown: shown["rateLimit"] == 200_000, "the limit")
+        self.assertEqual(shown["maxConnections"], 3)
+        self.browser.until(
+            lambda: not self.browser.one("dialog.detail .change [type=submit]").is_enabled(), "nothing is left to save")
+        self.browser.write("dialog.detail [name=rateLimit]", "")
+        self.browser.press("dialog.detail .change [type=submit]")
+        self.until_api(identifier, lambda shown: shown["rateLimit"] is None, "no limit")

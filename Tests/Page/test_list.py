@@ -1,0 +1,157 @@
+"""The list: filters, search, sorting, selecting many, order."""
+
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from case import PageTest
+
+
+class TheList(PageTest):
+    def make(self, *names):
+        made = [self.daemon.add(self.origin.file("10K", name), startsPaused=True) for name in names]
+        self.browser.until(lambda: len(self.browser.all(".row")) == len(self.daemon.items()), "all have rows")
+        return made
+
+    def until_names(self, *names):
+        self.browser.until(lambda: self.browser.names() == list(names), f"{names}, not {self.browser.names()}")
+
+    def order(self):
+        return [item["name"] for item in self.daemon.call("GET", "/downloads?sort=queue")["items"]]
+
+    def test_filters_search_and_sorting(self):
+        self.make("beta.bin", "alpha.bin", "gamma.bin")
+        done = self.daemon.add(self.origin.file("20K", "done.bin"))
+        self.browser.until_state(done, "completed")
+        self.browser.press(".chip[data-filter=completed]")
+        self.until_names("done.bin")
+        self.assertEqual(self.browser.one(".chip[data-filter=completed]").get_attribute("aria-pressed"), "true")
+        self.assertEqual(self.browser.text(".chip[data-filter=paused] .chip-count"), "3")
+        self.browser.press(".chip[data-filter=all]")
+        self.browser.write("[name=search]", "ALPH")
+        self.until_names("alpha.bin")
+        self.browser.write("[name=search]", "nothing has this name")
+        self.browser.one(".empty.small")
+        self.browser.press(".empty.small button")
+        self.browser.press("[name=sort] option[value=name]")
+        self.until_names("alpha.bin", "beta.bin", "done.bin", "gamma.bin")
+
+    def test_many_are_selected_and_acted_on_at_once(self):
+        made = [self.held(name=f"picked-{number}.bin") for number in range(3)]
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+        for identifier in made[:2]:
+            self.browser.press(self.browser.in_row(identifier, ".row-check"))
+        self.assertEqual(self.browser.one(".selection-count").text, "2 selected")
+        self.browser.press(".selection [data-action=pause]")
+        for identifier in made[:2]:
+            self.browser.until_state(identifier, "paused")
+        self.assertEqual(self.browser.state(made[2]), "downloading")
+        self.browser.press(".selection [aria-label='Select all shown']")
+        self.assertEqual(self.browser.one(".selection-count").text, "3 selected")
+        self.browser.press(".selection [data-action=remove]")
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.one(".empty:not(.small)")
+        self.assertEqual(self.daemon.items(), [])
+
+    def test_all_are_paused_resumed_and_cleared_from_the_menu(self):
+        made = [self.held(name=f"all-{number}.bin") for number in range(2)]
+        done = self.daemon.add(self.origin.file("10K", "ready.bin"))
+        self.browser.until_state(done, "completed")
+
+        def choose(label):
+            self.browser.press(".bar-tools [aria-haspopup=menu]")
+            item = self.browser.until(
+                lambda: next((found for found in self.browser.all("[role=menuitem]") if found.text == label), None), label)
+            self.assertNotEqual(item.get_attribute("aria-disabled"), "true", label)
+            item.click()
+
+        choose("Pause all")
+        for identifier in made:
+            self.browser.until_state(identifier, "paused")
+        choose("Resume all")
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+        choose("Clear completed ones")
+        self.browser.gone(f'.row[data-id="{done}"]')
+        # It fails once, then the server is right.
+        failed = self.daemon.add(self.origin.file("10K", "again.bin", "status=404&times=1"))
+        self.browser.until_state(failed, "failed")
+        choose("Try failed ones again")
+        self.browser.until_state(failed, "completed")
+        self.assertTrue((self.daemon.downloads / "ready.bin").exists())
+
+    def test_a_row_is_dragged_to_another_place(self):
+        made = self.make("1.bin", "2.bin", "3.bin", "4.bin")
+        self.until_names("1.bin", "2.bin", "3.bin", "4.bin")
+        row = self.browser.row(made[0])
+        grip = self.browser.one(self.browser.in_row(made[0], ".row-grip"))
+        height = row.size["height"]
+        drag = ActionChains(self.browser.driver).click_and_hold(grip)
+        for _ in range(8):
+            drag.move_by_offset(0, int(height / 4))
+        drag.release().perform()
+        self.until_names("2.bin", "3.bin", "1.bin", "4.bin")
+        self.browser.until(lambda: self.order() == ["2.bin", "3.bin", "1.bin", "4.bin"], "the daemon has that order")
+
+    def test_a_row_is_moved_by_the_keyboard(self):
+        made = self.make("1.bin", "2.bin", "3.bin")
+        self.browser.js("arguments[0].focus()", self.browser.row(made[2]))
+        ActionChains(self.browser.driver).key_down(Keys.ALT).send_keys(Keys.ARROW_UP).key_up(Keys.ALT).perform()
+        self.until_names("1.bin", "3.bin", "2.bin")
+        self.browser.until(lambda: self.order() == ["1.bin", "3.bin", "2.bin"], "the daemon has that order")
+        self.browser.until(
+            lambda: "place 2 of 3" in self.browser.js("return document.querySelector('[data-live=polite]').textContent"),
+            "the place is said")
+
+    def test_an_order_that_others_make_is_shown(self):
+        made = self.make("1.bin", "2.bin", "3.bin")
+        self.daemon.call("POST", f"/downloads/{made[2]}/move", {"to": "first"})
+        self.until_names("3.bin", "1.bin", "2.bin")
+
+    def test_what_else_can_be_done_is_in_the_menu_of_a_row(self):
+        made = self.make("1.bin", "2.bin")
+        self.browser.press(self.browser.button(made[1], "more"))
+        self.browser.press("[role=menuitem][data-action='do.first']")
+        self.until_names("2.bin", "1.bin")
+        self.browser.until(lambda: self.order() == ["2.bin", "1.bin"], "the daemon has that order")
+
+
+class Thousands(PageTest):
+    COUNT = 10_000
+
+    def test_ten_thousand_stay_usable(self):
+        entries = [
+            {"urls": [self.origin.file("10K", f"entry-{number:05}.bin")], "startsPaused": True}
+            for number in range(self.COUNT)
+        ]
+        for start in range(0, self.COUNT, 2500):
+            self.daemon.call("POST", "/downloads", {"downloads": entries[start:start + 2500]})
+        chip = ".chip[data-filter=all] .chip-count"
+        self.browser.until(lambda: self.browser.text(chip) == "10,000", "all are counted")
+        self.browser.driver.refresh()
+        self.browser.until(lambda: self.browser.text(chip) == "10,000", "all are counted after a reload")
+        self.assertEqual(self.browser.one("[role=grid]").get_attribute("aria-rowcount"), "10000")
+        bounded = lambda: self.assertLess(len(self.browser.all(".row")), 60)
+        bounded()
+        self.browser.js("scrollTo(0, document.documentElement.scrollHeight)")
+        self.browser.until(lambda: "entry-09999.bin" in self.browser.names(), "the last is there at the end")
+        bounded()
+        self.browser.js("scrollTo(0, document.documentElement.scrollHeight / 2)")
+        self.browser.until(lambda: any("entry-050" in name or "entry-049" in name for name in self.browser.names()), "the middle")
+        bounded()
+        self.assertLess(self.browser.js("return document.querySelectorAll('*').length"), 3000)
+        self.browser.js("scrollTo(0, 0)")
+        self.browser.write("[name=search]", "entry-07777")
+        self.browser.until(lambda: self.browser.names() == ["entry-07777.bin"], "it is found")
+        identifier = self.browser.one(".row").get_attribute("data-id")
+        self.browser.press(self.browser.button(identifier, "resume"))
+        self.browser.until_state(identifier, "completed")
+        self.browser.write("[name=search]", "")
+        self.browser.until(lambda: len(self.browser.names()) > 5, "all are shown again")
+        self.browser.one(".row").send_keys(Keys.END)
+        self.browser.until(
+            lambda: self.browser.driver.switch_to.active_element.get_attribute("aria-rowindex") == "10000",
+            "the keyboard reaches the last one")
+        self.browser.driver.switch_to.active_element.send_keys(Keys.CONTROL + "a")
+        self.browser.until(lambda: self.browser.text(".selection-count") in ("10000 selected", "10,000 selected"), "all are selected")
+        bounded()

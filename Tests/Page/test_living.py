@@ -1,0 +1,172 @@
+"""A download's life, as it is seen: it moves, pauses, fails and says why, completes; reloads and restarts in between."""
+
+import hashlib
+
+from case import PageTest
+
+
+class Living(PageTest):
+    def shown_bytes(self, identifier):
+        bar = self.browser.one(self.browser.in_row(identifier, "[role=progressbar]"))
+        return float(bar.get_attribute("aria-valuenow") or 0)
+
+    def test_it_is_seen_moving(self):
+        identifier = self.held("8M", "moving.bin", "rate=500K")
+        self.browser.until_state(identifier, "downloading")
+        first = self.browser.until(lambda: self.shown_bytes(identifier), "some percent")
+        second = self.browser.until(
+            lambda: (lambda now: now if now > first else None)(self.shown_bytes(identifier)), "more percent")
+        self.browser.until(lambda: self.shown_bytes(identifier) > second, "and more")
+        amount = self.browser.text(self.browser.in_row(identifier, ".row-amount"))
+        self.assertRegex(amount, r"^\d+\.\d (KB|MB) / 8\.0 MB$")
+        self.browser.until(
+            lambda: self.browser.text(self.browser.in_row(identifier, ".row-speed")).endswith("KB/s"), "its speed")
+        self.browser.until(
+            lambda: self.browser.text(self.browser.in_row(identifier, ".row-left")).endswith("left"), "the time left")
+        self.browser.until(
+            lambda: self.browser.text(".total-speed") not in ("", "0 B/s"), "the speed of all")
+        self.browser.until(lambda: self.browser.driver.title.startswith("↓"), "the speed in the title")
+
+    def test_pause_keeps_what_is_there_and_resume_goes_on(self):
+        identifier = self.held(name="pausing.bin")
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 100_000, "some bytes")
+        self.browser.press(self.browser.button(identifier, "pause"))
+        self.browser.until_state(identifier, "paused")
+        shown = self.daemon.show(identifier)
+        self.assertEqual(shown["state"], "paused")
+        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-state")), "Paused")
+        kept = shown["progress"]["completedBytes"]
+        self.assertGreater(kept, 0)
+        self.browser.press(self.browser.button(identifier, "resume"))
+        self.browser.until_state(identifier, "downloading")
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > kept, "more bytes than it had")
+        self.browser.until(
+            lambda: "resumed" in [event["kind"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]],
+            "it says that it went on")
+
+    def test_cancelling_asks_first_because_bytes_would_go(self):
+        identifier = self.held(name="cancelling.bin")
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 50_000, "some bytes")
+        self.browser.press(self.browser.button(identifier, "cancel"))
+        question = self.browser.one("dialog.question")
+        self.assertIn("cancelling.bin", question.text)
+        self.assertEqual(self.browser.driver.switch_to.active_element.text, "Keep")
+        self.browser.driver.switch_to.active_element.click()
+        self.browser.gone("dialog.question")
+        self.assertIn(self.daemon.show(identifier)["state"], ("downloading", "waiting"))
+        self.browser.press(self.browser.button(identifier, "cancel"))
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until_state(identifier, "cancelled")
+        self.assertEqual(list(self.daemon.downloads.glob("*.part*")), [])
+        self.browser.press(self.browser.button(identifier, "remove"))
+        self.browser.gone(f'.row[data-id="{identifier}"]')
+
+    def test_a_failed_one_says_why(self):
+        wrong = "0" * 64
+        identifier = self.daemon.add(self.origin.file("200K", "wrong.bin"), checksum=f"sha-256:{wrong}")
+        self.browser.until_state(identifier, "failed")
+        error = self.daemon.show(identifier)["error"]
+        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-state")), "Download failed")
+        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-reason")), error["messages"]["en"])
+        self.browser.until(lambda: "wrong.bin" in self.browser.text("[data-live=assertive]"), "it is announced")
+        self.assertIn(error["messages"]["en"], self.browser.js("return document.querySelector('[data-live=assertive]').textContent"))
+
+    def test_a_completed_one_is_announced_with_its_path(self):
+        self.daemon.call("PATCH", "/settings", {"rateLimit": 400_000})
+        identifier = self.daemon.add(self.origin.file("1M", "told.bin"))
+        self.browser.until_state(identifier, "downloading")
+        self.daemon.call("PATCH", "/settings", {"rateLimit": None})
+        self.browser.until_state(identifier, "completed")
+        path = self.daemon.downloads / "told.bin"
+        said = "return document.querySelector('[data-live=polite]').textContent"
+        self.browser.until(lambda: str(path) in self.browser.js(said), "it is announced")
+        self.assertIn(f"File saved to: {path}", self.browser.one(".toast").text)
+        self.assertEqual(hashlib.sha256(path.read_bytes()).digest(), hashlib.sha256(self.origin.bytes(1_000_000)).digest())
+
+    def test_ends_are_notified_when_that_is_allowed_and_nobody_looks(self):
+        self.browser.js("""
+            window.notified = [];
+            window.Notification = class {
+              static permission = 'default';
+              static requestPermission = async () => { Notification.permission = 'granted'; };
+              constructor(title, { body }) { window.notified.push([title, body]); }
+            };
+            Object.defineProperty(document, 'hidden', { get: () => window.isAway === true });""")
+        bell = "[aria-label='Notify me when downloads end']"
+        self.browser.press(bell)
+        self.browser.until(lambda: self.browser.one(bell).get_attribute("aria-pressed") == "true", "they are on")
+        seen = self.daemon.add(self.origin.file("10K", "seen.bin"))
+        self.browser.until_state(seen, "completed")
+        self.browser.until(lambda: "seen.bin" in self.browser.text(".toasts"), "it is told in the page")
+        self.assertEqual(self.browser.js("return window.notified"), [], "who looks needs no notification")
+        self.browser.js("window.isAway = true")
+        self.daemon.add(self.origin.file("10K", "unseen.bin"))
+        self.browser.until(lambda: self.browser.js("return window.notified.length"), "it is notified")
+        path = self.daemon.downloads / "unseen.bin"
+        self.assertEqual(
+            self.browser.js("return window.notified"), [["Download complete", f"unseen.bin\nFile saved to: {path}"]])
+
+    def test_one_that_waits_says_why(self):
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
+        first = self.held(name="first.bin")
+        second = self.held(name="second.bin")
+        self.browser.until_state(first, "downloading")
+        self.browser.until_state(second, "waiting")
+        self.assertEqual(self.browser.text(self.browser.in_row(second, ".row-state")), "Waiting to start")
+        self.assertEqual(self.browser.text(self.browser.in_row(second, ".row-reason")), "others run first")
+
+    def test_one_that_meets_a_busy_server_says_when_it_tries_again(self):
+        identifier = self.daemon.add(self.origin.file("10K", "busy.bin", "status=503,600"))
+        self.browser.until_state(identifier, "waiting")
+        self.browser.until(
+            lambda: "next attempt" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "when it tries again")
+
+    def test_buttons_are_enabled_when_the_daemon_allows_them(self):
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
+        made = {"downloading": self.held(name="runs.bin")}
+        self.browser.until_state(made["downloading"], "downloading")
+        made["waiting"] = self.held(name="waits.bin")
+        made["paused"] = self.held(name="rests.bin", startsPaused=True)
+        made["cancelled"] = self.held(name="gone.bin", startsPaused=True)
+        self.daemon.call("POST", f"/downloads/{made['cancelled']}/cancel")
+        for state, identifier in made.items():
+            self.browser.until_state(identifier, state)
+            actions = self.daemon.show(identifier)["actions"]
+            buttons = self.browser.js("""
+                return [...document.querySelectorAll(`.row[data-id='${arguments[0]}'] button[data-action]`)]
+                  .filter((button) => !button.hidden && button.dataset.action !== 'more')
+                  .map((button) => [button.dataset.action, !button.disabled])""", identifier)
+            self.assertGreaterEqual(len(buttons), 2)
+            for action, is_enabled in buttons:
+                self.assertEqual(is_enabled, action in actions, f"{action} of one that is {state}")
+
+    def test_a_reload_in_the_middle_changes_nothing(self):
+        identifier = self.held(name="reloaded.bin")
+        self.browser.until_state(identifier, "downloading")
+        before = self.browser.until(lambda: self.shown_bytes(identifier), "some percent")
+        self.browser.driver.refresh()
+        self.browser.until_state(identifier, "downloading")
+        self.assertGreaterEqual(self.shown_bytes(identifier), before)
+        self.browser.until(lambda: self.shown_bytes(identifier) > before, "it goes on moving")
+
+    def restarted(self, ends):
+        self.forgives = [r"net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)"]
+        identifier = self.held("4M", "survivor.bin")
+        self.browser.until_state(identifier, "downloading")
+        # So much that a checkpoint has claimed some of it.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_000_000, "some bytes")
+        ends()
+        self.assertIn("does not answer", self.browser.one(".lost").text)
+        self.assertTrue(self.browser.row(identifier).is_displayed(), "the list stays while the daemon is away")
+        self.daemon.start()
+        self.browser.gone(".lost")
+        self.browser.until_state(identifier, "downloading")
+        self.browser.until(lambda: self.shown_bytes(identifier) > 30, "it goes on moving")
+        self.browser.until_state(identifier, "completed")
+        self.assertEqual((self.daemon.downloads / "survivor.bin").read_bytes(), self.origin.bytes(4_000_000))
+
+    def test_a_daemon_that_is_killed_is_joined_again(self):
+        self.restarted(self.daemon.kill)
+
+    def test_a_daemon_that_leaves_is_joined_again(self):
+        self.restarted(self.daemon.stop)

@@ -1,0 +1,55 @@
+"""Who gets in, and how."""
+
+from case import PageTest
+
+
+class SigningIn(PageTest):
+    signs_in = False
+
+    def start(self, fragment=""):
+        self.browser.open(self.daemon.page)
+        self.browser.js("localStorage.clear(); sessionStorage.clear()")
+        self.browser.open(self.daemon.page + fragment)
+
+    def test_without_a_key_the_page_names_the_command_that_opens_it(self):
+        self.start()
+        self.assertEqual(self.browser.one(".command").text, "ferry web")
+        self.assertEqual(self.browser.all(".add-field"), [])
+
+    def test_a_one_time_code_opens_it_and_leaves_the_address(self):
+        code = self.daemon.code()
+        self.start(f"#code={code}")
+        self.browser.one(".add-field")
+        self.assertEqual(self.browser.driver.current_url, self.daemon.page)
+        kept = self.browser.js("return JSON.stringify([{...sessionStorage}, {...localStorage}])")
+        self.assertNotIn(code, kept)
+        self.assertEqual(self.browser.js("return document.cookie"), "")
+        self.assertEqual(self.browser.js("return Object.values(localStorage).filter((text) => text.length > 20)"), [])
+        # The code does not open it a second time.
+        self.forgives = [r"/api/v1/login .*(401|403)"]
+        self.start(f"#code={code}")
+        self.assertIn("used already", self.browser.one(".notice").text)
+        self.assertEqual(self.browser.all(".add-field"), [])
+
+    def test_a_key_that_is_no_longer_good_leads_to_the_sign_in(self):
+        self.start()
+        self.browser.js("sessionStorage.setItem('ferry.token', 'f'.repeat(64))")
+        self.forgives = [r"/api/v1/\S+ .*401"]
+        self.browser.open(self.daemon.page)
+        self.assertIn("no longer valid", self.browser.one(".notice").text)
+        self.assertIsNone(self.browser.js("return sessionStorage.getItem('ferry.token')"))
+
+    def test_every_asset_is_served_with_its_type_and_the_policy(self):
+        self.start()
+        types = {
+            "": "text/html", "main.js": "text/javascript", "base.css": "text/css", "mark.svg": "image/svg+xml",
+        }
+        for path, expected in types.items():
+            head = self.browser.js("""
+                const answer = await fetch(arguments[0], {cache: 'no-store'});
+                return Object.fromEntries(answer.headers)""", "/" + path)
+            self.assertEqual(head["content-type"].split(";")[0], expected, path)
+            self.assertEqual(head["x-content-type-options"], "nosniff")
+            policy = head["content-security-policy"]
+            self.assertIn("default-src 'none'", policy)
+            self.assertNotIn("unsafe", policy)
