@@ -140,6 +140,37 @@ class Living(PageTest):
             for action, is_enabled in buttons:
                 self.assertEqual(is_enabled, action in actions, f"{action} of one that is {state}")
 
+    def test_what_the_daemon_does_not_allow_cannot_be_pressed(self):
+        """Rows show what is mostly allowed: a daemon that allows less is made up here, by what the page reads."""
+        identifier = self.held(name="forbidden.bin", startsPaused=True)
+        allowed = self.held(name="allowed.bin", startsPaused=True)
+        driver = self.browser.driver
+        script = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const real = window.fetch;
+            window.fetch = async (path, ...rest) => {
+              const answer = await real(path, ...rest);
+              if (!String(path).startsWith('/api/v1/downloads?')) return answer;
+              const list = await answer.json();
+              for (const item of list.items) if (item.name === 'forbidden.bin') item.actions = ['remove'];
+              return Response.json(list);
+            };"""})["identifier"]
+        self.addCleanup(driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
+        driver.refresh()
+        self.browser.until_state(identifier, "paused")
+        for action in ("resume", "cancel"):
+            self.assertFalse(self.browser.one(self.browser.button(identifier, action)).is_enabled(), action)
+            self.assertTrue(self.browser.one(self.browser.button(allowed, action)).is_enabled(), action)
+        self.browser.press(self.browser.in_row(identifier, ".row-check"))
+        self.assertFalse(self.browser.one(".selection [data-action=resume]").is_enabled())
+        self.assertTrue(self.browser.one(".selection [data-action=remove]").is_enabled())
+        self.browser.press(self.browser.button(identifier, "more"))
+        menu = {
+            item.get_attribute("data-action"): item.get_attribute("aria-disabled") == "true"
+            for item in self.browser.all("[role=menuitem]")}
+        self.assertEqual(
+            {name: menu[name] for name in ("resume", "pause", "cancel", "remove")},
+            {"resume": True, "pause": True, "cancel": True, "remove": False})
+
     def test_a_reload_in_the_middle_changes_nothing(self):
         identifier = self.held(name="reloaded.bin")
         self.browser.until_state(identifier, "downloading")
@@ -148,6 +179,19 @@ class Living(PageTest):
         self.browser.until_state(identifier, "downloading")
         self.assertGreaterEqual(self.shown_bytes(identifier), before)
         self.browser.until(lambda: self.shown_bytes(identifier) > before, "it goes on moving")
+
+    def test_pages_that_were_left_keep_no_connection(self):
+        """A browser makes six connections to one host, and keeps pages that were left, to go back to."""
+        identifier = self.held(name="left.bin")
+        for _ in range(10):
+            self.browser.until_state(identifier, "downloading")
+            self.browser.open(self.daemon.page)
+        self.browser.until_state(identifier, "downloading")
+        self.browser.driver.back()
+        self.browser.driver.back()
+        self.browser.until_state(identifier, "downloading")
+        self.daemon.call("POST", f"/downloads/{identifier}/pause")
+        self.browser.until_state(identifier, "paused")
 
     def restarted(self, ends):
         self.forgives = [r"net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)"]
