@@ -56,11 +56,9 @@ struct CrashTrial: Sendable {
     /// What ends a run at random comes within two seconds, so that half of the runs live to see a checkpoint.
     var span: Int64 { 2 * rate }
 
-    /// The most that may be lost of what had come, beside what sockets held.
-    var bound: Int64 {
-        // No disk is waited for: here it is what came in the last two seconds, with room for a busy machine.
-        variant == .unsynced ? 3 * rate : 64 << 20
-    }
+    /// The most that may be lost of what had come, beside what sockets held. How much it is on the average goes into the
+    /// figures: time that passes on a busy machine is no promise.
+    let bound: Int64 = 64 << 20
 
     var changes: Bool { [.changing, .lying, .nameless].contains(variant) }
 
