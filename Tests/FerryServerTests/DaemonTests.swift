@@ -14,6 +14,26 @@ struct DaemonTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
+    #if os(Linux)
+        @Test("its lock is given back although a child that is just being started has the same open file")
+        func lockWithChild() throws {
+            let path = FileManager.default.temporaryDirectory.path + "/ferry-lock-" + UUID().uuidString
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            var lock: DaemonLock? = try DaemonLock.take(path)
+            let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+            let own = numbers.filter {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+            }
+            let copies = own.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
+            defer { for copy in copies { close(copy) } }
+            #expect(copies.count == 1)
+            #expect(throws: DownloadError.self) { try DaemonLock.take(path) }
+            withExtendedLifetime(lock) {}
+            lock = nil
+            _ = try DaemonLock.take(path)
+        }
+    #endif
+
     @Test("it answers on its socket with its versions, and nothing of its state is for others")
     func greeting() async throws {
         try await DaemonRig.run { rig in

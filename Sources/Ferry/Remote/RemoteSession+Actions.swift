@@ -132,7 +132,7 @@ extension RemoteSession {
     }
 
     /// Brings what is held up to what was just done to all.
-    private func catchUp() async throws(DownloadError) {
+    func catchUp() async throws(DownloadError) {
         do throws(DaemonFailure) { try await lookAtHeld() } catch { throw self.error(error) }
     }
 }

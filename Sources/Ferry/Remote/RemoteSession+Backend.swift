@@ -114,9 +114,27 @@ extension RemoteSession: DownloadBackend {
         state.withLock { $0.isDraining = true }
         while !isShutDown, !Task.isCancelled {
             let heard = bell.rings
-            do throws(DownloadError) { if try await open() == 0 { return } } catch { return }
+            do throws(DownloadError) {
+                if try await open() == 0 { return try await hearOut() }
+            } catch { return }
             await bell.wait(after: heard)
         }
+    }
+
+    /// Returns once everything that has ended was told here, and handles show it: the list is quicker than the stream.
+    /// Bounded: what is not told by then is told at the next launch.
+    private func hearOut() async throws(DownloadError) {
+        let deadline = clock.now() + place.patience
+        while !isShutDown, !Task.isCancelled, clock.now() < deadline {
+            let heard = bell.rings
+            // Looked at before the daemon is asked: what is acknowledged meanwhile makes its count smaller, not larger.
+            let known = state.withLock { $0.receipts.pending.count + $0.receipts.handled.count }
+            let sessions = try await ask(DaemonCall(.sessions), as: SessionItems.self).items
+            let own = sessions.first { $0.identifier == place.identifier }
+            if own?.pendingEvents ?? 0 <= known { break }
+            await wait(after: heard, atMost: deadline - clock.now())
+        }
+        try await catchUp()
     }
 
     /// How many run, or wait for something that comes by itself.

@@ -94,7 +94,7 @@ extension RemoteSession {
         if isSame { await wait(after: heard, atMost: .milliseconds(200)) }
     }
 
-    private func wait(after heard: UInt64, atMost limit: Duration) async {
+    func wait(after heard: UInt64, atMost limit: Duration) async {
         await withTaskGroup(of: Void.self) { [clock, bell] group in
             group.addTask { try? await clock.sleep(for: limit) }
             group.addTask { await bell.wait(after: heard) }

@@ -96,6 +96,7 @@ extension RemoteSession {
             return said.number == nil || state.isUpToDate
         }
         if isTold { hub.send(event) }
+        bell.ring()
         if case .added = said.kind { list.tell { ListChange(added: [said.id]) } }
     }
 

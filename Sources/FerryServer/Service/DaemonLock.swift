@@ -16,7 +16,11 @@ package final class DaemonLock: Sendable {
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Before it is closed: a child process that is just being started has the same open file for a moment.
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Takes it, or throws `conflict` with the process that has it.
     package static func take(_ path: String) throws(DownloadError) -> DaemonLock {
