@@ -9,6 +9,7 @@ from dataclasses import dataclass, field as attribute
 from statistics import median
 
 from harness.contender import Contender, Failure, aria2, ferry, one_file_peers
+from harness.daemon import DAEMON
 from harness.nginx import ConnectionWatch
 from harness.outcome import Gate, Outcome
 from harness.scale import SCALE
@@ -363,10 +364,11 @@ ROWS = {
     "small": Small(),
     "memory": Memory(),
     **SCALE,
+    **DAEMON,
 }
 
 # A name for several of them.
-GROUPS = {"scale": list(SCALE)}
+GROUPS = {"scale": list(SCALE), "daemon": list(DAEMON)}
 
 
 def named(text):
