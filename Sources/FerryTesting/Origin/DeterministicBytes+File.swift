@@ -64,9 +64,9 @@ extension DeterministicBytes {
             }
         }
         guard let length else { return .equal }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return .unreadable(errno) }
-        return Int64(status.st_size) == length ? .equal : .length(Int64(status.st_size))
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard end >= 0 else { return .unreadable(errno) }
+        return Int64(end) == length ? .equal : .length(Int64(end))
     }
 
     /// Writes bytes `0 ..< size` to a descriptor; returns false when that fails (a closed pipe).
