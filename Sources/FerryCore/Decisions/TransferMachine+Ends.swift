@@ -13,11 +13,13 @@ extension TransferMachine {
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
         let enough = settings.stallBytes
+        var hasBrought = false
         let source: Int? = change(id) { connection in
             connection.bytes += count
             if connection.bytes - connection.markBytes >= enough {
                 connection.markBytes = connection.bytes
                 connection.markTime = now
+                hasBrought = true
             }
             if connection.isAsking { connection.pausedTime = now }
             connection.requestBytes += count
@@ -28,6 +30,7 @@ extension TransferMachine {
             return connection.source
         }
         if let source { sources[source].failures = 0 }
+        if hasBrought { lastBrought = now }
     }
 
     /// The write that ``place(_:on:)`` gave has returned. Whether reading must stop until a checkpoint is done.
@@ -54,13 +57,16 @@ extension TransferMachine {
 
     /// Reading goes on: the time from here counts as asking.
     package mutating func asks(_ id: ConnectionID, at now: Duration) {
-        change(id) { connection in
-            guard !connection.isAsking else { return }
+        let pause: Duration? = change(id) { connection in
+            guard !connection.isAsking else { return .zero }
             connection.isAsking = true
             // The time in which nobody asked does not count.
-            connection.markTime += now - connection.pausedTime
+            let pause = now - connection.pausedTime
+            connection.markTime += pause
             connection.lastByte = now
+            return pause
         }
+        if let pause, let last = lastBrought { lastBrought = min(now, last + pause) }
     }
 
     /// What is unsynced has grown so far that reading stops.
@@ -91,9 +97,7 @@ extension TransferMachine {
                 broke(Reason(.endedEarly), id, connection, at: now, random: random)
             }
         case .stopped:
-            if connection.isStalled, others(than: id) == 0, phase == .running {
-                wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
-            }
+            if connection.isStalled { stalled(id, connection, at: now, random: random) }
         case .failedBeforeHead(let reason, let isTransient):
             if isTransient, !connection.isCut || connection.isStalled {
                 sources[connection.source].failures += 1
@@ -106,6 +110,17 @@ extension TransferMachine {
         // A stream cut at exactly its declared end is whole too.
         if connection.hasHead, weakestJoin == nil { sawWholeEnd = true }
         isFinishing = true
+    }
+
+    /// Its body stalled. When nobody else brought anything in that time either, it is the server that does: all are cut, and
+    /// it is one attempt, however many of them drip (TRUST A28).
+    private mutating func stalled(_ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double) {
+        guard phase == .running, now - (lastBrought ?? connection.markTime) >= settings.stallTimeout,
+            // One that is not read waits for us.
+            connections.allSatisfy({ $0.key == id || $0.value.isCut || $0.value.isAsking })
+        else { return }
+        for other in connections.keys where other != id { connections[other]?.isCut = true }
+        wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
     }
 
     /// A whole body of unknown length came to its end.

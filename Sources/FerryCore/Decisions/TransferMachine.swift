@@ -178,6 +178,8 @@ package struct TransferMachine: Sendable {
     var finished: FileIdentity?
     /// The most bytes that were there of this file: less is no progress.
     var mostWritten: ByteCount = 0
+    /// When any connection had last brought ``Settings/stallBytes`` more.
+    var lastBrought: Duration?
     /// Bytes that came in answers with a wrong digest: at least once, at least twice.
     var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled - 1)
     /// Some came so once more.

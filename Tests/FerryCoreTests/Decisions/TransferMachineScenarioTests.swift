@@ -2,31 +2,7 @@ import FerryCore
 import Testing
 
 @Suite("The transfer machine in known situations", .timeLimit(.minutes(10)))
-struct TransferMachineScenarioTests {
-    private func run(
-        _ origins: ModelOrigin..., settings change: (inout TransferMachine.Settings) -> Void = { _ in },
-        held: Held? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7
-    ) -> (World, World.Outcome) {
-        var settings = TransferMachine.Settings()
-        settings.sources = origins.count
-        change(&settings)
-        var world = World(
-            TransferMachine(settings: settings, held: held, total: total), origins, seed: seed, held: file)
-        let outcome = world.run(limit: 4000)
-        #expect(world.violations == [])
-        return (world, outcome)
-    }
-
-    private func code(_ outcome: World.Outcome) -> DownloadError.Code? {
-        if case .failed(let error) = outcome { error.code } else { nil }
-    }
-
-    private func origin(_ change: (inout ModelOrigin) -> Void) -> ModelOrigin {
-        var origin = ModelOrigin()
-        change(&origin)
-        return origin
-    }
-
+struct TransferMachineScenarioTests: ScenarioSuite {
     /// 10 MB of a file of 40 MiB are held.
     private func heldPart(_ tag: String? = "\"a1\"") -> (Held, [Int: RangeSet<ByteCount>]) {
         let ranges = RangeSet<ByteCount>(0..<10_000_000)
@@ -166,21 +142,6 @@ struct TransferMachineScenarioTests {
         #expect(world.peak <= 3, "\(world.peak)")
         let one = world.counts.count { $0 <= 1 }
         #expect(one * 2 > world.counts.count, "\(one) of \(world.counts.count)")
-    }
-
-    @Test("No stuck at 99 %: the tail of a silent connection is taken by another")
-    func silentTail() {
-        for seed in 0..<30 {
-            let (world, outcome) = run(
-                origin { ($0.size, $0.connectionRate, $0.stalls) = (300 << 20, 4e6, 0.01) }, seed: UInt64(seed))
-            #expect(outcome == .finished && world.now < 90, "seed \(seed): \(world.now)")
-        }
-    }
-
-    @Test("A server that goes silent on its only connection is given up after some attempts")
-    func silence() {
-        let (_, outcome) = run(origin { ($0.stalls, $0.ranges, $0.validator) = (1000, .ignored, .none) })
-        #expect(code(outcome) == .network)
     }
 
     @Test("A server without ranges that always breaks at the same place is given up")
@@ -385,15 +346,5 @@ struct TransferMachineScenarioTests {
         bad.spoils = 1
         let (world, outcome) = run(good, bad)
         #expect(outcome == .finished && world.isOfOnePiece)
-    }
-
-    /// Each byte began the time anew: a server that sent one a second was never given up.
-    @Test("A28: a body that comes in drops is cut at the stall timeout, however many there are")
-    func drops() {
-        let (world, _) = run(
-            origin { ($0.size, $0.connectionRate) = (1 << 20, 40) },
-            settings: { ($0.stallTimeout, $0.maxConnections) = (.seconds(20), 1) })
-        let stalls = world.events.count { if case .note(let text) = $0 { text.contains("stalled") } else { false } }
-        #expect(stalls > 50)
     }
 }

@@ -1,0 +1,52 @@
+import FerryCore
+import Testing
+
+@Suite("The transfer machine before servers that go silent, or drip", .timeLimit(.minutes(10)))
+struct TransferMachineStallTests: ScenarioSuite {
+    @Test("No stuck at 99 %: the tail of a silent connection is taken by another")
+    func silentTail() {
+        for seed in 0..<30 {
+            let (world, outcome) = run(
+                origin { ($0.size, $0.connectionRate, $0.stalls) = (300 << 20, 4e6, 0.01) }, seed: UInt64(seed))
+            #expect(outcome == .finished && world.now < 90, "seed \(seed): \(world.now)")
+        }
+    }
+
+    @Test("A server that goes silent on its only connection is given up after some attempts")
+    func silence() {
+        let (_, outcome) = run(origin { ($0.stalls, $0.ranges, $0.validator) = (1000, .ignored, .none) })
+        #expect(code(outcome) == .network)
+    }
+
+    /// Each byte began the time anew: a server that sent one a second was never given up.
+    @Test("A28: a body that comes in drops is cut at the stall timeout, however many there are")
+    func drops() {
+        let (world, _) = run(
+            origin { ($0.size, $0.connectionRate) = (1 << 20, 40) },
+            settings: { ($0.stallTimeout, $0.maxConnections) = (.seconds(20), 1) })
+        let stalls = world.events.count { if case .note(let text) = $0 { text.contains("stalled") } else { false } }
+        #expect(stalls > 50)
+    }
+
+    @Test("A28: drops on as many connections as there may be are attempts, and come to an end", arguments: 0..<6)
+    func dropsOnMany(seed: UInt64) {
+        let (world, outcome) = run(
+            origin { ($0.size, $0.connectionRate) = (8 << 20, 1) },
+            settings: { ($0.stallTimeout, $0.maxAttempts) = (.seconds(3), 2) }, seed: seed)
+        #expect(code(outcome) == .network)
+        // Three times three seconds, and two waits between.
+        #expect(world.now < 60, "\(world.now)")
+        let retries = world.events.count { if case .retrying = $0 { true } else { false } }
+        #expect(retries == 2)
+    }
+
+    @Test("A28: one that stalls beside one that goes on is no attempt")
+    func stallBeside() {
+        for seed in 0..<10 {
+            let (world, outcome) = run(
+                origin { ($0.size, $0.stalls, $0.connectionRate) = (200 << 20, 0.02, 5e6) },
+                settings: { ($0.stallTimeout, $0.maxAttempts) = (.seconds(3), 3) }, seed: UInt64(seed))
+            #expect(outcome == .finished && world.restarts == 0 && world.isOfOnePiece)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import FerryCore
+import Testing
+
+/// Suites that put the machine into a situation, and look at what came of it.
+protocol ScenarioSuite {}
+
+extension ScenarioSuite {
+    /// Runs one download to its end in a world of these origins.
+    func run(
+        _ origins: ModelOrigin..., settings change: (inout TransferMachine.Settings) -> Void = { _ in },
+        held: Held? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7
+    ) -> (World, World.Outcome) {
+        var settings = TransferMachine.Settings()
+        settings.sources = origins.count
+        change(&settings)
+        var world = World(
+            TransferMachine(settings: settings, held: held, total: total), origins, seed: seed, held: file)
+        let outcome = world.run(limit: 4000)
+        #expect(world.violations == [])
+        return (world, outcome)
+    }
+
+    func code(_ outcome: World.Outcome) -> DownloadError.Code? {
+        if case .failed(let error) = outcome { error.code } else { nil }
+    }
+
+    func origin(_ change: (inout ModelOrigin) -> Void) -> ModelOrigin {
+        var origin = ModelOrigin()
+        change(&origin)
+        return origin
+    }
+}
