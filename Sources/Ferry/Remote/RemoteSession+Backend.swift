@@ -84,8 +84,19 @@ extension RemoteSession: DownloadBackend {
         Farewells.all.begin(at: nil) { await self.shutdown() }
     }
 
-    /// Detaches: downloads go on.
+    /// How long shutting down waits for ends that the daemon knows of and its stream has not told yet.
+    private static let longestFarewell: Duration = .seconds(2)
+
+    /// Detaches: downloads go on. What has ended by now is told before, as far as the daemon tells it soon.
     func shutdown() async {
+        if state.withLock({ $0.phase == .joined }) {
+            await withTaskGroup(of: Void.self) { [clock] group in
+                group.addTask { try? await self.hearOut() }
+                group.addTask { try? await clock.sleep(for: Self.longestFarewell) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
         let (keeper, live, wasJoined): (Task<Void, Never>?, [LiveDownload], Bool) = state.withLock { state in
             guard state.phase != .closed else { return (nil, [], false) }
             let wasJoined = state.phase == .joined
@@ -115,14 +126,17 @@ extension RemoteSession: DownloadBackend {
         while !isShutDown, !Task.isCancelled {
             let heard = bell.rings
             do throws(DownloadError) {
-                if try await open() == 0 { return try await hearOut() }
+                if try await open() == 0 {
+                    try await hearOut()
+                    // The list is quicker than the stream.
+                    return try await catchUp()
+                }
             } catch { return }
             await bell.wait(after: heard)
         }
     }
 
-    /// Returns once everything that has ended was told here, and handles show it: the list is quicker than the stream.
-    /// Bounded: what is not told by then is told at the next launch.
+    /// Returns once everything that has ended was told here. Bounded: what is not told by then is told at the next launch.
     private func hearOut() async throws(DownloadError) {
         let deadline = clock.now() + place.patience
         while !isShutDown, !Task.isCancelled, clock.now() < deadline {
@@ -134,7 +148,6 @@ extension RemoteSession: DownloadBackend {
             if own?.pendingEvents ?? 0 <= known { break }
             await wait(after: heard, atMost: deadline - clock.now())
         }
-        try await catchUp()
     }
 
     /// How many run, or wait for something that comes by itself.

@@ -18,6 +18,8 @@ extension RemoteSession {
                 return try await client.send(call, as: type)
             } catch {
                 guard case .unreachable = error, clock.now() < deadline else { throw self.error(error) }
+                // Who was cancelled cannot wait, and would ask without a pause.
+                if Task.isCancelled { throw Self.waitWasCancelled }
                 wasRepeated = true
                 await lost(since: failures, phase)
             }
@@ -79,12 +81,12 @@ extension RemoteSession {
                         .daemonUnavailable, ErrorPhrase(.daemonSilent, client.socket),
                         recovery: .transient(retryAfter: nil))
             }
-            if Task.isCancelled {
-                throw DownloadError(.cancelled, ErrorPhrase(.waitForDaemonWasCancelled))
-            }
+            if Task.isCancelled { throw Self.waitWasCancelled }
             await wait(after: heard, atMost: left)
         }
     }
+
+    private static let waitWasCancelled = DownloadError(.cancelled, ErrorPhrase(.waitForDaemonWasCancelled))
 
     /// A connection broke under a call: returns when the stream has seen it too, or a moment has passed, so that the call
     /// is not made in a loop against a door that is closing.

@@ -94,6 +94,25 @@ struct LostDaemonTests {
         }
     }
 
+    @Test("hears of what has ended before it lets go, though the stream is behind")
+    func heardOut() async throws {
+        try await BackendHome.run(.daemon) { home in
+            let paths = (0..<40).map { "/\($0)" }
+            for path in paths { home.server.serve(path, Resource(size: 1000, seed: 1)) }
+            let manager = home.manager()
+            let events = manager.events
+            try await manager.activate()
+            // Somebody else of the session sees the ends first.
+            let other = home.manager()
+            let downloads = try await other.download(paths.map { try home.request($0) })
+            for download in downloads { _ = try await download.finished() }
+            await manager.shutdown()
+            let ended = await home.shop.told(events).filter(\.kind.isEnd).map(\.id)
+            #expect(Set(ended) == Set(downloads.map(\.id)))
+            await other.shutdown()
+        }
+    }
+
     @Test("comes back to a daemon that was started anew: handles go on, calls made meanwhile wait, ends are told once")
     func restarted() async throws {
         try await BackendHome.run(.daemon) { home in
