@@ -24,7 +24,8 @@ extension HTTPTransport {
     /// One request on the wire, up to the head of its answer.
     ///
     /// A connection that is kept for further requests may be closed by the server just when the next one goes out:
-    /// that says nothing about the server, so it is tried again at once, once, on whatever connection there is.
+    /// that says nothing about the server, so it is tried again at once, once, on whatever connection there is. One that
+    /// brings no HTTP after it has brought some is gone, too: again, until a fresh one has said it.
     private func hop(
         to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration
     ) async throws(TransferFailure) -> WireAnswer {
@@ -41,6 +42,8 @@ extension HTTPTransport {
                 return try await send(hop, to: url, via: route, fields: fields, client: client, deadline: deadline)
             } catch {
                 let failure = TransferFailure.mapping(error, stage: .head(isAnswered: hop.isAnswered), peer: peer)
+                // What follows an answer on a kept connection may be the rest of it: the next connection says more (A23).
+                if failure.kind == .malformed, hop.isReused { continue }
                 let wasDeadInPool = hop.isUnsent && (error as? ChannelError) == .ioOnClosedChannel
                 if triesAgain, failure.kind == .closed, hop.isReused || wasDeadInPool {
                     triesAgain = false

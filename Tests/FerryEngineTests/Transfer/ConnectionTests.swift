@@ -104,6 +104,22 @@ struct ConnectionTests {
         }
     }
 
+    @Test("A23: what is left of an answer on a kept connection is taken for none: another one is asked")
+    func leftover() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 1000, seed: 1))
+            server.script("/f", [.honest, .raw("the rest of what came before\n\n")])
+            let request = TransferRequest(url: try server.downloadURL("/f"))
+            for _ in 0..<2 { #expect(try await transport.fetch(request).body.collect().count == 1000) }
+            #expect(server.requests.count == 3)
+            // A fresh connection that says no HTTP is believed.
+            server.script("/f", [], then: .raw("no HTTP\n\n"))
+            let before = server.requests.count
+            #expect(await transport.failure(of: request)?.kind == .malformed)
+            #expect(server.requests.count - before <= 2)
+        }
+    }
+
     @Test("Bytes wait in the socket while nobody asks")
     func pressure() async throws {
         var configuration = OriginServer.Configuration()
