@@ -17,7 +17,8 @@ package struct Ending: Sendable, Hashable {
 
     package init(_ outcome: Outcome, at date: Date, isNumbered: Bool = true) {
         self.outcome = outcome
-        self.date = date
+        // As the catalogue keeps it: who reads of it there is told the same as who hears of it.
+        self.date = Date(timeIntervalSince1970: date.storedSeconds)
         self.isNumbered = isNumbered
     }
 

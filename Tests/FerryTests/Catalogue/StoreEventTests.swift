@@ -15,7 +15,8 @@ struct StoreEventTests {
                 Ending(.completed(StoreBench.finished(path), stamp), at: StoreBench.date(7)),
                 Ending(.completed(StoreBench.finished("", 0), nil), at: StoreBench.date(8)),
                 Ending(.failed(StoreBench.error), at: StoreBench.date(9)),
-                Ending(.cancelled, at: StoreBench.date(10)),
+                // Finer than seconds since 1970 can be.
+                Ending(.cancelled, at: Date(timeIntervalSinceReferenceDate: 800_000_000.0000001)),
             ]
             for (number, ending) in endings.enumerated() {
                 var row = try StoreBench.fullRow("\(number)", downloads: bench.directory, state: .downloading)
