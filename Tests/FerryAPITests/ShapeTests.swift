@@ -153,9 +153,9 @@ struct ShapeTests {
             ("2024-02-29T12:00:00Z", 1_709_208_000),
         ])
     func times(text: String, seconds: Double) throws {
-        let date = try #require(APIDate.date(text))
+        let date = try #require(RFC3339.date(text))
         #expect(abs(date.timeIntervalSince1970 - seconds) < 0.0005)
-        #expect(APIDate.date(APIDate.text(date)) == date)
+        #expect(RFC3339.date(RFC3339.text(date)) == date)
     }
 
     @Test(
@@ -164,7 +164,7 @@ struct ShapeTests {
             "", "soon", "2023-11-14", "2023-13-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
             "2023-11-14T22:13:20Zx",
         ])
-    func noTimes(text: String) { #expect(APIDate.date(text) == nil) }
+    func noTimes(text: String) { #expect(RFC3339.date(text) == nil) }
 
     @Test("JSON that nests too deep is seen before it is read")
     func depth() {

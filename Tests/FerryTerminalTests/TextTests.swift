@@ -1,3 +1,4 @@
+import FerryCore
 import FerryTerminal
 import Foundation
 import Testing
@@ -35,7 +36,7 @@ import Testing
             (1e30, "9999-12-31T23:59:59.999Z"), (.nan, "1970-01-01T00:00:00.000Z"),
         ])
     func times(seconds: Double, expected: String) {
-        #expect(Timestamp.text(Date(timeIntervalSince1970: seconds)) == expected)
+        #expect(RFC3339.text(Date(timeIntervalSince1970: seconds)) == expected)
     }
 
     @Test("a line of JSON keeps the order of its fields and escapes its strings")

@@ -9,8 +9,8 @@
 
     /// What a program is started with, by posix_spawn(3).
     ///
-    /// It inherits no descriptor but its three standard streams, however many are open; it leads a process group of its own,
-    /// with nothing blocked and every signal at its default.
+    /// It inherits no descriptor but its three standard streams and ``ready``, however many are open; it leads a process group
+    /// of its own, with nothing blocked and every signal at its default.
     package struct Spawning {
         /// The program and its arguments; without a slash it is looked for in our own PATH.
         package var words: [String]
@@ -21,6 +21,10 @@
         package var input: Int32?
         package var output: Int32?
         package var error: Int32?
+        /// A descriptor of ours above 3 that is its descriptor 3, and stays open here; `nil`: it has none.
+        package var ready: Int32?
+        /// It leads a session of its own too: nothing that ends ours ends it.
+        package var startsSession = false
 
         /// Why it could not be started: `errno`.
         package struct Failure: Error {
@@ -46,7 +50,8 @@
                         &files, Int32(number), "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
                 }
             }
-            _ = ferry_spawn_closefrom(&files, 3)
+            if let ready { posix_spawn_file_actions_adddup2(&files, ready, 3) }
+            _ = ferry_spawn_closefrom(&files, ready == nil ? 3 : 4)
             if let directory {
                 let code = ferry_spawn_chdir(&files, directory)
                 guard code == 0 else { throw Failure(code: code) }
@@ -62,7 +67,7 @@
             sigfillset(&signals)
             posix_spawnattr_setsigdefault(&attributes, &signals)
             posix_spawnattr_setpgroup(&attributes, 0)
-            posix_spawnattr_setflags(&attributes, ferry_SPAWN_FLAGS)
+            posix_spawnattr_setflags(&attributes, startsSession ? ferry_SPAWN_SESSION_FLAGS : ferry_SPAWN_FLAGS)
 
             var arguments = words.map { strdup($0) } + [nil]
             var variables = environment.map { strdup("\($0)=\($1)") } + [nil]

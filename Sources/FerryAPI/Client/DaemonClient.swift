@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 package import struct Foundation.Data
-import struct Foundation.URL
+package import struct Foundation.URL
 import HTTPTypes
 import NIOCore
 import NIOHTTP1

@@ -1,3 +1,4 @@
+import FerryCore
 import struct Foundation.Date
 
 /// A member's name that no enumeration knows.
@@ -26,14 +27,14 @@ extension Decoder {
 
 extension KeyedEncodingContainer {
     /// A time as text, or null.
-    mutating func encode(date: Date?, forKey key: Key) throws { try encode(date.map(APIDate.text), forKey: key) }
+    mutating func encode(date: Date?, forKey key: Key) throws { try encode(date.map(RFC3339.text), forKey: key) }
 }
 
 extension KeyedDecodingContainer {
     /// A time as text; `nil` for null and where it is left out.
     func decodeDateIfPresent(forKey key: Key) throws -> Date? {
         guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
-        guard let date = APIDate.date(text) else {
+        guard let date = RFC3339.date(text) else {
             throw DecodingError.dataCorruptedError(
                 forKey: key, in: self,
                 debugDescription: "\(APIText.quote(text)) is no time like 2025-01-31T09:05:00Z")

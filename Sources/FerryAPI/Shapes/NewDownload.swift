@@ -108,7 +108,7 @@ extension NewDownload: Codable {
         try write(maxBytes, .maxBytes)
         try write(priority, .priority)
         try write(startsPaused, .startsPaused)
-        try write(notBefore.map(APIDate.text), .notBefore)
+        try write(notBefore.map(RFC3339.text), .notBefore)
         try write(allowsMetered, .allowsMetered)
         try write(allowsConstrained, .allowsConstrained)
         try write(label, .label)

@@ -1,7 +1,7 @@
 public import struct Foundation.Data
-import struct Foundation.Date
+public import struct Foundation.Date
 // allow(imports): JSONDecoder is a class, and pure: a text in, a value out.
-import class Foundation.JSONDecoder
+public import class Foundation.JSONDecoder
 
 // One JSON object. `seal` is the CRC-32 of the canonical text (RFC 8785) of all the others: it finds damage, and does not
 // mind who reorders or indents. Keys that are not known are sealed too, and then ignored.

@@ -23,10 +23,11 @@ package enum HTTPDate {
         let seconds = raw.isFinite ? Int64(min(max(raw.rounded(.down), -62_135_596_800), 253_402_300_799)) : 0
         let day = Int(floorDivision(seconds, 86_400))
         let second = Int(seconds - Int64(day) * 86_400)
-        let (year, month, dayOfMonth) = civil(fromDay: day)
+        let date = CivilDate(dayNumber: day)
         // Day 0 was a Thursday.
         let weekday = ((day + 4) % 7 + 7) % 7
-        return "\(weekdays[weekday].capital), \(padded(dayOfMonth, 2)) \(months[month - 1].capital) \(padded(year, 4)) "
+        return
+            "\(weekdays[weekday].capital), \(padded(date.day, 2)) \(months[date.month - 1].capital) \(padded(date.year, 4)) "
             + "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2)) GMT"
     }
 
@@ -105,7 +106,8 @@ package enum HTTPDate {
 
     private static func date(_ parts: Parts, year: Int) -> Date? {
         guard year >= 1, parts.day >= 1, parts.day <= daysInMonth(parts.month, year: year) else { return nil }
-        let seconds = dayNumber(year: year, month: parts.month, day: parts.day) * 86_400 + parts.seconds
+        let day = CivilDate(year: year, month: parts.month, day: parts.day).dayNumber
+        let seconds = day * 86_400 + parts.seconds
         return Date(timeIntervalSince1970: Double(seconds))
     }
 }
@@ -146,32 +148,11 @@ extension HTTPDate {
     private static func year(of date: Date) -> Int {
         let raw = date.timeIntervalSince1970
         guard raw.isFinite, abs(raw) < 200_000_000_000 else { return 2019 }
-        return civil(fromDay: Int(floorDivision(Int64(raw), 86_400))).year
+        return CivilDate(dayNumber: Int(floorDivision(Int64(raw), 86_400))).year
     }
 
     private static func floorDivision(_ value: Int64, _ divisor: Int64) -> Int64 {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
-    }
-
-    /// Days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that leap days come last.
-    private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let monthFromMarch = (month + 9) % 12
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
-    }
-
-    /// The inverse of `dayNumber`, for the years 1…9999.
-    private static func civil(fromDay day: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = day + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
     private static func padded(_ value: Int, _ width: Int) -> String {

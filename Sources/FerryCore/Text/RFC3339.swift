@@ -1,13 +1,13 @@
 package import struct Foundation.Date
 
-/// Points in time as the API writes them: RFC 3339 in UTC with milliseconds, `2025-01-31T09:05:00.250Z`.
-package enum APIDate {
+/// Points in time as JSON has them (RFC 3339): written in UTC with milliseconds, `2025-01-31T09:05:00.250Z`.
+package enum RFC3339 {
     /// The text of a date; years outside 1970…9999 are moved inside.
     package static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSince1970
         let limit = 253_402_300_799.999
         let milliseconds = Int64((min(limit, max(0, seconds.isFinite ? seconds : 0)) * 1000).rounded())
-        let (year, month, day) = civil(days: milliseconds / 86_400_000)
+        let day = CivilDate(dayNumber: Int(milliseconds / 86_400_000))
         let rest = milliseconds % 86_400_000
         var text: [UInt8] = []
         text.reserveCapacity(24)
@@ -20,9 +20,9 @@ package enum APIDate {
             }
             text.append(after.asciiValue ?? 0)
         }
-        write(year, 4, "-")
-        write(month, 2, "-")
-        write(day, 2, "T")
+        write(Int64(day.year), 4, "-")
+        write(Int64(day.month), 2, "-")
+        write(Int64(day.day), 2, "T")
         write(rest / 3_600_000, 2, ":")
         write(rest / 60_000 % 60, 2, ":")
         write(rest / 1000 % 60, 2, ".")
@@ -71,30 +71,8 @@ package enum APIDate {
             else { return nil }
             offset = (hours * 60 + minutes) * 60 * (isThere("+", at: index) ? 1 : -1)
         }
-        let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        let days = CivilDate(year: Int(year), month: Int(month), day: Int(day)).dayNumber
+        let seconds = Int64(days) * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Date(timeIntervalSince1970: Double(seconds) + fraction)
-    }
-
-    /// Days since 1970-01-01 to a date of the Gregorian calendar; days are not negative.
-    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        // Counted in eras of 400 years that begin on 1 March: the leap day is the last of its year.
-        let shifted = days + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    /// The way back.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 }

@@ -1,5 +1,5 @@
 package import FerryCore
-package import SystemPackage
+import SystemPackage
 
 /// Moves a part file and its journal to another directory: renamed, or copied and compared where that is another file
 /// system.

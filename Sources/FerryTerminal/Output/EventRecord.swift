@@ -1,3 +1,4 @@
+import FerryCore
 package import Ferry
 package import struct Foundation.Date
 
@@ -29,7 +30,7 @@ package enum EventRecord {
         case .retrying(let attempt, let delay, let reason):
             return make("retry", id, date) {
                 $0.add("attempt", .integer(Int64(attempt)))
-                $0.add("delay", .number(Timestamp.seconds(delay)))
+                $0.add("delay", .number(Seconds.of(delay)))
                 $0.add("reason", .string(reason))
             }
         case .restarted(let reason):
@@ -85,7 +86,7 @@ package enum EventRecord {
             $0.add("completedBytes", .integer(progress.completedBytes))
             $0.add("totalBytes", .init(progress.totalBytes))
             $0.add("bytesPerSecond", .integer(rate.isFinite && rate > 0 && rate < 9e18 ? Int64(rate) : 0))
-            $0.add("timeRemaining", .init(progress.timeRemaining.map(Timestamp.seconds)))
+            $0.add("timeRemaining", .init(progress.timeRemaining.map(Seconds.of)))
             $0.add("connections", .integer(Int64(progress.connections)))
         }
     }
@@ -96,7 +97,7 @@ package enum EventRecord {
         var line = JSONLine()
         line.add("v", .integer(version))
         line.add("event", .string(name))
-        line.add("time", .string(Timestamp.text(date)))
+        line.add("time", .string(RFC3339.text(date)))
         line.add("id", .init(id?.rawValue))
         fields(&line)
         return line

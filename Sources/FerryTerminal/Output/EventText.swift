@@ -52,7 +52,7 @@ package enum EventText {
         }
         if file.wasAlreadyComplete { return "already complete, \(size)" }
         var text = "done, \(size) in \(ByteText.duration(elapsed))"
-        let seconds = Timestamp.seconds(elapsed)
+        let seconds = Seconds.of(elapsed)
         if seconds >= 0.1 { text += ", \(ByteText.rate(Double(file.receivedBytes) / seconds))" }
         return text + ", proof: \(file.proof.rawValue)"
     }

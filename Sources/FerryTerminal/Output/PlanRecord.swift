@@ -1,3 +1,4 @@
+import FerryCore
 package import Ferry
 package import struct Foundation.Date
 
@@ -8,7 +9,7 @@ package enum PlanRecord {
         var line = JSONLine()
         line.add("v", .integer(EventRecord.version))
         line.add("event", .string("plan"))
-        line.add("time", .string(Timestamp.text(date)))
+        line.add("time", .string(RFC3339.text(date)))
         line.add("name", .string(plan.name))
         line.add("url", .string(plan.url))
         line.add("totalBytes", .init(plan.totalBytes))

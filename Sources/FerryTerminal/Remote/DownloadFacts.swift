@@ -35,15 +35,15 @@ package enum DownloadFacts {
             ("metered", download.network.allowsMetered.map { $0 ? "allowed" : "not allowed" }),
             ("label", download.label),
             ("session", download.session == FerryAPI.defaultSession ? nil : download.session),
-            ("added", Timestamp.text(download.addedAt)),
-            ("ended", download.endedAt.map(Timestamp.text)),
+            ("added", RFC3339.text(download.addedAt)),
+            ("ended", download.endedAt.map(RFC3339.text)),
         ]
         var lines = facts.compactMap { fact in
             fact.value.map { DisplayWidth.pad(fact.name + ":", to: 13) + PrintableText.escape($0) }
         }
         if !events.isEmpty { lines.append("") }
         lines += events.map { body in
-            Timestamp.text(body.event.date) + "  "
+            RFC3339.text(body.event.date) + "  "
                 + PrintableText.escape(EventSentence.text(body.event.kind, in: .english))
         }
         return lines
@@ -54,7 +54,7 @@ package enum DownloadFacts {
         case .failed(let error): "failed: " + ErrorText.line(error, name: "")
         case .completed(let proof): "completed, proof: \(proof.rawValue)"
         case .waiting(.retry(let date)), .waiting(.notBefore(let date)):
-            DownloadTable.state(download) + ", until " + Timestamp.text(date)
+            DownloadTable.state(download) + ", until " + RFC3339.text(date)
         default: DownloadTable.state(download)
         }
     }

@@ -1,4 +1,4 @@
-package import FerryAPI
+import FerryAPI
 
 /// What the words of `ferry move` mean. Pure.
 package enum MovePlanner {

@@ -1,4 +1,4 @@
-package import Ferry
+import Ferry
 import FerryAPI
 import FerryCore
 import Foundation

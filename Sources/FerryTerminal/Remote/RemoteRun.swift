@@ -1,5 +1,5 @@
 import Ferry
-package import FerryAPI
+import FerryAPI
 import FerryCore
 
 /// Carries out one command of remote control: asks the daemon, writes its answer on standard output.

@@ -62,7 +62,7 @@ package enum SetPlanner {
                 change.retriesFailedAfter = .set(nil)
             } else {
                 let delay = try parsed(pair) { text throws(TextError) in try DurationText.parse(text) }
-                change.retriesFailedAfter = .set(Timestamp.seconds(delay))
+                change.retriesFailedAfter = .set(Seconds.of(delay))
             }
         case "dir":
             guard !pair.value.isEmpty else { throw UsageError("dir= needs a directory") }

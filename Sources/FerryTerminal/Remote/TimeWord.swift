@@ -8,7 +8,7 @@ package enum TimeWord {
     package static func parse(_ text: String, now: Date, calendar: Calendar) throws(UsageError) -> Date {
         if text.hasPrefix("+") {
             do throws(TextError) {
-                return now.addingTimeInterval(Timestamp.seconds(try DurationText.parse(String(text.dropFirst()))))
+                return now.addingTimeInterval(Seconds.of(try DurationText.parse(String(text.dropFirst()))))
             } catch { throw UsageError(error.message) }
         }
         if let date = clock(text, now: now, calendar: calendar) ?? day(text, calendar: calendar) { return date }

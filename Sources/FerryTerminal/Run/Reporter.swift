@@ -136,7 +136,7 @@ package final class Reporter: Sendable {
     /// A last line for more than one file.
     package func summary(_ whole: WholeProgress, receivedBytes: ByteCount, elapsed: Duration) {
         guard options.detail > .quiet, style != .json, whole.fileCount > 1 else { return }
-        let seconds = Timestamp.seconds(elapsed)
+        let seconds = Seconds.of(elapsed)
         let rate = seconds >= 0.1 ? ", \(ByteText.rate(Double(receivedBytes) / seconds))" : ""
         console.message("\(whole.label), \(ByteText.size(receivedBytes)) in \(ByteText.duration(elapsed))\(rate)")
     }

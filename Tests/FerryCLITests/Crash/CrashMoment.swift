@@ -35,6 +35,7 @@ enum CrashMoment: Sendable {
         case .firstRequest: try await server.waitFor { $0.requestCount > requests }
         case .bytes(let count):
             try await server.waitFor { $0.requestCount > requests && $0.bodyBytes >= sent + count }
+        // The moment is what is tried: any will do, and none is waited for.
         case .time(let duration): try await Task.sleep(for: duration)
         }
     }

@@ -1,3 +1,4 @@
+import FerryCore
 import FerryTerminal
 import Foundation
 import Testing
@@ -22,13 +23,13 @@ import Testing
         ])
     func read(text: String, expected: String) throws {
         let date = try TimeWord.parse(text, now: Self.now, calendar: try Self.calendar())
-        #expect(Timestamp.text(date) == expected)
+        #expect(RFC3339.text(date) == expected)
     }
 
     @Test("count in the user's zone")
     func zone() throws {
         let date = try TimeWord.parse("2026-12-24 22:30", now: Self.now, calendar: try Self.calendar(3600))
-        #expect(Timestamp.text(date) == "2026-12-24T21:30:00.000Z")
+        #expect(RFC3339.text(date) == "2026-12-24T21:30:00.000Z")
     }
 
     @Test(

@@ -43,9 +43,9 @@
             }
 
             /// Waits until none of the scripts' processes is left; the kernel takes a moment to bury what was killed.
-            func quiet() async {
+            func quiet() async throws {
                 for process in lines("busctl.pid") + lines("gdbus.pid") {
-                    while Self.lives(process) { await Task.yield() }
+                    try await eventually { !Self.lives(process) }
                 }
             }
 
@@ -102,7 +102,7 @@
                         == "--system --timeout=1 get-property org.freedesktop.NetworkManager "
                         + "/org/freedesktop/NetworkManager org.freedesktop.NetworkManager Metered")
                 await monitor.stop()
-                await stub.quiet()
+                try await stub.quiet()
             }
         }
 
@@ -113,7 +113,7 @@
                 await monitor.start()
                 #expect(monitor.current.status.kind == .metered)
                 await monitor.stop()
-                await stub.quiet()
+                try await stub.quiet()
             }
         }
 
@@ -128,7 +128,7 @@
                 stub.signal("The name org.freedesktop.NetworkManager is owned by :1.9")
                 await reach(monitor) { $0.isMetered }
                 await monitor.stop()
-                await stub.quiet()
+                try await stub.quiet()
             }
         }
 
@@ -152,7 +152,7 @@
                 await monitor.start()
                 #expect(monitor.current.status == .online)
                 await monitor.stop()
-                await stub.quiet()
+                try await stub.quiet()
             }
         }
 
@@ -163,7 +163,7 @@
                 await monitor.start()
                 #expect(monitor.current.status == .online)
                 await monitor.stop()
-                await stub.quiet()
+                try await stub.quiet()
             }
         }
 
@@ -178,7 +178,7 @@
                 await monitor.start()
                 await reach(monitor) { $0.isMetered }
                 await monitor.stop()
-                await stub.quiet()
+                try await stub.quiet()
             }
         }
 
@@ -198,7 +198,7 @@
                     try network.far("link set wwan0 up")
                     await reach(monitor) { $0.isOnline && !$0.isMetered }
                     await monitor.stop()
-                    await stub.quiet()
+                    try await stub.quiet()
                 }
             }
         }

@@ -44,7 +44,8 @@ struct ReleaseTests {
 
     /// Tasks that end let go a moment later than who waits for them goes on.
     private func expectNothingLeft(_ rests: () -> Rests, sourceLocation: SourceLocation = #_sourceLocation) async {
-        for _ in 0..<2000 where !rests().left.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+        // What is left when the time is up is said below.
+        try? await eventually { rests().left.isEmpty }
         #expect(rests().left == [], sourceLocation: sourceLocation)
     }
 

@@ -38,7 +38,7 @@ extension Workshop {
 
     /// Waits until the journal says so.
     func untilJournal(_ name: String, _ isSuch: (JournalRecord) -> Bool) async throws {
-        while !((try? journal(name)).map(isSuch) ?? false) { try await Task.sleep(for: .milliseconds(2)) }
+        try await eventually { (try? journal(name)).map(isSuch) ?? false }
     }
 }
 
