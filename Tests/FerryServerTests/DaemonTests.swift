@@ -70,6 +70,24 @@ struct DaemonTests {
         }
     }
 
+    @Test("a port that is taken is said, and the daemon leaves")
+    func takenPort() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with { origin in
+            do {
+                try await DaemonRig.serve(directory, origin, { $0.flags["port"] = "\(origin.port)" }) { _ in
+                    Issue.record("it listens")
+                }
+            } catch {
+                let error = error as? DownloadError
+                #expect(error?.code == .conflict)
+                #expect(error?.message.contains("\(origin.port)") == true)
+            }
+        }
+    }
+
     @Test("the socket of a daemon that is gone is replaced; a file that is none stays")
     func staleSocket() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)

@@ -222,6 +222,8 @@ extension ErrorPhrase.Key {
 
         case .anotherDaemon: "another daemon runs with {0}"
         case .anotherDaemonProcess: "another daemon runs (process {0}) with {1}"
+        case .takenPort: "port {0} is taken by another program"
+        case .closedPort: "port {0} is not for this user"
         case .longSocket: "the path of the socket is too long: {0}"
         case .notOurSocket: "{0} is there and is no socket of this user"
         case .notOurDirectory: "{0} is no directory of this user"
@@ -254,6 +256,7 @@ extension ErrorPhrase.Key {
         case .systemctlFailed: "systemctl --user {0} failed"
         case .unusableUnit: "a unit cannot run {0}"
         case .useRunning: "Use that one, or stop it first."
+        case .anotherPort: "Give another one with --port, or 0 for any that is free."
         case .shorterSocket: "Give a shorter one with --socket or FERRY_SOCKET."
         case .removeOrChoose: "Remove it, or choose another place."
         case .closeOrChoose: "Close it with chmod 700, or choose another place."

@@ -213,6 +213,8 @@ extension ErrorPhrase.Key {
 
         case .anotherDaemon: "另一个守护进程正在使用 {0}"
         case .anotherDaemonProcess: "另一个守护进程（进程 {0}）正在使用 {1}"
+        case .takenPort: "端口 {0} 已被其他程序占用"
+        case .closedPort: "此用户不能使用端口 {0}"
         case .longSocket: "套接字的路径太长：{0}"
         case .notOurSocket: "{0} 已存在，且不是当前用户的套接字"
         case .notOurDirectory: "{0} 不是当前用户的目录"
@@ -245,6 +247,7 @@ extension ErrorPhrase.Key {
         case .systemctlFailed: "systemctl --user {0} 失败"
         case .unusableUnit: "服务单元无法运行 {0}"
         case .useRunning: "请使用那一个，或先停止它。"
+        case .anotherPort: "请用 --port 给出其他端口，或用 0 表示任意空闲端口。"
         case .shorterSocket: "请用 --socket 或 FERRY_SOCKET 给出更短的路径。"
         case .removeOrChoose: "请移除它，或选择别的位置。"
         case .closeOrChoose: "请用 chmod 700 关闭它，或选择别的位置。"

@@ -89,7 +89,8 @@ extension ErrorPhrase {
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
         // The daemon
-        case anotherDaemon, anotherDaemonProcess, longSocket, notOurSocket, notOurDirectory, openDirectory
+        case anotherDaemon, anotherDaemonProcess, takenPort, closedPort, longSocket, notOurSocket, notOurDirectory,
+            openDirectory
         case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting
         case relativePath, relativeToDaemon, noDownload, unusableDownloadName, unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace
@@ -116,7 +117,7 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
-        case useRunning, shorterSocket, removeOrChoose, closeOrChoose, giveDescriptor, writeObject
+        case useRunning, anotherPort, shorterSocket, removeOrChoose, closeOrChoose, giveDescriptor, writeObject
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
     }
 }

@@ -33,7 +33,7 @@ extension Daemon {
         var services: [any Service] = [unixListener(socket)]
         let settings = settings.current
         if settings.servesLoopback {
-            services.append(loopbackListener(settings.port))
+            services.append(FirstListener(daemon: self, port: settings.port))
             services.append(SecondListener(daemon: self))
         }
         addresses.expect(services.count)
@@ -60,7 +60,7 @@ extension Daemon {
         }
     }
 
-    private func loopbackListener(_ port: Int) -> some Service {
+    fileprivate func loopback(_ port: Int) -> some Service {
         application(.hostname("127.0.0.1", port: port), handlers: { [RequestLineCheck.Installer()] }) {
             [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
@@ -96,6 +96,35 @@ extension Daemon {
                 address: address,
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections, logger: quiet)),
             onServerRunning: running, logger: quiet)
+    }
+}
+
+/// 127.0.0.1; a daemon that cannot have its port says so and leaves.
+private struct FirstListener: Service {
+    let daemon: Daemon
+    let port: Int
+
+    func run() async throws {
+        do { try await daemon.loopback(port).run() } catch {
+            // The other one waits for this one's port.
+            daemon.addresses.close()
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: any Error) -> any Error {
+        guard let error = error as? IOError else { return error }
+        switch error.errnoCode {
+        case EADDRINUSE:
+            return DownloadError(
+                .conflict, ErrorPhrase(.takenPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
+                recovery: .needsUser)
+        case EACCES:
+            return DownloadError(
+                .invalidRequest, ErrorPhrase(.closedPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
+                recovery: .needsUser)
+        default: return error
+        }
     }
 }
 
