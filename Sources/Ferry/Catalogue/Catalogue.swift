@@ -16,6 +16,7 @@ package final class Catalogue: DownloadStore {
     let root: PathRoot
     let report: @Sendable (DownloadError) -> Void
     let writing = Mutex(CatalogueBacklog())
+    private let pages = Mutex(ReadPages())
     // Last, so that it goes after the database.
     private let lock: StateLock
 
@@ -56,12 +57,16 @@ package final class Catalogue: DownloadStore {
     package func page(
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
     ) async throws(DownloadError) -> [CatalogueRow] {
-        try await read { db in
+        let page = ReadPages.Page(filter: filter, order: order, offset: max(0, offset), limit: max(0, limit))
+        return try await read { db in
+            if let rows = self.pages.withLock({ $0.rows(of: page, at: db.totalChangesCount) }) { return rows }
             let sql =
                 "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(order.clause) LIMIT ? OFFSET ?"
-            let arguments: StatementArguments = [max(0, limit), max(0, offset)]
-            return try self.readable(
+            let arguments: StatementArguments = [page.limit, page.offset]
+            let rows = try self.readable(
                 Row.fetchCursor(db.cachedStatement(sql: sql), arguments: filter.arguments + arguments))
+            self.pages.withLock { $0.keep(rows, of: page) }
+            return rows
         }
     }
 
@@ -74,8 +79,11 @@ package final class Catalogue: DownloadStore {
 
     package func count(_ filter: RowFilter) async throws(DownloadError) -> Int {
         try await read { db in
+            if let count = self.pages.withLock({ $0.count(of: filter, at: db.totalChangesCount) }) { return count }
             let statement = try db.cachedStatement(sql: "SELECT count(*) FROM download\(filter.clause)")
-            return try Int.fetchOne(statement, arguments: filter.arguments) ?? 0
+            let count = try Int.fetchOne(statement, arguments: filter.arguments) ?? 0
+            self.pages.withLock { $0.keep(count, of: filter) }
+            return count
         }
     }
 

@@ -15,10 +15,9 @@ extension API {
         let order = RowOrder(column(query.sort), isDescending: query.order == .desc)
         let revision = visit.revision()
         let page = try await manager.page(filter, order: order, offset: query.offset, limit: query.limit)
-        return try Answer.json(
-            DownloadPage(
-                items: page.rows.map { manager.listed($0, revision: revision) }, total: page.total,
-                offset: query.offset))
+        let listed = page.rows.map { manager.listed($0, revision: revision) }
+        return Answer.body(
+            try texts.page(listed, total: page.total, offset: query.offset), type: "application/json")
     }
 
     private func kinds(_ words: [String]) throws(Problem) -> Set<StateKind> {

@@ -15,6 +15,7 @@ struct API: Sendable {
     let settings: SettingsKeeper
     let launcher: Launcher
     let codes: OneTimeCodes
+    let texts = ListedTexts()
     let token: AccessToken
     let addresses: AddressBook
     let started: Date

@@ -1,0 +1,40 @@
+import FerryAPI
+import FerryCore
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+@Suite("The texts of the list")
+struct ListedTextsTests {
+    private func listed(_ id: String, bytes: ByteCount = 0) -> ListedDownload {
+        var status = DownloadStatus(id: DownloadID(rawValue: id), state: .paused, name: "\"\(id)\"\u{2028}<b>")
+        status.progress.completedBytes = bytes
+        return ListedDownload(
+            status: status, session: "default", url: "http://example.com/\(id)",
+            addedAt: Date(timeIntervalSince1970: 1_700_000_000))
+    }
+
+    private func read(_ text: Data) throws -> DownloadPage { try APICoding.decode(DownloadPage.self, from: text) }
+
+    @Test("are those of the page, whether something was said before or not", arguments: [0, 1, 3, 1500])
+    func whole(count: Int) throws {
+        let texts = ListedTexts()
+        let items = (0..<count).map { listed("d\($0)") }
+        for _ in 0..<3 {
+            let page = try read(try texts.page(items, total: 9000, offset: 5))
+            #expect(page == DownloadPage(items: items, total: 9000, offset: 5))
+        }
+    }
+
+    @Test("say at once what has changed")
+    func changed() throws {
+        let texts = ListedTexts()
+        var items = (0..<4).map { listed("d\($0)") }
+        _ = try texts.page(items, total: 4, offset: 0)
+        items[2] = listed("d2", bytes: 77)
+        #expect(try read(try texts.page(items, total: 4, offset: 0)).items == items)
+        items.swapAt(0, 3)
+        #expect(try read(try texts.page(items, total: 4, offset: 0)).items == items)
+    }
+}
