@@ -13,9 +13,12 @@ struct WatchCommand: RemoteCommand {
         help: ArgumentHelp("Identifiers, their beginnings, names; all when none is given.", valueName: "download"))
     var downloads: [String] = []
 
+    @Option(help: ArgumentHelp("The downloads of an app, or all.", valueName: "session|all"))
+    var session: String?
+
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.watch(downloads) }
+        await Program.remote(Self.word, json: flags.json) { try await $0.watch(downloads, session: session) }
     }
 }

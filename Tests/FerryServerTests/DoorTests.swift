@@ -6,6 +6,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import FerryServer
@@ -249,6 +250,26 @@ struct DoorTests {
             let target = request("GET /" + String(repeating: "a", count: 100_000), host: host)
             #expect(await RawConnection.send(target, port: port).status != 200)
             #expect(await RawConnection.send(request("GET /", host: host), port: port).status == 200)
+        }
+    }
+
+    @Test("D8: more connections than there may be wait until others have gone; nobody is turned away")
+    func connections() async throws {
+        try await DaemonRig.run({ $0.mostConnections = 3 }) { rig in
+            let port = try port(rig)
+            let asking = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+            let held = (0..<3).compactMap { _ in RawConnection.hold(asking, port: port) }
+            #expect(held.count == 3)
+            let answered = Atomic(false)
+            async let last = {
+                defer { answered.store(true, ordering: .relaxed) }
+                return await RawConnection.send(request("GET /", host: "127.0.0.1:\(port)"), port: port)
+            }()
+            // The other door is not shut by this one.
+            for _ in 0..<20 { #expect(try await rig.ask(.greeting).status == 200) }
+            #expect(!answered.load(ordering: .relaxed))
+            for descriptor in held { close(descriptor) }
+            #expect(await last.status == 200)
         }
     }
 }

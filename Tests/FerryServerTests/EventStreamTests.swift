@@ -37,6 +37,19 @@ struct EventStreamTests {
         }
     }
 
+    @Test("who looks at another session is none of its clients: its app is launched all the same")
+    func looking() {
+        let station = EventStation()
+        let looker = station.enter(session: "app", isAttached: false)
+        #expect(station.clients(of: "app") == 0 && station.clientCount == 1)
+        let app = station.enter(session: "app")
+        #expect(station.clients(of: "app") == 1)
+        station.leave(looker)
+        #expect(station.clients(of: "app") == 1)
+        station.leave(app)
+        #expect(station.clients(of: "app") == 0 && station.clientCount == 0)
+    }
+
     @Test("who comes back with the last id gets every state that was missed, and nothing twice")
     func replay() async throws {
         try await DaemonRig.run { rig in

@@ -23,9 +23,16 @@ enum RawConnection {
         }
     }
 
-    private static func exchange(_ bytes: [UInt8], _ port: Int) -> Reply {
+    /// A connection that has sent this, and to which something was answered; it stays open. The caller closes it.
+    static func hold(_ text: String, port: Int) -> Int32? {
+        guard let descriptor = open(port) else { return nil }
+        write(Array(text.utf8), descriptor)
+        var piece = [UInt8](repeating: 0, count: 4096)
+        return recv(descriptor, &piece, piece.count, 0) > 0 ? descriptor : nil
+    }
+
+    private static func open(_ port: Int) -> Int32? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -37,13 +44,26 @@ enum RawConnection {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else { return Reply() }
+        guard connected == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    private static func write(_ bytes: [UInt8], _ descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }
+    }
+
+    private static func exchange(_ bytes: [UInt8], _ port: Int) -> Reply {
+        guard let descriptor = open(port) else { return Reply() }
+        defer { close(descriptor) }
+        write(bytes, descriptor)
         var answer: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {

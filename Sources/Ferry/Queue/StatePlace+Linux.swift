@@ -3,6 +3,12 @@
 
     extension StatePlace {
         /// Where state is kept, by the XDG Base Directory Specification.
-        static var platformRoot: String { NSHomeDirectory() + "/.local/state" }
+        static var platformRoot: String { homeDirectory + "/.local/state" }
+
+        /// `$HOME`, else what the system knows of the user.
+        package static var homeDirectory: String {
+            let given = ProcessInfo.processInfo.environment["HOME"] ?? ""
+            return given.hasPrefix("/") ? given : NSHomeDirectory()
+        }
     }
 #endif

@@ -2,7 +2,7 @@ import FerryCore
 import Foundation
 
 /// Where the catalogue of an identifier is.
-enum StatePlace {
+package enum StatePlace {
     /// The state directory, absolute. Throws `invalidRequest` for an identifier that is no plain name.
     static func path(
         identifier: String, given: String?, environment: [String: String] = ProcessInfo.processInfo.environment

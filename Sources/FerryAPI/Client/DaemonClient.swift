@@ -74,10 +74,10 @@ package struct DaemonClient: Sendable {
     }
 
     /// Follows the daemon's events, from those behind `id` on; with `nil` first how everything stands.
-    package func events(after id: String?) async throws(DaemonFailure) -> EventReader {
+    package func events(after id: String?, of named: String? = nil) async throws(DaemonFailure) -> EventReader {
         var fields = HTTPHeaders([("Accept", "text/event-stream")])
         if let id { fields.add(name: "Last-Event-ID", value: id) }
-        let response = try await head(DaemonCall(.events), fields)
+        let response = try await head(DaemonCall(.events, query: named.map { [("session", $0)] } ?? []), fields)
         guard response.status == .ok else {
             throw Self.failure(status: Int(response.status.code), try await body(of: response))
         }

@@ -12,6 +12,8 @@ struct EventFeed: Sendable {
     let settings: SettingsKeeper
     /// `nil` for all sessions.
     let session: String?
+    /// Whether the client is of that session, and not of another that looks at it.
+    let isOwn: Bool
     /// The last event that the client has seen.
     let last: EventID?
 
@@ -22,7 +24,7 @@ struct EventFeed: Sendable {
     ///
     /// Concurrent, as the writer is.
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
-        let client = station.enter(session: session)
+        let client = station.enter(session: session, isAttached: isOwn)
         defer { station.leave(client) }
         var progress: Int64 = 0
         var told: Set<Int64> = []
@@ -101,8 +103,10 @@ extension API {
         let items = try visit.items(["after", "session"])
         guard visit.request.method == .get else { throw Problem(.methodNotAllowed) }
         let header = HTTPField.Name("Last-Event-ID").flatMap { visit.request.headers[$0] }
+        let session = try visit.session(in: items)
         let feed = EventFeed(
-            manager: manager, station: station, settings: settings, session: try visit.session(in: items),
+            manager: manager, station: station, settings: settings, session: session,
+            isOwn: session == visit.session,
             last: (header ?? items.text("after")).flatMap { EventID($0) })
         return Response(
             status: .ok, headers: [.contentType: ServerSentEvent.mediaType, .cacheControl: "no-store"],

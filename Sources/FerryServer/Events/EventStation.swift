@@ -12,11 +12,14 @@ package final class EventStation: Sendable {
     final class Client: Sendable {
         /// `nil` for all sessions.
         let session: String?
+        /// Whether it is the app of that session, or only looks at it.
+        let isAttached: Bool
         let wakes: AsyncStream<Void>
         fileprivate let wake: AsyncStream<Void>.Continuation
 
-        fileprivate init(session: String?) {
+        fileprivate init(session: String?, isAttached: Bool) {
             self.session = session
+            self.isAttached = isAttached
             (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         }
     }
@@ -128,11 +131,12 @@ package final class EventStation: Sendable {
     /// The id of the newest event.
     package var lastID: EventID { EventID(boot: boot, number: state.withLock { $0.ring.last }) }
 
-    func enter(session: String?) -> Client {
-        let client = Client(session: session)
+    /// Somebody follows a session, or all; `isAttached` when this is what the session's app does.
+    func enter(session: String?, isAttached: Bool = true) -> Client {
+        let client = Client(session: session, isAttached: isAttached && session != nil)
         state.withLock { state in
             state.clients[ObjectIdentifier(client)] = client
-            if let session { state.attached[session, default: 0] += 1 }
+            if client.isAttached, let session { state.attached[session, default: 0] += 1 }
         }
         client.wake.yield()
         if let session { onAttach.withLock { $0 }?(session) }
@@ -144,13 +148,13 @@ package final class EventStation: Sendable {
         state.withLock { state in
             guard state.clients.removeValue(forKey: ObjectIdentifier(client)) != nil else { return }
             state.lastSeen = time
-            guard let session = client.session, let count = state.attached[session] else { return }
+            guard client.isAttached, let session = client.session, let count = state.attached[session] else { return }
             state.attached[session] = count > 1 ? count - 1 : nil
         }
         if let session = client.session { onAttach.withLock { $0 }?(session) }
     }
 
-    /// How many follow this session.
+    /// How many follow this session as its app does.
     func clients(of session: String) -> Int { state.withLock { $0.attached[session] ?? 0 } }
 
     /// How many events are held.

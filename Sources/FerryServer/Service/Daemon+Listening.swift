@@ -15,8 +15,6 @@ import ServiceLifecycle
 #endif
 
 extension Daemon {
-    /// Connections that are open at a time at one listener; more wait to be accepted.
-    static let mostConnections = 512
     /// A connection that asks nothing is closed after this.
     static let idleTimeout: TimeAmount = .seconds(75)
 
@@ -94,7 +92,7 @@ extension Daemon {
                     httpDecoderConfiguration: decoder)),
             configuration: ApplicationConfiguration(
                 address: address,
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections, logger: quiet)),
+                availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: quiet)),
             onServerRunning: running, logger: quiet)
     }
 }

@@ -20,6 +20,7 @@ package final class Daemon: Sendable {
     let logger: Logger
     /// Who may come in through the Unix socket.
     let user: UInt32
+    let mostConnections: Int
     private let source: SettingsSource
     private let lock: Mutex<DaemonLock?>
     private let group = Mutex<ServiceGroup?>(nil)
@@ -36,6 +37,8 @@ package final class Daemon: Sendable {
         package var environment: [String: String] = [:]
         package var pollInterval: Duration = .seconds(2)
         package var user = PeerCheck.ownUser
+        /// Connections that are open at a time at one listener; more wait to be accepted.
+        package var mostConnections = 512
         /// The last word on how the manager is made; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -50,6 +53,7 @@ package final class Daemon: Sendable {
         self.place = place
         self.logger = logger
         user = options.user
+        mostConnections = options.mostConnections
         // What is in it has modes of its own; nobody else may put anything there.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock))

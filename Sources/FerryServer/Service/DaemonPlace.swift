@@ -1,3 +1,4 @@
+import Ferry
 import FerryAPI
 import FerryCore
 import Foundation
@@ -52,7 +53,7 @@ package struct DaemonPlace: Sendable, Hashable {
         state: String? = nil, socket: String? = nil, settings: String? = nil
     ) -> DaemonPlace {
         DaemonPlace(
-            environment: ProcessInfo.processInfo.environment, home: NSHomeDirectory(), userID: PeerCheck.ownUser,
+            environment: ProcessInfo.processInfo.environment, home: StatePlace.homeDirectory, userID: PeerCheck.ownUser,
             state: state, socket: socket, settings: settings)
     }
 

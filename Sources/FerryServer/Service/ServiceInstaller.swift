@@ -1,3 +1,4 @@
+import Ferry
 package import FerryCore
 import Foundation
 
@@ -20,7 +21,7 @@ package struct ServiceInstaller: Sendable {
         self.program = program
         self.environment = environment
         let given = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let home = environment["HOME"] ?? NSHomeDirectory()
+        let home = environment["HOME"] ?? StatePlace.homeDirectory
         directory = (given ?? home + "/.config") + "/systemd/user"
     }
 

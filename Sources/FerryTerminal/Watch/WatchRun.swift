@@ -19,6 +19,8 @@ package final class WatchRun: Sendable {
     }
 
     private let link: RemoteLink
+    /// The session that is watched, or `all`; `nil` for that of the command line and the page.
+    private let session: String?
     private let console: Console
     private let style: ProgressStyle
     private let terminal: RawTerminal?
@@ -28,8 +30,9 @@ package final class WatchRun: Sendable {
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
 
-    init(_ link: RemoteLink, console: Console, style: ProgressStyle) {
+    init(_ link: RemoteLink, session: String? = nil, console: Console, style: ProgressStyle) {
         self.link = link
+        self.session = session
         self.console = console
         self.style = style
         var terminal: RawTerminal?
@@ -42,7 +45,7 @@ package final class WatchRun: Sendable {
     func run(_ words: [String], signals: AsyncStream<Int32>) async throws -> ExitCode {
         defer { terminal?.giveBack() }
         if !words.isEmpty {
-            let named = try DownloadPicker.pick(words, from: try await link.downloads())
+            let named = try DownloadPicker.pick(words, from: try await downloads())
             state.withLock { $0.awaited = Set(named.map(\.id)) }
         }
         await withTaskGroup(of: Void.self) { group in
@@ -59,6 +62,10 @@ package final class WatchRun: Sendable {
         return state.withLock { $0.code ?? ExitCode.combine($0.codes) }
     }
 
+    private func downloads() async throws(DownloadError) -> [ListedDownload] {
+        try await link.downloads(session.map { [("session", $0)] } ?? [])
+    }
+
     private func finish(_ code: ExitCode? = nil) {
         state.withLock { $0.code = $0.code ?? code }
         endNow.finish()
@@ -71,7 +78,7 @@ package final class WatchRun: Sendable {
         var failures = 0
         while !Task.isCancelled {
             do throws(DaemonFailure) {
-                var events = try await link.client.events(after: last).makeAsyncIterator()
+                var events = try await link.client.events(after: last, of: session).makeAsyncIterator()
                 failures = 0
                 state.withLock { $0.board.isLost = false }
                 while let sent = try await events.next() {
@@ -101,7 +108,7 @@ package final class WatchRun: Sendable {
             state.isChanged = true
             return state.board.isStale
         }
-        if isStale, let all = try? await link.downloads() { state.withLock { $0.board.fill(all) } }
+        if isStale, let all = try? await downloads() { state.withLock { $0.board.fill(all) } }
         switch event {
         case .happened(let body): tell(body.event)
         case .reset, .state, .removed: settle()
@@ -213,14 +220,16 @@ package final class WatchRun: Sendable {
 
 extension RemoteRun {
     /// `ferry watch`.
-    package func watch(_ words: [String], showsProgress: Bool = true) async throws -> ExitCode {
+    package func watch(
+        _ words: [String], session: String? = nil, showsProgress: Bool = true
+    ) async throws -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
         let options = OutputOptions(
             result: json ? .json : .paths(end: 0x0A), showsProgress: showsProgress)
         let style = ProgressStyle.choose(
             options, canDraw: TerminalSize.canDraw(2, environment: environment), environment: environment)
         let watch = SignalWatch()
-        return try await WatchRun(link, console: console, style: style).run(
+        return try await WatchRun(link, session: session, console: console, style: style).run(
             words, signals: watch?.signals ?? AsyncStream { _ in })
     }
 }
