@@ -36,16 +36,21 @@ final class LiveDownload: Sendable {
     let turn = Turn()
     private let state: Mutex<State>
     private let readers: RowReaders
+    private let registry: LiveRegistry
 
+    /// It is in no registry yet; once it is let go it leaves this one.
     init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
-        readers: RowReaders, revision: UInt64 = Revision.next()
+        readers: RowReaders, registry: LiveRegistry, revision: UInt64 = Revision.next()
     ) {
         id = status.id
         self.session = session
         self.readers = readers
+        self.registry = registry
         state = Mutex(State(request: request, status: status, finished: finished, revision: revision))
     }
+
+    deinit { registry.letGo(id, ObjectIdentifier(self)) }
 
     var request: DownloadRequest { state.withLock { $0.request } }
     var driver: DownloadDriver? { state.withLock { $0.driver } }

@@ -267,7 +267,8 @@ struct DoorTests {
             }()
             // The other door is not shut by this one.
             for _ in 0..<20 { #expect(try await rig.ask(.greeting).status == 200) }
-            #expect(!answered.load(ordering: .relaxed))
+            let isAnswered = answered.load(ordering: .relaxed)
+            #expect(!isAnswered)
             for descriptor in held { close(descriptor) }
             #expect(await last.status == 200)
         }

@@ -197,7 +197,7 @@ extension Scheduler {
             for id in ids {
                 state.listed.remove(id)
                 state.leave(id)
-                state.live[id] = nil
+                registry.remove(id)
             }
         }
         list.tell { ListChange(removed: Set(ids)) }

@@ -123,7 +123,7 @@ extension Scheduler {
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }
                 // Only now, when it is known what it waits for.
-                return live(for: row.id, &state) { LiveDownload(row, secrets: plan.secrets[row.id], readers: readers) }
+                return live(for: row.id, &state) { object(of: row, plan.secrets[row.id]) }
             }
         }
         if hub.isHeard {
@@ -158,11 +158,19 @@ extension Scheduler {
 }
 
 extension DownloadID {
-    /// 64 random bits, as 16 hexadecimal digits.
+    /// 64 random bits in 13 characters, without those that look like others (i, l, o, u). A text of at most 15 bytes needs
+    /// no memory of its own, and of these there is one for each download of a list.
     static func make() -> DownloadID {
-        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-        return DownloadID(rawValue: String(repeating: "0", count: 16 - digits.count) + digits)
+        var bits = UInt64.random(in: 0...UInt64.max)
+        var text: [UInt8] = []
+        for _ in 0..<13 {
+            text.append(characters[Int(bits & 31)])
+            bits >>= 5
+        }
+        return DownloadID(rawValue: String(decoding: text, as: UTF8.self))
     }
+
+    private static let characters = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 }
 
 extension DownloadRequest {

@@ -23,7 +23,7 @@ extension Scheduler {
             var moved: [DownloadID] = []
             for id in failed where state.runs[id] == nil { state.leave(id) }
             for entry in entries {
-                if let live = state.live[entry.id]?.live {
+                if let live = registry[entry.id] {
                     others.append(live)
                     if state.runs[entry.id] == nil { state.leave(entry.id) }
                 } else if changed.contains(entry.id) {
@@ -132,7 +132,7 @@ extension Scheduler {
         let store = try await opened()
         var ids = try await entries(of: session, in: store).filter { filter.kinds.contains($0.kind) }.map(\.id)
         if !deletingFiles {
-            let quiet = state.withLock { state in ids.filter { state.live[$0]?.live == nil && state.runs[$0] == nil } }
+            let quiet = state.withLock { state in ids.filter { registry[$0] == nil && state.runs[$0] == nil } }
             let rows = filter.kinds.contains(.failed) ? try await store.rows(quiet) : []
             for row in rows where row.state.isFailed { await discardParts(of: row) }
             try await forget(quiet)

@@ -19,23 +19,21 @@ extension Scheduler {
     /// How a row stands now: what is known of it in memory goes before what is written down.
     func status(of row: CatalogueRow) -> DownloadStatus {
         if let live = known(row.id) { return live.status }
-        let live = LiveDownload(row, secrets: nil, readers: readers)
-        if live.current == .waiting(.slot), let reason = standing(of: row.id) { live.set(state: .waiting(reason)) }
-        return live.status
+        var status = row.status
+        if status.state == .waiting(.slot), let reason = standing(of: row.id) { status.state = .waiting(reason) }
+        return status
     }
 
     /// All that a handle of a row would show; `revision` is older than what was read of it.
     func snapshot(of row: CatalogueRow, revision: UInt64) -> DownloadSnapshot {
         if let live = known(row.id) { return live.snapshot }
-        var status = row.status
-        if status.state == .waiting(.slot), let reason = standing(of: row.id) { status.state = .waiting(reason) }
         return DownloadSnapshot(
-            status: status, request: row.request(with: nil), finished: row.finished, revision: revision)
+            status: status(of: row), request: row.request(with: nil), finished: row.finished, revision: revision)
     }
 
     /// Those that run, with whom they belong to.
     var running: [(status: DownloadStatus, session: String)] {
-        let lives = state.withLock { state in state.runs.keys.compactMap { state.live[$0]?.live } }
+        let lives = state.withLock { state in state.runs.keys.compactMap { registry[$0] } }
         return lives.map { ($0.status, $0.session) }
     }
 

@@ -42,11 +42,11 @@ extension Scheduler {
                     changed.isEmpty
                     ? []
                     : rows.map(\.id).filter {
-                        changed.contains($0) && state.live[$0]?.live == nil
+                        changed.contains($0) && registry[$0] == nil
                     }
                 guard old.isEmpty else { return ([], Set(old)) }
                 let all = rows.map { row in
-                    live(for: row.id, &state) { LiveDownload(row, secrets: nil, readers: readers) }
+                    live(for: row.id, &state) { object(of: row, nil) }
                 }
                 return (all, [])
             }

@@ -39,7 +39,7 @@ extension Scheduler {
         // Names are asked while the old network still counts: who runs and turns out to be near is left alone.
         var near: [DownloadID] = []
         if !snapshot.status.isOnline {
-            let running = state.withLock { state in state.runs.keys.compactMap { state.live[$0]?.live } }
+            let running = state.withLock { state in state.runs.keys.compactMap { registry[$0] } }
             for live in running {
                 guard let host = live.request.sources.first?.host else { continue }
                 if snapshot.isLocal(host) { continue }
@@ -73,8 +73,8 @@ extension Scheduler {
     /// Those that wait show what they wait for now.
     func showStandings() {
         let changed: [(LiveDownload, WaitReason)] = state.withLock { state in
-            state.live.compactMap { id, weak in
-                guard let live = weak.live, let reason = state.standing(of: id),
+            registry.all.compactMap { live in
+                guard let reason = state.standing(of: live.id),
                     live.current == .waiting(.slot) || live.current == .waiting(.network),
                     live.current != .waiting(reason)
                 else { return nil }

@@ -183,7 +183,7 @@ extension Scheduler {
         let (store, watcher, live) = state.withLock { state in
             state.phase = .closed
             defer { state.store = nil }
-            return (state.store, state.watcher, state.live.values.compactMap(\.live))
+            return (state.store, state.watcher, registry.all)
         }
         watcher?.cancel()
         await watcher?.value

@@ -25,7 +25,7 @@ extension Scheduler {
         let (running, isRecordDue) = state.withLock { state in
             state.beats += 1
             let running = state.runs.compactMap { id, run in
-                state.live[id]?.live.map { (live: $0, hasBegun: run.hasBegun) }
+                registry[id].map { (live: $0, hasBegun: run.hasBegun) }
             }
             return (running, state.beats % Self.beatsPerRecord == 0)
         }

@@ -31,9 +31,6 @@ final class Scheduler: Sendable {
         var vault: any SecretVault
         var policy: QueuePolicy
         var runs: [DownloadID: Run] = [:]
-        var live: [DownloadID: WeakLiveDownload] = [:]
-        /// How many entries `live` may have before dead ones are thrown out.
-        var sweepAt = 64
         /// Every download of the catalogue; empty where there is none.
         var listed: Set<DownloadID> = []
         /// Queued downloads whose network rule says something of its own.
@@ -56,14 +53,13 @@ final class Scheduler: Sendable {
         var isDraining = false
     }
 
-    struct WeakLiveDownload { weak var live: LiveDownload? }
-
     let state: Mutex<State>
     let engine: EngineProvider
     let monitor: any NetworkMonitor
     let hub = EventHub()
     let list = ListHub()
     let readers = RowReaders()
+    let registry = LiveRegistry()
     let networkHub = NetworkHub()
     /// Additions and moves happen one after the other; so do opening and closing.
     let listTurn = Turn()
@@ -159,23 +155,24 @@ final class Scheduler: Sendable {
 
     /// The object of a download, made from its row when there is none.
     func live(for row: CatalogueRow, secrets: Secrets? = nil) -> LiveDownload {
-        state.withLock { state in live(for: row.id, &state) { LiveDownload(row, secrets: secrets, readers: readers) } }
+        state.withLock { state in live(for: row.id, &state) { object(of: row, secrets) } }
     }
 
     func live(for id: DownloadID, _ state: inout State, make: () -> LiveDownload) -> LiveDownload {
-        if let live = state.live[id]?.live { return live }
-        if state.live.count >= state.sweepAt {
-            state.live = state.live.filter { $0.value.live != nil }
-            state.sweepAt = max(64, 2 * state.live.count)
-        }
+        if let live = registry[id] { return live }
         let live = make()
         if live.current == .waiting(.slot), let reason = state.standing(of: id) { live.set(state: .waiting(reason)) }
-        state.live[id] = WeakLiveDownload(live: live)
+        registry.insert(live)
         if state.phase == .closed { live.close() }
         return live
     }
 
-    func known(_ id: DownloadID) -> LiveDownload? { state.withLock { $0.live[id]?.live } }
+    /// A new object; ``live(for:_:make:)`` makes it known.
+    func object(of row: CatalogueRow, _ secrets: Secrets?) -> LiveDownload {
+        LiveDownload(row, secrets: secrets, readers: readers, registry: registry)
+    }
+
+    func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
 
     // MARK: Telling
 
@@ -213,10 +210,10 @@ extension ListChange {
 
 extension LiveDownload {
     /// What the store knows of it.
-    convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: RowReaders) {
+    convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: RowReaders, registry: LiveRegistry) {
         self.init(
             request: row.request(with: secrets), status: row.status, session: row.session, finished: row.finished,
-            readers: readers)
+            readers: readers, registry: registry)
     }
 }
 

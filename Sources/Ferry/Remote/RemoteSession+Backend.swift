@@ -104,7 +104,7 @@ extension RemoteSession: DownloadBackend {
             state.running = [:]
             state.moving = []
             defer { state.keeper = nil }
-            return (state.keeper, state.live.values.compactMap(\.live), wasJoined)
+            return (state.keeper, registry.all, wasJoined)
         }
         bell.ring()
         keeper?.cancel()

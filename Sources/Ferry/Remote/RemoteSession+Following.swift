@@ -55,7 +55,7 @@ extension RemoteSession {
     private func moved(_ one: StreamEvent.Progress) {
         let id = DownloadID(rawValue: one.id)
         let (live, dispatcher, hasBegun) = state.withLock { state in
-            (state.live[id]?.live, state.dispatcher, state.moving.contains(id))
+            (registry[id], state.dispatcher, state.moving.contains(id))
         }
         guard let live, live.show(one.progress), hasBegun, live.current == .downloading else { return }
         dispatcher?.report(one.progress, of: id)
@@ -66,7 +66,7 @@ extension RemoteSession {
             ids.compactMap { id in
                 state.running[id] = nil
                 state.moving.remove(id)
-                return state.live.removeValue(forKey: id)?.live
+                return registry.remove(id)
             }
         }
         for id in ids { readers.note(id) }

@@ -87,7 +87,7 @@ extension RemoteSession {
             guard state.phase != .closed else { throw Self.wasShutDown }
             if state.boot != greeting.boot {
                 // Its revisions are others: whatever it says is newer.
-                for weak in state.live.values { weak.live?.forgetRevision() }
+                for live in registry.all { live.forgetRevision() }
             }
             state.directory = session.directory
             state.boot = greeting.boot
@@ -163,7 +163,7 @@ extension RemoteSession {
 
     /// Brings the downloads that somebody holds up to date.
     func lookAtHeld() async throws(DaemonFailure) {
-        let held = state.withLock { $0.live.values.compactMap(\.live) }.filter { !$0.isClosed }
+        let held = registry.all.filter { !$0.isClosed }
         if held.count > Self.mostAlone { return try await lookAtAll(held) }
         for live in held { try await look(at: live) }
     }

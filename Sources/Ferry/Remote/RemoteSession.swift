@@ -45,9 +45,6 @@ final class RemoteSession: Sendable {
         /// The life of the daemon that revisions and ids are of.
         var boot: String?
         var lastEvent: String?
-        var live: [DownloadID: WeakLiveDownload] = [:]
-        /// How many entries `live` may have before dead ones are thrown out.
-        var sweepAt = 64
         /// Those that run: somebody may be told of their progress.
         var running: [DownloadID: LiveDownload] = [:]
         /// Those of them that have begun.
@@ -60,8 +57,6 @@ final class RemoteSession: Sendable {
         weak var dispatcher: DelegateDispatcher?
     }
 
-    struct WeakLiveDownload { weak var live: LiveDownload? }
-
     let place: RemotePlace
     let client: DaemonClient
     let clock: any EngineClock
@@ -70,6 +65,7 @@ final class RemoteSession: Sendable {
     let list = ListHub()
     let networkHub = NetworkHub()
     let readers = RowReaders()
+    let registry = LiveRegistry()
     /// Rings when the phase has changed, an attempt has failed, or something has ended.
     let bell = Signal()
     /// Rings when somebody waits for the daemon.
@@ -89,25 +85,21 @@ final class RemoteSession: Sendable {
 
     // MARK: Downloads in memory
 
-    func known(_ id: DownloadID) -> LiveDownload? { state.withLock { $0.live[id]?.live } }
+    func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
 
     /// The object of a download that the daemon has told of, brought up to date. `request` is what was asked for here,
     /// with its secrets.
     func live(for said: ListedDownload, request: DownloadRequest? = nil) -> LiveDownload? {
         guard let snapshot = DownloadSnapshot(said) else { return nil }
         let (live, isNew) = state.withLock { state in
-            if let live = state.live[said.id]?.live { return (live, false) }
-            if state.live.count >= state.sweepAt {
-                state.live = state.live.filter { $0.value.live != nil }
-                state.sweepAt = max(64, 2 * state.live.count)
-            }
+            if let live = registry[said.id] { return (live, false) }
             var whole = request ?? snapshot.request
             whole.id = said.id
             if whole.withoutSecrets != snapshot.request { whole = snapshot.request }
             let live = LiveDownload(
                 request: whole, status: snapshot.status, finished: snapshot.finished, readers: readers,
-                revision: snapshot.revision)
-            state.live[said.id] = WeakLiveDownload(live: live)
+                registry: registry, revision: snapshot.revision)
+            registry.insert(live)
             if state.phase == .closed { live.close() }
             follow(live, &state)
             return (live, true)
