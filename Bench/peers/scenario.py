@@ -21,13 +21,14 @@ class Interruption:
     mark: int
     signal: int = signal.SIGINT
     settle: float = 0.6  # Seconds between the mark and the signal: what was sent is read by then.
-    exact: bool = False  # Begin again when a program lost the end of what it had read (curl may, at a signal).
+    exact: bool = False  # Begin again when a program lost the end of what it had read (curl and wget may, at a signal).
+    version: Version = Version()  # What is sent.
 
 
 def held(*parameters, version=Version(), by=signal.SIGINT):
     """The usual first run: the server sends 5 of 8 MiB and nothing more; then the program is asked to leave."""
     return [Interruption(
-        target(*parameters, f"stall={HELD}", version=version), HELD, by, exact=by == signal.SIGINT)]
+        target(*parameters, f"stall={HELD}", version=version), HELD, by, exact=by == signal.SIGINT, version=version)]
 
 
 @dataclass(frozen=True)

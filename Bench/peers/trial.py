@@ -90,6 +90,8 @@ class Trial:
                 self.log.append("  lost the end of what it had read: from the beginning")
                 for path in self.place.iterdir():
                     path.unlink()
+            else:
+                self._hold(interruption)
         if row.completes_before:
             self._set(row.healthy())
             self._finished(self._start())
@@ -191,6 +193,11 @@ class Trial:
         """Whether a file that grows under its final name has just this length; who keeps a record knows by itself."""
         path = self.place / NAME
         return not path.exists() or path.with_name(NAME + ".aria2").exists() or path.stat().st_size == count
+
+    def _hold(self, interruption):
+        """What the program would hold, had it not lost the end each time: without it the row would ask nothing of it."""
+        self.log.append(f"  lost the end each time: {interruption.mark:,} bytes are put there")
+        (self.place / NAME).write_bytes(self.contents.bytes(interruption.version)[: interruption.mark])
 
     def _fetched(self):
         return served(self.origin.requests()) + served(self.other.requests())

@@ -102,13 +102,13 @@ package struct DaemonClient: Sendable {
         }
         do {
             return try await Self.http.execute(request, deadline: .distantFuture)
-        } catch { throw .unreachable("\(error)") }
+        } catch { throw .unreachable(by: error) }
     }
 
     private func body(of response: HTTPClientResponse) async throws(DaemonFailure) -> Data {
         do {
             return Data(try await response.body.collect(upTo: Self.mostBytes).readableBytesView)
-        } catch { throw .unreachable("\(error)") }
+        } catch { throw .unreachable(by: error) }
     }
 
     private static func failure(status: Int, _ body: Data) -> DaemonFailure {

@@ -34,7 +34,7 @@ package struct EventReader: AsyncSequence, Sendable {
             while true {
                 if let event = ready.popFirst() { return event }
                 let buffer: ByteBuffer?
-                do { buffer = try await body.next() } catch { throw .unreachable("\(error)") }
+                do { buffer = try await body.next() } catch { throw .unreachable(by: error) }
                 guard let buffer else { return nil }
                 heard()
                 do throws(EventStreamParser.TooLong) {
