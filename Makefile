@@ -35,9 +35,10 @@ test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, F
 	$(SWIFT) build --build-tests
 	FERRY_CRASH_KILLS=$${FERRY_CRASH_KILLS:-1000} $(SWIFT) test --skip-build --disable-xctest --filter CrashTests
 
-test-tsan: dependencies ## Run every test under the thread sanitizer (a build of its own)
+test-tsan: dependencies ## Run every test under the thread sanitizer, a few at a time (a build of its own)
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
-	$(SWIFT) test --skip-build --disable-xctest --sanitize=thread --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest --sanitize=thread \
+	  --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
 
 fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
 	@Scripts/dependencies build
