@@ -54,14 +54,14 @@ extension DownloadManager {
         /// daemon's, and only once they are changed; the others are the daemon's.
         ///
         /// - Parameters:
-        ///   - identifier: The name of this session, as for ``default(identifier:directory:stateDirectory:)``; several
+        ///   - identifier: The name of the session, as for ``default(identifier:directory:stateDirectory:)``; several
         ///     managers, in several processes, may share one.
         ///   - directory: Where downloads go by default; without one, where they went before, at first the user's
         ///     Downloads.
         ///   - binary: The program `ferry`, in case the daemon does not run; without one it is looked for in
         ///     `FERRY_BINARY`, beside the app's own program, and in `PATH`.
         ///   - launchCommand: A program and its arguments, run without a shell and with `FERRY_SESSION` set when
-        ///     downloads have ended and no process of this session is there; an empty one for none, `nil` for what was
+        ///     downloads have ended and no process of the session is there; an empty one for none, `nil` for what was
         ///     said before.
         @available(iOS, unavailable, message: "only the system's own session goes on when an app is suspended")
         @available(tvOS, unavailable, message: "only the system's own session goes on when an app is suspended")

@@ -31,11 +31,11 @@ package protocol DownloadStore: Sendable {
     /// The rows whose first source is exactly this text (``DownloadURL/text``), in list order.
     func rows(url: String) async throws(DownloadError) -> [CatalogueRow]
 
-    /// For each request the listed downloads of the same sources to the same place, of this session or, with `nil`, of
+    /// For each request the listed downloads of the same sources to the same place, of one session or, with `nil`, of
     /// any, in list order.
     func duplicates(of requests: [StoredRequest], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
-    /// How many downloads of this session there are and how many bytes they hold, by state; with `nil` of any.
+    /// How many downloads of a session there are and how many bytes they hold, by state; with `nil` of any.
     func totals(session: String?) async throws(DownloadError) -> StoreTotals
 
     /// Ended events that nobody has acknowledged, with numbers above `number`, in order, at most `limit`.

@@ -2,7 +2,7 @@
 package struct RowFilter: Sendable, Hashable {
     /// Only these states; `nil` for any.
     package var kinds: Set<StateKind>?
-    /// Only downloads of this session; `nil` for any.
+    /// Only downloads of one session; `nil` for any.
     package var session: String?
     /// Only those with this text in their name, first URL or label; ASCII letters of either case. `nil` or empty for any.
     package var search: String?

@@ -5,7 +5,7 @@ import Synchronization
 
 /// What users do with many downloads at once.
 extension Scheduler {
-    /// Pauses everything that has not ended, of this session or, with `nil`, of all.
+    /// Pauses everything that has not ended, of one session or, with `nil`, of all.
     func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         let reader = readers.begin()
@@ -61,7 +61,7 @@ extension Scheduler {
         return all.filter { own.contains($0.id) }
     }
 
-    /// Lets every paused one go on, in the order of the list; of this session or, with `nil`, of all.
+    /// Lets every paused one go on, in the order of the list; of one session or, with `nil`, of all.
     func resumeAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         var offset = 0
@@ -125,7 +125,7 @@ extension Scheduler {
         turnOver()
     }
 
-    /// Takes those that have ended so off the list; of this session or, with `nil`, of all.
+    /// Takes those that have ended so off the list; of one session or, with `nil`, of all.
     func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String?
     ) async throws(DownloadError) {

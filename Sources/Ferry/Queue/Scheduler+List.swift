@@ -66,7 +66,7 @@ extension Scheduler {
         return try await storageReport(session: nil, directory: directory)
     }
 
-    /// Of this session or, with `nil`, of all; part files are looked for in the directory.
+    /// Of one session or, with `nil`, of all; part files are looked for in the directory.
     func storageReport(session: String?, directory: String?) async throws(DownloadError) -> StorageReport {
         let totals = try await opened().totals(session: session)
         var report = StorageReport()

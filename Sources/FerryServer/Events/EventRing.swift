@@ -76,7 +76,7 @@ struct EventRing: Sendable {
     /// Whether all that came after this number is still here.
     func reaches(_ number: Int64) -> Bool { number >= forgotten && number <= last }
 
-    /// What came after `cursor` for this session, or with `nil` for all, up to so many bytes, one event at least; moves the
+    /// What came after `cursor` for one session, or with `nil` for all, up to so many bytes, one event at least; moves the
     /// cursor on. `nil` when some of it is gone.
     func take(after cursor: inout Int64, session: String?, most: Int) -> [Entry]? {
         guard reaches(cursor) else { return nil }

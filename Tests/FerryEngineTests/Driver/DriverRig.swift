@@ -89,7 +89,7 @@ struct DriverRig: Sendable {
 struct FrozenClock: EngineClock {
     func now() -> Duration { .seconds(1000) }
     func date() -> Date { Date() }
-    func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+    func sleep(for duration: Duration) async throws { try await SystemClock().sleep(for: duration) }
 }
 
 /// A run of a download that is under way, or over.

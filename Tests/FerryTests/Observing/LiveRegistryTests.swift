@@ -19,6 +19,7 @@ struct LiveRegistryTests {
         held.removeFirst(60)
         #expect(registry.count == 40)
         #expect(registry["7"] == nil)
+        #expect(registry.remove("7") == nil && registry.remove("absent") == nil)
         #expect(registry["60"] === held[0])
         held = []
         #expect(registry.count == 0)
