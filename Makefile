@@ -10,10 +10,16 @@ ARGS ?=
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
+# One after the other: Swift Testing begins all tests of a run at once, and each then takes as long as all together.
+TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
 .PHONY: help build release test test-crash test-tsan fuzz lint format bench docs demo install clean dependencies
+
+# Runs the tests, with these arguments more; to the end, whatever fails.
+run-tests = status=0; for filter in $(or $(FILTER:%='%'),$(TEST_TARGETS:%='^%\.')); do \
+	  $(SWIFT) test --skip-build --disable-xctest $(1) --filter "$$filter" || status=1; done; exit $$status
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,16 +35,15 @@ release: dependencies ## Build the binary that `install` installs
 
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)')
+	$(call run-tests,)
 
 test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, FERRY_CRASH_SEED=n, FERRY_CRASH_REPORT=file)
 	$(SWIFT) build --build-tests
 	FERRY_CRASH_KILLS=$${FERRY_CRASH_KILLS:-1000} $(SWIFT) test --skip-build --disable-xctest --filter CrashTests
 
-test-tsan: dependencies ## Run every test under the thread sanitizer, a few at a time (a build of its own)
+test-tsan: dependencies ## Run every test under the thread sanitizer, in a build of its own (FILTER=name)
 	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
-	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest --sanitize=thread \
-	  --scratch-path .build-tsan $(if $(FILTER),--filter '$(FILTER)')
+	export FERRY_MODEL_SEEDS=10; $(call run-tests,--sanitize=thread --scratch-path .build-tsan)
 
 fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
 	@Scripts/dependencies build

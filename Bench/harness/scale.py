@@ -156,7 +156,10 @@ class Listed(ScaleRow):
                 Gate("memory in use for each, added", worst(found, "add", "bytesEach"), 1024, unit="B"),
                 Gate("memory of each, opened", worst(found, "open", "bytesEach"), 1024, unit="B"),
                 Gate("CPU of 10 s of idleness", None if idle is None else idle * 1e3, 1, 0, unit="ms"),
-            ], figures=rows, commands=[
+            ],
+            remark="Memory in use is what is left after `malloc_trim`; before it, pages that are free in the allocator are "
+            "counted too.",
+            figures=rows, commands=[
                 f"ferry-scale add {MANY} --directory DIR", "ferry-scale idle --directory DIR",
                 "ferry-scale open --directory DIR"])
 

@@ -165,7 +165,7 @@ def kill_figures(path):
 
     head = ["", "kills", "with the same file after", "fetched again, mean per kill", "fetched again, most"]
     variants = report["variants"]
-    rows = [line(name, variants[name]["kills"], variants[name]) for name in sorted(variants)]
+    rows = [line(name, variants[name]["kills"], variants[name]["fetchedTwice"]) for name in sorted(variants)]
     return table([head, line("all", report["kills"], report["fetchedTwicePerKill"]), *rows]) + (
         f"\n\nSeeds {report['firstSeed']} to {report['lastSeed']}, {report['downloads']} downloads, "
         f"{report['seconds']:.0f} s.")

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: who asks, and by which way", .serialized, .timeLimit(.minutes(10))) struct AccessTests {
+@Suite("The binary: who asks, and by which way", .serialized, .timeLimit(.minutes(30))) struct AccessTests {
     private static let resource = Resource(size: 2_000_000, seed: 31)
 
     /// Serves `/f.bin` with this behaviour and fetches it with these arguments.

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: names, lists, and files that are there", .serialized, .timeLimit(.minutes(10)))
+@Suite("The binary: names, lists, and files that are there", .serialized, .timeLimit(.minutes(30)))
 struct DestinationTests {
     private static let resource = Resource(size: 2_000_000, seed: 41)
     private static func bytes(_ resource: Resource = resource) -> Data { Data(resource.bytes(0..<resource.size)) }

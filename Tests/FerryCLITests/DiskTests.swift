@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: disks and directories", .serialized, .timeLimit(.minutes(10))) struct DiskTests {
+@Suite("The binary: disks and directories", .serialized, .timeLimit(.minutes(30))) struct DiskTests {
     private static let resource = Resource(size: 6_000_000, seed: 51)
 
     @Test("B3: less room than --min-free asks for is said before a byte of the file is written, exit code 8")

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: exit codes", .serialized, .timeLimit(.minutes(10))) struct ExitCodeProcessTests {
+@Suite("The binary: exit codes", .serialized, .timeLimit(.minutes(30))) struct ExitCodeProcessTests {
     private static let resource = Resource(size: 2_000_000, seed: 9)
     private static let wrong = "sha256:" + String(repeating: "0", count: 64)
 

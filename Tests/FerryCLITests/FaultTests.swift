@@ -4,7 +4,7 @@ import Testing
 
 /// System calls that fail, by `strace`.
 @Suite(
-    "The binary: a machine whose calls fail", .serialized, .timeLimit(.minutes(10)),
+    "The binary: a machine whose calls fail", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: Strace.canInject, "no strace here"))
 struct FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {

@@ -50,7 +50,7 @@ final class FerryProcess: Sendable {
     ///   - limit: Seconds after which it is killed, so that no test hangs on it.
     init(
         _ arguments: [String], in place: Workplace, environment: [String: String] = [:], input: String? = nil,
-        output: Stream = .captured, error: Stream = .captured, shell: String? = nil, limit: Double = 100
+        output: Stream = .captured, error: Stream = .captured, shell: String? = nil, limit: Double = 1200
     ) throws {
         self.place = place
         let files = FileManager.default.temporaryDirectory.appending(path: "ferry-cli-\(UUID().uuidString)")

@@ -5,7 +5,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-@Suite("The binary: what else goes on in the machine", .serialized, .timeLimit(.minutes(10)))
+@Suite("The binary: what else goes on in the machine", .serialized, .timeLimit(.minutes(30)))
 struct MachineTests {
     private static let resource = Resource(size: 4_000_000, seed: 71)
 

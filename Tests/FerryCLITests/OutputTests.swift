@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: what it writes", .serialized, .timeLimit(.minutes(10))) struct OutputTests {
+@Suite("The binary: what it writes", .serialized, .timeLimit(.minutes(30))) struct OutputTests {
     private static let resource = Resource(size: 3_000_000, seed: 3)
 
     private static func bytes(_ resource: Resource) -> Data { Data(resource.bytes(0..<resource.size)) }

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: remote control", .serialized, .timeLimit(.minutes(10))) struct RemoteControlTests {
+@Suite("The binary: remote control", .serialized, .timeLimit(.minutes(30))) struct RemoteControlTests {
     private static let resource = Resource(size: 300_000, seed: 5)
 
     @Test("add starts the daemon and prints identifiers; watch waits for the end; list and show tell of it")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a user of the command meets of misbehaving servers (TRUST A): exit code, words, what is left.
-@Suite("The binary: servers that misbehave", .serialized, .timeLimit(.minutes(10))) struct RowProcessTests {
+@Suite("The binary: servers that misbehave", .serialized, .timeLimit(.minutes(30))) struct RowProcessTests {
     private static let resource = Resource(size: 3_000_000, seed: 61)
 
     struct Case: Sendable, CustomTestStringConvertible {

@@ -69,7 +69,7 @@ private struct ServeProcess: Sendable {
     }
 }
 
-@Suite("The binary: serve", .timeLimit(.minutes(10))) struct ServeProcessTests {
+@Suite("The binary: serve", .timeLimit(.minutes(30))) struct ServeProcessTests {
     @Test("says when it listens and where, answers there, and leaves in order at SIGTERM")
     func ready() async throws {
         let place = try Workplace()

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: readers that are slow, full or gone", .serialized, .timeLimit(.minutes(10)))
+@Suite("The binary: readers that are slow, full or gone", .serialized, .timeLimit(.minutes(30)))
 struct StandardStreamTests {
     private static let resource = Resource(size: 3_000_000, seed: 13)
     private static func bytes(_ range: Range<Int64>) -> Data { Data(resource.bytes(range)) }

@@ -4,7 +4,7 @@ import Testing
 
 /// Killed by `strace` as it enters its n-th system call of a kind.
 @Suite(
-    "The binary: killed at a system call", .serialized, .timeLimit(.minutes(10)),
+    "The binary: killed at a system call", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: Strace.canInject, "no strace here"))
 struct SystemCallKillTests {
     /// A call of a kind, and the size of the file: the small one is published from memory.
@@ -27,6 +27,14 @@ struct SystemCallKillTests {
             + small.flatMap { call, counts in counts.map { Moment(call: call, count: $0, size: 100_000) } }
     }()
 
+    /// The first call of each kind is always made. `strace` counts further ones for each thread: there may be fewer. A kill at
+    /// every call there is, counted over all threads, is in `FallTests`.
+    private static func expectKill(_ outcome: FerryProcess.Outcome, _ count: Int, _ context: String) {
+        #expect(
+            outcome.code == 128 + SIGKILL || (count > 1 && outcome.code == 0),
+            "\(context): \(outcome.code), \(outcome.error)")
+    }
+
     @Test(
         "B1: killed at this call, what is there is right, and the next run finishes under the same name",
         arguments: moments)
@@ -45,8 +53,8 @@ struct SystemCallKillTests {
             let killed = try await FerryProcess.run(
                 ["get", "-q", "-x", "1", server.url("/f.bin")], in: place,
                 shell: Strace.line(calls: moment.call, count: moment.count))
-            #expect(killed.code == 128 + SIGKILL || killed.code == 0, "\(killed.error)")
             let context = "\(moment.call) \(moment.count)"
+            Self.expectKill(killed, moment.count, context)
             _ = HeldState("f.bin", of: resource, in: place, context: context)
             let outcome = try await FerryProcess.run(["get", "-q", "-x", "1", server.url("/f.bin")], in: place)
             #expect(outcome.code == 0, "\(context): \(outcome.error)")
@@ -55,21 +63,21 @@ struct SystemCallKillTests {
         }
     }
 
-    @Test("B1: killed at the first calls of a fresh download, the next run takes the same name", arguments: 1...6)
-    func fresh(count: Int) async throws {
+    @Test(
+        "B1: killed at the first call of a kind in a fresh download, the next run takes the same name",
+        arguments: ["fallocate", "flock", "pwrite64", "fdatasync", "fsync", "renameat2"])
+    func fresh(call: String) async throws {
         try await OriginServer.with { server in
             let resource = Resource(size: 3_000_000, seed: 22)
             server.serve("/f.bin", resource)
             let place = try Workplace()
-            // Calls that make and fill the part file and its journal, in the order in which they come.
-            let calls = "pwrite64,fdatasync,fsync,fallocate,flock,linkat,renameat2"
-            _ = try await FerryProcess.run(
-                ["get", "-q", "-x", "1", server.url("/f.bin")], in: place,
-                shell: Strace.line(calls: calls, count: count))
-            _ = HeldState("f.bin", of: resource, in: place, context: "call \(count)")
+            let killed = try await FerryProcess.run(
+                ["get", "-q", "-x", "1", server.url("/f.bin")], in: place, shell: Strace.line(calls: call, count: 1))
+            Self.expectKill(killed, 1, call)
+            _ = HeldState("f.bin", of: resource, in: place, context: call)
             let outcome = try await FerryProcess.run(["get", "-q", server.url("/f.bin")], in: place)
-            #expect(outcome.code == 0, "call \(count): \(outcome.error)")
-            #expect(place.names == ["f.bin"], "call \(count)")
+            #expect(outcome.code == 0, "\(call): \(outcome.error)")
+            #expect(place.names == ["f.bin"], "\(call)")
             #expect(resource.source.compare(file: place.path("f.bin"), size: resource.size) == .equal)
         }
     }
@@ -88,8 +96,10 @@ struct SystemCallKillTests {
             _ = try await FerryProcess.run(arguments, in: place)
             server.always("/f.bin", .honest)
             server.serve("/f.bin", new)
-            _ = try await FerryProcess.run(arguments, in: place, shell: Strace.line(calls: call, count: count))
+            let killed = try await FerryProcess.run(
+                arguments, in: place, shell: Strace.line(calls: call, count: count))
             let context = "\(call) \(count)"
+            Self.expectKill(killed, count, context)
             #expect(!place.names.contains { $0.hasPrefix("f (1)") }, "\(context): \(place.names)")
             let outcome = try await FerryProcess.run(arguments, in: place)
             #expect(outcome.code == 0, "\(context): \(outcome.error)")

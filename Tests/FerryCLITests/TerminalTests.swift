@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: on a terminal", .serialized, .timeLimit(.minutes(10))) struct TerminalTests {
+@Suite("The binary: on a terminal", .serialized, .timeLimit(.minutes(30))) struct TerminalTests {
     private static let resource = Resource(size: 4_000_000, seed: 12)
 
     /// Fetches a file through a stop in its middle, with bars on a terminal of this size.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The binary: help and usage errors", .serialized, .timeLimit(.minutes(10))) struct UsageTests {
+@Suite("The binary: help and usage errors", .serialized, .timeLimit(.minutes(30))) struct UsageTests {
     @Test(
         "help and version go to standard output with exit code 0",
         arguments: [

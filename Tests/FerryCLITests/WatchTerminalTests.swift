@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: watch on a terminal", .timeLimit(.minutes(10))) struct WatchTerminalTests {
+@Suite("The binary: watch on a terminal", .timeLimit(.minutes(30))) struct WatchTerminalTests {
     @Test("shows what runs, and obeys its keys")
     func keys() async throws {
         try await RemoteHome.run { home in

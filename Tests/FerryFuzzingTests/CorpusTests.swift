@@ -2,7 +2,7 @@ import FerryFuzzing
 import Foundation
 import Testing
 
-@Suite("The fuzzer's corpus", .timeLimit(.minutes(15)))
+@Suite("The fuzzer's corpus", .timeLimit(.minutes(30)))
 struct CorpusTests {
     @Test("No input that was ever kept breaks a promise", arguments: FuzzTarget.all)
     func replay(target: FuzzTarget) throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The list of the API", .timeLimit(.minutes(10)))
+@Suite("The list of the API", .timeLimit(.minutes(30)))
 struct APIListTests {
     @Test("the list is filtered, searched, sorted and cut into pages by the store")
     func listing() async throws {

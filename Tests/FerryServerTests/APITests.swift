@@ -8,7 +8,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The API", .timeLimit(.minutes(10)))
+@Suite("The API", .timeLimit(.minutes(30)))
 struct APITests {
     @Test("every route of the table is answered")
     func routes() async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import FerryServer
 
 /// A secret that would be seen wherever it went.
-@Suite("D7: secrets", .timeLimit(.minutes(10)))
+@Suite("D7: secrets", .timeLimit(.minutes(30)))
 struct CanaryTests {
     @Test("a password, a header, user info and a query are nowhere but in the secrets and the catalogue's URL")
     func canary() async throws {

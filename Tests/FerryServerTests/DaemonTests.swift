@@ -8,7 +8,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The daemon", .timeLimit(.minutes(10)))
+@Suite("The daemon", .timeLimit(.minutes(30)))
 struct DaemonTests {
     private func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

@@ -11,7 +11,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("D: the door, over TCP", .timeLimit(.minutes(10)))
+@Suite("D: the door, over TCP", .timeLimit(.minutes(30)))
 struct DoorTests {
     private func port(_ rig: DaemonRig) throws -> Int { try #require(rig.addresses.port) }
 

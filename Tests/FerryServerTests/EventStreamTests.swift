@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The event stream", .timeLimit(.minutes(10)))
+@Suite("The event stream", .timeLimit(.minutes(30)))
 struct EventStreamTests {
     private func new(_ rig: DaemonRig, _ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload
     {

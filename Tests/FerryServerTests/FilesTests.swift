@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The files of the daemon's downloads", .timeLimit(.minutes(10)))
+@Suite("The files of the daemon's downloads", .timeLimit(.minutes(30)))
 struct FilesTests {
     private static func fresh() throws -> String {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)

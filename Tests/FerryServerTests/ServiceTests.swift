@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The service", .timeLimit(.minutes(10)))
+@Suite("The service", .timeLimit(.minutes(30)))
 struct ServiceTests {
     /// A directory with a systemctl that writes down what it is told, and answers.
     private func run(status: Int = 0, _ body: (String, [String: String], () -> [String]) throws -> Void) throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The misbehaviours, read off a raw socket; numbers are those of the rows that need them.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct BehaviourTests {
     static let resource = Resource(size: 10_000, seed: 9, etag: "\"a\"")
 

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct DeterministicBytesTests {
     @Test("Any piece at any offset equals the same piece of the whole")
     func pieces() {

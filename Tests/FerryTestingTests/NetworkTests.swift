@@ -5,7 +5,7 @@ import NIOPosix
 import Testing
 
 /// The proxy and the relay.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct NetworkTests {
     @Test("The proxy forwards absolute requests and tunnels CONNECT, and counts both")
     func proxy() async throws {

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("A program that runs beside a test", .timeLimit(.minutes(5)))
+@Suite("A program that runs beside a test", .timeLimit(.minutes(30)))
 struct RunningProgramTests {
     @Test("says how it ended, and what it wrote on both streams")
     func ends() throws {

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct ServerTests {
     @Test("Requests, bytes and connections are counted, and waiting for them needs no sleep")
     func counting() async throws {

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(30)))
 struct URLRouteTests {
     @Test("A URL alone says size, seed, validators and name")
     func file() async throws {

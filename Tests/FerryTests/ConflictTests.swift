@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A name that is taken (A42)", .timeLimit(.minutes(10)))
+@Suite("A name that is taken (A42)", .timeLimit(.minutes(30)))
 struct ConflictTests {
     static let sizes: [Int64] = [10_000, 3_000_000]
 
@@ -97,7 +97,7 @@ struct ConflictTests {
     }
 }
 
-@Suite("Names", .timeLimit(.minutes(10)))
+@Suite("Names", .timeLimit(.minutes(30)))
 struct NameTests {
     @Test("of two requests for one -o name are two names, while the first is under way")
     func sameTarget() async throws {

@@ -1,12 +1,14 @@
+import NIOCore
 import Synchronization
 
 @testable import FerryEngine
 
-/// A transport that counts the answers that are open at once: from the request to the end of the body, or until that is
-/// dropped. Seen from the server a connection lives longer: until its end has come there.
+/// A transport that counts the answers that are open at once, from the request to the end of the body, or until that is
+/// dropped, and the bytes of the bodies. Seen from the server a connection lives longer: until its end has come there; and
+/// it counts what it sent, though on a busy machine megabytes of it are never read.
 final class CountingTransport: Transport {
     private let base: HTTPTransport
-    private let counts = Mutex((open: 0, peak: 0, peakSockets: 0))
+    private let counts = Mutex((open: 0, peak: 0, peakSockets: 0, bodyBytes: 0))
 
     init(_ base: HTTPTransport) { self.base = base }
 
@@ -15,6 +17,9 @@ final class CountingTransport: Transport {
 
     /// The most sockets that were seen when a head had come: one that is closing counts, for an instant.
     var peakSockets: Int { counts.withLock { $0.peakSockets } }
+
+    /// What came of all bodies, in bytes.
+    var bodyBytes: Int { counts.withLock { $0.bodyBytes } }
 
     /// Counts while it lives.
     private final class Open: Sendable {
@@ -38,7 +43,9 @@ final class CountingTransport: Transport {
             head: response.head, url: response.url, redirects: response.redirects,
             body: TransferBody { () async throws(TransferFailure) in
                 defer { withExtendedLifetime(open) {} }
-                return try await body.next()
+                let piece = try await body.next()
+                self.counts.withLock { $0.bodyBytes += piece?.readableBytes ?? 0 }
+                return piece
             })
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A publication that was cut after the file had its name", .timeLimit(.minutes(10)))
+@Suite("A publication that was cut after the file had its name", .timeLimit(.minutes(30)))
 struct CutPublicationTests {
     private static let resource = Resource(size: 3_000_000)
 

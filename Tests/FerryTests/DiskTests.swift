@@ -7,7 +7,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A disk that fails", .timeLimit(.minutes(10)))
+@Suite("A disk that fails", .timeLimit(.minutes(30)))
 struct DiskTests {
     private func isPart(_ path: String) -> Bool { path.hasSuffix(".part") }
 

@@ -1,33 +1,16 @@
 import FerryCore
 import FerryTesting
 import Foundation
-import Synchronization
 import SystemPackage
 import Testing
 
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A process that is killed at each of its calls to the disk", .timeLimit(.minutes(20)))
+@Suite("A process that is killed at each of its calls to the disk", .timeLimit(.minutes(30)))
 struct FallTests {
     /// What a run of `ferry-app fall` ended with.
     private enum End: Sendable, Equatable { case killed, completed, other(Int32) }
-
-    /// How far all tries together have come.
-    private final class Tally: Sendable {
-        private let kills = Mutex(0)
-        private let isOver = Mutex(false)
-
-        func add(_ end: End) {
-            switch end {
-            case .killed: kills.withLock { $0 += 1 }
-            case .completed: isOver.withLock { $0 = true }
-            case .other: break
-            }
-        }
-        var count: Int { kills.withLock { $0 } }
-        var hasEnded: Bool { isOver.withLock { $0 } }
-    }
 
     private static func run(_ n: Int, _ url: String, _ directory: String, syncs: Bool) async throws -> End {
         let words = [
@@ -49,26 +32,27 @@ struct FallTests {
             let resource = Resource(size: size, seed: 9)
             shop.server.serve("/a", resource)
             shop.server.setServerRate(8 << 20)
-            let tally = Tally()
-            // Two at a time; each number in a directory of its own.
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            // Two at a time, the odd calls and the even ones, each until there is no such call; each number in a directory of
+            // its own.
+            let kills = try await withThrowingTaskGroup(of: Int?.self) { group in
                 for first in 1...2 {
                     group.addTask {
-                        for n in stride(from: first, through: 400, by: 2) where !tally.hasEnded {
+                        for n in stride(from: first, through: 400, by: 2) {
                             let directory = shop.path("\(n)")
                             try FileManager.default.createDirectory(
                                 atPath: directory, withIntermediateDirectories: true)
                             let end = try await Self.run(n, shop.server.url("/a"), directory, syncs: syncs)
-                            tally.add(end)
                             if case .other(let status) = end { Issue.record("call \(n): it ended with \(status)") }
                             try await Self.check(shop, resource, directory, "call \(n)", syncs: syncs)
+                            if end == .completed { return (n - first) / 2 }
                         }
+                        return nil
                     }
                 }
-                try await group.waitForAll()
+                return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(tally.hasEnded)
-            #expect(tally.count > (size < 1 << 20 ? 3 : 20))
+            let all = try kills.reduce(0) { $0 + (try #require($1, "400 calls were not enough")) }
+            #expect(all > (size < 1 << 20 ? 3 : 20))
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Mirrors", .timeLimit(.minutes(10)))
+@Suite("Mirrors", .timeLimit(.minutes(30)))
 struct MirrorTests {
     private func mirror(_ shop: Workshop, _ path: String, host: String? = nil) throws -> DownloadURL {
         try DownloadURL(shop.server.url(path, host: host))

@@ -3,7 +3,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("A resumed download", .timeLimit(.minutes(10)))
+@Suite("A resumed download", .timeLimit(.minutes(30)))
 struct ResumeTests {
     @Test("goes on where it was, under its strong ETag")
     func strong() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A download that fails for a while", .timeLimit(.minutes(10)))
+@Suite("A download that fails for a while", .timeLimit(.minutes(30)))
 struct RetryTests {
     @Test("shows that it waits, and until when, then that it goes on (A38)")
     func states() async throws {

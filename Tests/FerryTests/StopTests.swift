@@ -7,7 +7,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Stopping a download", .timeLimit(.minutes(10)))
+@Suite("Stopping a download", .timeLimit(.minutes(30)))
 struct StopTests {
     @Test("before the first answer leaves nothing, and it can go on")
     func beforeHead() async throws {

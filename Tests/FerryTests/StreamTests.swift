@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A stream", .timeLimit(.minutes(10)))
+@Suite("A stream", .timeLimit(.minutes(30)))
 struct StreamTests {
     /// Downloads to a descriptor of a file; gives what is there at the end.
     private func get(

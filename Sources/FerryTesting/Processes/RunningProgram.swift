@@ -44,7 +44,7 @@ public final class RunningProgram: Sendable {
     /// - Throws: ``StartFailure``.
     public init(
         _ words: [String], environment: [String: String]? = nil, directory: String? = nil, input: FileHandle? = nil,
-        output: FileHandle? = nil, error: FileHandle? = nil, limit: Double = 300
+        output: FileHandle? = nil, error: FileHandle? = nil, limit: Double = 1200
     ) throws {
         let id = try Self.spawn(
             words, environment: environment ?? ProcessInfo.processInfo.environment, directory: directory,

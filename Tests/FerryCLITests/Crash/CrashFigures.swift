@@ -2,7 +2,14 @@ import Foundation
 
 /// What trials have shown, for `docs/reliability.md`.
 struct CrashFigures: Sendable {
-    /// The kills of one variant after which could be counted what is fetched again.
+    /// Kills, and what those of them cost after which that could be counted.
+    struct Variant: Sendable, Codable {
+        /// All of them.
+        var kills = 0
+        var fetchedTwice = Losses()
+    }
+
+    /// The kills after which could be counted what is fetched again: where the file stayed the same.
     struct Losses: Sendable, Codable {
         var kills = 0
         var meanBytes: Int64 = 0
@@ -18,22 +25,27 @@ struct CrashFigures: Sendable {
         }
     }
 
-    var kills = 0
+    private(set) var kills = 0
     var downloads = 0
     var bytesServed: Int64 = 0
     /// Bytes that the server had sent and that are fetched again after a kill, per kill.
     private(set) var fetchedTwice = Losses()
     /// Those of them that had come out of the sockets.
     private(set) var beforeSockets = Losses()
-    private(set) var variants: [String: Losses] = [:]
+    private(set) var variants: [String: Variant] = [:]
     private let variant: String
 
     init(_ variant: CrashTrial.Variant? = nil) { self.variant = variant?.rawValue ?? "" }
 
+    mutating func addKill() {
+        kills += 1
+        variants[variant, default: Variant()].kills += 1
+    }
+
     mutating func add(lost: Int64, beforeSockets: Int64) {
         fetchedTwice.add(lost)
         self.beforeSockets.add(beforeSockets)
-        variants[variant, default: Losses()].add(lost)
+        variants[variant, default: Variant()].fetchedTwice.add(lost)
     }
 
     mutating func add(_ other: CrashFigures) {
@@ -42,7 +54,10 @@ struct CrashFigures: Sendable {
         bytesServed += other.bytesServed
         fetchedTwice.add(other.fetchedTwice)
         beforeSockets.add(other.beforeSockets)
-        for (name, losses) in other.variants { variants[name, default: Losses()].add(losses) }
+        for (name, found) in other.variants {
+            variants[name, default: Variant()].kills += found.kills
+            variants[name, default: Variant()].fetchedTwice.add(found.fetchedTwice)
+        }
     }
 }
 
@@ -58,7 +73,7 @@ struct CrashReport: Codable {
     var fetchedTwicePerKill: CrashFigures.Losses
     /// Without what was in sockets when the kill came.
     var fetchedTwicePerKillBeforeSockets: CrashFigures.Losses
-    var variants: [String: CrashFigures.Losses]
+    var variants: [String: CrashFigures.Variant]
 
     init(_ figures: CrashFigures, seeds: ClosedRange<UInt64>, seconds: Double) {
         let (mean, most) = (figures.fetchedTwice.meanBytes, figures.fetchedTwice.maxBytes)

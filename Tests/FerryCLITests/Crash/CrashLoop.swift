@@ -83,7 +83,7 @@ struct CrashLoop {
         let state = HeldState(Self.name, of: file.versions, in: place, context: context)
         let isSame = file.versions.count == begun && (held.version ?? begun - 1) == begun - 1
         if code == 128 + SIGKILL {
-            figures.kills += 1
+            figures.addKill()
             // What a change on the server costs is not lost by the kill.
             if isSame, let sighting { judge(state, sighting, context) }
         }

@@ -6,7 +6,7 @@ import Testing
 ///
 /// `FERRY_CRASH_KILLS` is how many; `FERRY_CRASH_SEED` runs the trial of one seed alone; `FERRY_CRASH_REPORT` names a file
 /// for the figures, as JSON (``CrashReport``).
-@Suite("The binary: kill -9", .timeLimit(.minutes(CrashSettings.isLong ? 180 : 10)))
+@Suite("The binary: kill -9", .timeLimit(.minutes(CrashSettings.isLong ? 180 : 30)))
 struct CrashTests {
     /// Trials that run at a time: most of the time they wait for the server's rate.
     private static let lanes = 4

@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("The queue against a naive list", .timeLimit(.minutes(5)))
+@Suite("The queue against a naive list", .timeLimit(.minutes(30)))
 struct QueuePolicyModelTests {
     @Test("Random events: the same decisions, never more than the limit, never out of order", arguments: 0..<8)
     func randomEvents(batch: Int) {

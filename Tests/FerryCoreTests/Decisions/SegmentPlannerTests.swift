@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("Which bytes are there, and who fetches the others", .timeLimit(.minutes(10)))
+@Suite("Which bytes are there, and who fetches the others", .timeLimit(.minutes(30)))
 struct SegmentPlannerTests {
     /// A byte of the model.
     private enum Byte { case missing, writing(ConnectionID, doubtful: Bool), written, forgotten }

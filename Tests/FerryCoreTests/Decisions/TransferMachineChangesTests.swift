@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("What users and networks change under the transfer machine", .timeLimit(.minutes(10)))
+@Suite("What users and networks change under the transfer machine", .timeLimit(.minutes(30)))
 struct TransferMachineChangesTests {
     private func world(
         _ change: (inout ModelOrigin) -> Void, seed: UInt64 = 7,

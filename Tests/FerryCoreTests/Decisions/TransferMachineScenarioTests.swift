@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("The transfer machine in known situations", .timeLimit(.minutes(10)))
+@Suite("The transfer machine in known situations", .timeLimit(.minutes(30)))
 struct TransferMachineScenarioTests: ScenarioSuite {
     /// 10 MB of a file of 40 MiB are held.
     private func heldPart(_ tag: String? = "\"a1\"") -> (Held, [Int: RangeSet<ByteCount>]) {
@@ -93,6 +93,25 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     }
 
     private struct Unexpected: Error {}
+
+    /// A tick is 0.05 s of the world's.
+    @Test(
+        "B1: what came is claimed within 1 s, below 1 MB/s within 10 s, and as soon as 32 MiB are not",
+        arguments: [(5e6, 60 << 20, 1.0), (300e3, 20 << 20, 10.0), (200e6, 1 << 30, 0.2)]
+            as [(Double, ByteCount, Double)])
+    func checkpoints(rate: Double, size: ByteCount, interval: Double) {
+        let (world, outcome) = run(
+            origin { ($0.size, $0.connectionRate, $0.totalRate) = (size, rate, rate) },
+            settings: { $0.maxConnections = 1 })
+        #expect(outcome == .finished)
+        let times = [0] + world.checkpoints.map(\.at)
+        let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+        #expect(gaps.count > 3)
+        // The first is counted from the beginning of the run, before anything had come.
+        #expect(gaps.dropFirst().allSatisfy { $0 <= interval + 0.1 }, "\(gaps)")
+        #expect(gaps.dropFirst().dropLast().allSatisfy { $0 >= interval - 0.1 }, "\(gaps)")
+        #expect(world.checkpoints.allSatisfy { $0.bytes <= (32 << 20) + ByteCount(rate * 0.15) })
+    }
 
     @Test("A21: breaks: what came is kept, nothing comes twice")
     func breaks() {

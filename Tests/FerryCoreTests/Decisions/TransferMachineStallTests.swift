@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("The transfer machine before servers that go silent, or drip", .timeLimit(.minutes(10)))
+@Suite("The transfer machine before servers that go silent, or drip", .timeLimit(.minutes(30)))
 struct TransferMachineStallTests: ScenarioSuite {
     @Test("No stuck at 99 %: the tail of a silent connection is taken by another")
     func silentTail() {

@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("The transfer machine in random worlds", .timeLimit(.minutes(5)))
+@Suite("The transfer machine in random worlds", .timeLimit(.minutes(30)))
 struct TransferMachineWorldTests {
     @Test("Every run ends, and a finished file is of one piece", arguments: 0..<8)
     func randomWorlds(batch: Int) {

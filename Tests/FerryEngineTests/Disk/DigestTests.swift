@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Digests", .timeLimit(.minutes(10)))
+@Suite("Digests", .timeLimit(.minutes(30)))
 struct DigestTests {
     private func hex(_ bytes: [UInt8]) -> String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

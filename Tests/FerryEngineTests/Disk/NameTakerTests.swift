@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Taking a name", .timeLimit(.minutes(10)))
+@Suite("Taking a name", .timeLimit(.minutes(30)))
 struct NameTakerTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A part file", .timeLimit(.minutes(10)))
+@Suite("A part file", .timeLimit(.minutes(30)))
 struct PartFileTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Recovery of a publication that was cut off", .timeLimit(.minutes(10)))
+@Suite("Recovery of a publication that was cut off", .timeLimit(.minutes(30)))
 struct PublisherRecoveryTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

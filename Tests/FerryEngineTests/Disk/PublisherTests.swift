@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Publishing a part file", .timeLimit(.minutes(10)))
+@Suite("Publishing a part file", .timeLimit(.minutes(30)))
 struct PublisherTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

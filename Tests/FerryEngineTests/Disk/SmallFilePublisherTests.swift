@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Publishing a small file", .timeLimit(.minutes(10)))
+@Suite("Publishing a small file", .timeLimit(.minutes(30)))
 struct SmallFilePublisherTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("What is changed while a download runs", .timeLimit(.minutes(10)))
+@Suite("What is changed while a download runs", .timeLimit(.minutes(30)))
 struct ChangeTests {
     @Test("another network: it asks again at once, and no attempt is counted", arguments: [1, 8])
     func reconnect(connections: Int) async throws {

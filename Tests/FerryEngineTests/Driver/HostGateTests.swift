@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Connections to one host", .timeLimit(.minutes(10)))
+@Suite("Connections to one host", .timeLimit(.minutes(30)))
 struct HostGateTests {
     private let host = Origin(scheme: .https, host: "h", port: 443)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The ticks of downloads", .timeLimit(.minutes(5)))
+@Suite("The ticks of downloads", .timeLimit(.minutes(30)))
 struct MetronomeTests {
     @Test("come also while an app computes on every thread of Swift's own")
     func busyThreads() async {

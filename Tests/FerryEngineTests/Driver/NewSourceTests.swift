@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Another URL for a download that was begun", .timeLimit(.minutes(10)))
+@Suite("Another URL for a download that was begun", .timeLimit(.minutes(30)))
 struct NewSourceTests {
     private let resource = Resource(size: 8_000_000)
 

@@ -46,7 +46,7 @@ final class Witness: PublishWitness {
     var all: [Entry] { entries.withLock { $0 } }
 }
 
-@Suite("Who is told when a file gets its name", .timeLimit(.minutes(10)))
+@Suite("Who is told when a file gets its name", .timeLimit(.minutes(30)))
 struct PublishWitnessTests {
     struct Full: Error {}
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("What a manager remembers of a download", .timeLimit(.minutes(10)))
+@Suite("What a manager remembers of a download", .timeLimit(.minutes(30)))
 struct RunContextTests {
     @Test("of two downloads of one URL each goes on with its own part file")
     func ownPair() async throws {

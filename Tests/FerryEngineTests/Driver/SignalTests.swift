@@ -3,7 +3,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A signal", .timeLimit(.minutes(5)))
+@Suite("A signal", .timeLimit(.minutes(30)))
 struct SignalTests {
     @Test("that rang before anybody waited lets everybody go on who had not heard it")
     func kept() async {
@@ -35,7 +35,7 @@ struct SignalTests {
     }
 }
 
-@Suite("A turn", .timeLimit(.minutes(5)))
+@Suite("A turn", .timeLimit(.minutes(30)))
 struct TurnTests {
     @Test("is had by one at a time")
     func exclusive() async {

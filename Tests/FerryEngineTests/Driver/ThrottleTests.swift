@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A shared rate limit", .timeLimit(.minutes(10)))
+@Suite("A shared rate limit", .timeLimit(.minutes(30)))
 struct ThrottleTests {
     /// A clock that stands still: who sleeps under it sleeps until cancelled.
     private final class StandingClock: EngineClock {

@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite("The local file system", .timeLimit(.minutes(10)))
+@Suite("The local file system", .timeLimit(.minutes(30)))
 struct LocalFileSystemTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A damaged journal", .timeLimit(.minutes(10)))
+@Suite("A damaged journal", .timeLimit(.minutes(30)))
 struct JournalDamageTests {
     let path: FilePath = "/d/a.part.ferry"
     let older = testRecord(1)

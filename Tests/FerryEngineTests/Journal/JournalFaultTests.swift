@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A journal on a failing disk", .timeLimit(.minutes(10)))
+@Suite("A journal on a failing disk", .timeLimit(.minutes(30)))
 struct JournalFaultTests {
     let disk = LocalFileSystem()
 

@@ -16,7 +16,7 @@ func testRecord(_ number: Int = 0, padding: Int = 0) -> JournalRecord {
     return record
 }
 
-@Suite("A journal", .timeLimit(.minutes(10)))
+@Suite("A journal", .timeLimit(.minutes(30)))
 struct JournalTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory

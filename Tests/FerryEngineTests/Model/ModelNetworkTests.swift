@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The engine on a disk that loses what was not synced, over a network", .serialized, .timeLimit(.minutes(20)))
+@Suite("The engine on a disk that loses what was not synced, over a network", .serialized, .timeLimit(.minutes(30)))
 struct ModelNetworkTests {
     @Test(
         "B2, C: with several connections and real time, cut anywhere, it goes on with what is claimed",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The engine on a disk that loses what was not synced", .serialized, .timeLimit(.minutes(20)))
+@Suite("The engine on a disk that loses what was not synced", .serialized, .timeLimit(.minutes(30)))
 struct PowerCutTests {
     /// One power cut.
     struct Cut: Sendable, CustomStringConvertible {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite("Credentials", .timeLimit(.minutes(10)))
+@Suite("Credentials", .timeLimit(.minutes(30)))
 struct AuthenticationTests {
     private let alice = Credentials(user: "alice", password: "pa:ss wörd")
 

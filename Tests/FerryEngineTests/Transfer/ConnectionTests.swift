@@ -3,7 +3,7 @@ import FerryEngine
 import FerryTesting
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(10)))
+@Suite("Connections", .timeLimit(.minutes(30)))
 struct ConnectionTests {
     @Test("A28: a server that says nothing is given up at the head limit")
     func silence() async throws {

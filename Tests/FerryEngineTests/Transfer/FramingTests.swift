@@ -4,7 +4,7 @@ import FerryTesting
 import NIOCore
 import Testing
 
-@Suite("Bodies and framing", .timeLimit(.minutes(10)))
+@Suite("Bodies and framing", .timeLimit(.minutes(30)))
 struct FramingTests {
     private func failure(_ behaviour: Behaviour, size: Int64 = 100_000) async throws -> TransferFailure? {
         try await withOrigin { server, transport in

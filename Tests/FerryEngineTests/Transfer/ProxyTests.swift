@@ -3,7 +3,7 @@ import FerryEngine
 import FerryTesting
 import Testing
 
-@Suite("Proxies", .timeLimit(.minutes(10)))
+@Suite("Proxies", .timeLimit(.minutes(30)))
 struct ProxyTests {
     private func withProxy(
         credentials: (user: String, password: String)? = nil, userInfo: String = "",

@@ -4,7 +4,7 @@ import FerryTesting
 import HTTPTypes
 import Testing
 
-@Suite("Redirects, followed", .timeLimit(.minutes(10)))
+@Suite("Redirects, followed", .timeLimit(.minutes(30)))
 struct RedirectTests {
     @Test("A chain leads to the file, and says where it went", arguments: [301, 302, 303, 307, 308])
     func chain(status: Int) async throws {

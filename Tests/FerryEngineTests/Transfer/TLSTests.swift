@@ -4,7 +4,7 @@ import FerryTesting
 import NIOCore
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(10)))
+@Suite("TLS", .timeLimit(.minutes(30)))
 struct TLSTests {
     private func configuration(_ certificate: Certificate) -> OriginServer.Configuration {
         var configuration = OriginServer.Configuration()

@@ -6,7 +6,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite("Executors", .timeLimit(.minutes(10)))
+@Suite("Executors", .timeLimit(.minutes(30)))
 struct TransferExecutorTests {
     private func threadName() -> String {
         var name = [CChar](repeating: 0, count: 64)

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 
 /// What a manager promises, wherever its downloads run.
-@Suite("Every backend of a manager", .timeLimit(.minutes(10)))
+@Suite("Every backend of a manager", .timeLimit(.minutes(30)))
 struct BackendConformanceTests {
     static let size: Int64 = 3_000_000
 

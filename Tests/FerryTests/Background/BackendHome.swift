@@ -51,6 +51,8 @@ struct BackendHome: Sendable {
         place.socket = daemon.socket
         // Nothing is to be started: what is tested is in this process.
         place.binary = "/nonexistent/ferry"
+        // What calls wait for is tested by itself: a machine that is slow fails nothing.
+        place.patience = .seconds(3600)
         var configuration = DownloadManager.Configuration(storage: .daemon(place))
         change(&configuration)
         return DownloadManager(configuration)

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 
 /// The rest of what a manager promises, wherever its downloads run: of all its downloads, and over its life.
-@Suite("Every backend of a manager, over its life", .timeLimit(.minutes(10)))
+@Suite("Every backend of a manager, over its life", .timeLimit(.minutes(30)))
 struct BackendLifeTests {
     @Test("pauses and resumes all", arguments: BackendKind.allCases)
     func all(kind: BackendKind) async throws {

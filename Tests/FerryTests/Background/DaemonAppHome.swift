@@ -78,6 +78,7 @@ struct DaemonAppHome: Sendable {
         var place = RemotePlace(identifier: "test", directory: home.directory)
         place.socket = socket
         place.binary = "/nonexistent/ferry"
+        place.patience = .seconds(3600)
         return DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("An app whose downloads run in the daemon", .serialized, .timeLimit(.minutes(10)))
+@Suite("An app whose downloads run in the daemon", .serialized, .timeLimit(.minutes(30)))
 struct DaemonAppTests {
     @Test("is told what ended after its death, with the file, and never twice", arguments: ["kill -9", "a trap"])
     func goesOn(death: String) async throws {

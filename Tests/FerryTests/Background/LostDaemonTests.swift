@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A manager whose daemon is not there", .timeLimit(.minutes(10)))
+@Suite("A manager whose daemon is not there", .timeLimit(.minutes(30)))
 struct LostDaemonTests {
     private func place(_ socket: String, binary: String? = nil) -> DownloadManager.Configuration {
         var place = RemotePlace(identifier: "test", directory: "/tmp")

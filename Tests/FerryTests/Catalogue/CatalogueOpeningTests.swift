@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Opening the catalogue", .timeLimit(.minutes(5)))
+@Suite("Opening the catalogue", .timeLimit(.minutes(30)))
 struct CatalogueOpeningTests {
     @Test("shows it to its owner alone")
     func modes() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The catalogue", .timeLimit(.minutes(5)))
+@Suite("The catalogue", .timeLimit(.minutes(30)))
 struct CatalogueTests {
     @Test("holds everything when it is opened again")
     func reopening() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The list, while a download runs", .timeLimit(.minutes(5)))
+@Suite("The list, while a download runs", .timeLimit(.minutes(30)))
 struct RunningRowTests {
     /// After a kill the list showed `0 B / ?` until the download had a slot again: it was never written down that it
     /// ran, so that nobody looked at its journal.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Secrets", .timeLimit(.minutes(10)))
+@Suite("Secrets", .timeLimit(.minutes(30)))
 struct SecretVaultTests {
     enum Kind: CaseIterable { case memory, disk }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Any store, changed", .timeLimit(.minutes(5)))
+@Suite("Any store, changed", .timeLimit(.minutes(30)))
 struct StoreChangeTests {
     @Test("takes all rows of an insertion or, when one is listed, none", arguments: StoreKind.allCases)
     func insertion(kind: StoreKind) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Any store's events", .timeLimit(.minutes(5)))
+@Suite("Any store's events", .timeLimit(.minutes(30)))
 struct StoreEventTests {
     @Test("come with the end of a run, in one", arguments: StoreKind.allCases)
     func ending(kind: StoreKind) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The two stores", .timeLimit(.minutes(5)))
+@Suite("The two stores", .timeLimit(.minutes(30)))
 struct StoreModelTests {
     @Test("remember the same after any changes, also when the catalogue is opened again", arguments: 1...6)
     func sameContents(seed: UInt64) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Any store, read", .timeLimit(.minutes(5)))
+@Suite("Any store, read", .timeLimit(.minutes(30)))
 struct StoreReadingTests {
     @Test("gives every field of every row as it was", arguments: StoreKind.allCases)
     func roundTrip(kind: StoreKind) async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Clearing the list", .timeLimit(.minutes(10)))
+@Suite("Clearing the list", .timeLimit(.minutes(30)))
 struct ClearingTests {
     /// Completed, failed with bytes, cancelled, paused with bytes.
     private struct Cast {

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("What is listed", .timeLimit(.minutes(10)))
+@Suite("What is listed", .timeLimit(.minutes(30)))
 struct ListingTests {
     @Test("stays so when it has ended, until it is removed, after a relaunch too")
     func stays() async throws {

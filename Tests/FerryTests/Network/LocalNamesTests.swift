@@ -3,7 +3,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite(.timeLimit(.minutes(10))) struct LocalNamesTests {
+@Suite(.timeLimit(.minutes(30))) struct LocalNamesTests {
     static let offline: NetworkSnapshot = {
         var snapshot = NetworkSnapshotTests.snapshot
         snapshot.status.isOnline = false

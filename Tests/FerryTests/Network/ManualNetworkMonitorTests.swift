@@ -3,7 +3,7 @@ import FerryCore
 import FerryTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ManualNetworkMonitorTests {
+@Suite(.timeLimit(.minutes(30))) struct ManualNetworkMonitorTests {
     @Test func `it begins with what is, tells each change once, and ends with stop`() async {
         let network = ManualNetworkMonitor()
         await network.start()

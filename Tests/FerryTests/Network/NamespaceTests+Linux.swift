@@ -8,7 +8,7 @@
     /// The real kernel, with networks of the test's own.
     @Suite(
         .enabled(if: NetworkNamespace.isPossible, "network namespaces may not be made here: needs root and `ip`"),
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(30)))
     struct NamespaceTests {
         /// A monitor of a network that leads outside through eth0.
         func watch(

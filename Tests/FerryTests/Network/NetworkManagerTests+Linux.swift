@@ -7,7 +7,7 @@
     import Testing
 
     /// Scripts in the place of busctl and gdbus.
-    @Suite(.timeLimit(.minutes(10)))
+    @Suite(.timeLimit(.minutes(30)))
     struct NetworkManagerTests {
         /// A directory with the two scripts; `answer` is what busctl prints, lines written to `signals` what gdbus does.
         struct Stub: Sendable {

@@ -21,7 +21,7 @@ private struct FarTransport: Transport {
     func limitPieces(to bytes: Int?) { near.limitPieces(to: bytes) }
 }
 
-@Suite("The network and the queue", .timeLimit(.minutes(10)))
+@Suite("The network and the queue", .timeLimit(.minutes(30)))
 struct NetworkRuleTests {
     private func engine() -> EngineProvider {
         EngineProvider { configuration in

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A manager's delegate", .timeLimit(.minutes(10)))
+@Suite("A manager's delegate", .timeLimit(.minutes(30)))
 struct DelegateTests {
     private static let resource = Resource(size: 3_000_000)
 

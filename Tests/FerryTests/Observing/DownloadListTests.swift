@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@MainActor @Suite("The observable list of downloads", .timeLimit(.minutes(10)))
+@MainActor @Suite("The observable list of downloads", .timeLimit(.minutes(30)))
 struct DownloadListTests {
     private static let resource = Resource(size: 3_000_000)
 

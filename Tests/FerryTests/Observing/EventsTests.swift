@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A manager's events", .timeLimit(.minutes(10)))
+@Suite("A manager's events", .timeLimit(.minutes(30)))
 struct EventsTests {
     private static let resource = Resource(size: 50_000)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Foundation's Progress of a download", .timeLimit(.minutes(10)))
+@Suite("Foundation's Progress of a download", .timeLimit(.minutes(30)))
 struct FoundationProgressTests {
     private static let resource = Resource(size: 3_000_000)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("The changes of a list", .timeLimit(.minutes(10)))
+@Suite("The changes of a list", .timeLimit(.minutes(30)))
 struct ListChangesTests {
     private static func change(
         added: Set<DownloadID> = [], removed: Set<DownloadID> = [], changed: Set<DownloadID> = [],

@@ -7,7 +7,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Observing one download", .timeLimit(.minutes(10)))
+@Suite("Observing one download", .timeLimit(.minutes(30)))
 struct ObservationTests {
     private static let resource = Resource(size: 3_000_000)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Who reads rows of the list", .timeLimit(.minutes(5)))
+@Suite("Who reads rows of the list", .timeLimit(.minutes(30)))
 struct RowReadersTests {
     @Test("hears of each download that changed meanwhile, once, and of none from before or after")
     func changes() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Adding downloads", .timeLimit(.minutes(10)))
+@Suite("Adding downloads", .timeLimit(.minutes(30)))
 struct AddingTests {
     @Test("is all or none: one bad request among many lists nothing and asks nobody")
     func allOrNone() async throws {

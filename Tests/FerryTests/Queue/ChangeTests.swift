@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Changing a download", .timeLimit(.minutes(10)))
+@Suite("Changing a download", .timeLimit(.minutes(30)))
 struct ChangeTests {
     private func url(_ shop: Workshop, _ path: String) throws -> [DownloadURL] {
         [try DownloadURL(shop.server.url(path))]

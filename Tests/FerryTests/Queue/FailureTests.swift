@@ -7,7 +7,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Failures in a queue", .timeLimit(.minutes(10)))
+@Suite("Failures in a queue", .timeLimit(.minutes(30)))
 struct FailureTests {
     private func isFailed(_ event: DownloadEvent) -> Bool {
         if case .failed = event.kind { true } else { false }

@@ -7,7 +7,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A handle", .timeLimit(.minutes(10)))
+@Suite("A handle", .timeLimit(.minutes(30)))
 struct HandleTests {
     @Test("shows after a resume the offset first, and never less", arguments: [false, true])
     func offsetFirst(isRelaunched: Bool) async throws {

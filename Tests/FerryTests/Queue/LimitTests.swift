@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("How many run", .timeLimit(.minutes(10)))
+@Suite("How many run", .timeLimit(.minutes(30)))
 struct LimitTests {
     @Test("is raised, and the next one starts at once")
     func raised() async throws {
@@ -161,6 +161,44 @@ struct LimitTests {
             gate.open()
             try await shop.expectAll(downloads, are: resource)
             #expect(shop.server.traffic.peakRequests == 4)
+            await manager.shutdown()
+        }
+    }
+
+    enum Rate: CaseIterable { case ofAll, ofEach, changed }
+
+    /// However busy the machine is: bytes are compared with the time that they took. That it is not much less either,
+    /// `make bench` shows.
+    @Test("in bytes a second is kept: no more comes than in its time may", arguments: Rate.allCases)
+    func rate(_ rate: Rate) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"], size: 1_500_000)
+            let transport = CountingTransport(HTTPTransport(TransferSettings()))
+            let clock = ContinuousClock()
+            let manager = shop.kept(engine: shop.engine(transport: transport)) {
+                $0.rateLimit = rate == .ofEach ? nil : rate == .changed ? 10_000 : 1_000_000
+            }
+            var (start, before) = (clock.now, 0)
+            let downloads = try await manager.download(
+                ["/a", "/b"].map { path in
+                    try shop.single(path) { $0.rateLimit = rate == .ofEach ? 500_000 : nil }
+                })
+            if rate == .changed {
+                for download in downloads { await shop.reach(1, download) }
+                (start, before) = (clock.now, transport.bodyBytes)
+                await manager.configure { $0.rateLimit = 1_000_000 }
+            }
+            // With the piece that each connection has beyond its share, and what may come at once after a rest.
+            func most() -> Double { 1_000_000 * (clock.now - start).seconds + 200_000 }
+            while downloads.contains(where: { !$0.status.state.isFinal }) {
+                let bytes = Double(transport.bodyBytes - before)
+                let isKept = bytes <= most()
+                #expect(isKept, "\(bytes)")
+                if !isKept { break }
+                try await clock.sleep(for: .milliseconds(20))
+            }
+            try await shop.expectAll(downloads, are: resource)
+            #expect(Double(transport.bodyBytes - before) <= most())
             await manager.shutdown()
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Who runs next", .timeLimit(.minutes(10)))
+@Suite("Who runs next", .timeLimit(.minutes(30)))
 struct OrderTests {
     /// A manager with one slot, taken by a download that is held.
     private func blocked(

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Letting go", .timeLimit(.minutes(10)))
+@Suite("Letting go", .timeLimit(.minutes(30)))
 struct ReleaseTests {
     private final class Delegate: DownloadManagerDelegate {}
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Moving a download's files", .timeLimit(.minutes(10)))
+@Suite("Moving a download's files", .timeLimit(.minutes(30)))
 struct RelocateTests {
     /// Another directory on the same file system, or on a real other one.
     private func elsewhere(

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Cancelling with resume data", .timeLimit(.minutes(10)))
+@Suite("Cancelling with resume data", .timeLimit(.minutes(30)))
 struct ResumeDataTests {
     /// A download that was taken off the list at a million bytes, and its data.
     private func taken(

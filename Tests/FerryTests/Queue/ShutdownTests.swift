@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Shutting a manager down", .timeLimit(.minutes(10)))
+@Suite("Shutting a manager down", .timeLimit(.minutes(30)))
 struct ShutdownTests {
     @Test("keeps every state and the order; the identifier can be opened again, and goes on")
     func statesAreKept() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The queue's worked example", .timeLimit(.minutes(10)))
+@Suite("The queue's worked example", .timeLimit(.minutes(30)))
 struct WorkedExampleTests {
     @Test("a limit that falls from 5 to 2 sends the last to join back, and the first of those is the next to run")
     func example() async throws {

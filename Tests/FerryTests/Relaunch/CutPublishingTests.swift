@@ -6,7 +6,7 @@ import Testing
 
 /// Killed by `strace` as it enters its n-th system call of some kinds.
 @Suite(
-    "An app that was killed while a file got its name", .serialized, .timeLimit(.minutes(15)),
+    "An app that was killed while a file got its name", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: Strace.canInject, "no strace here"))
 struct CutPublishingTests {
     /// Calls, which of them, and the size of the file: the small one is published from memory.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A catalogue that is lost", .timeLimit(.minutes(10)))
+@Suite("A catalogue that is lost", .timeLimit(.minutes(30)))
 struct LostCatalogueTests {
     enum Loss: String, Sendable, CaseIterable {
         case deleted, overwritten, damagedInside

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Secrets of an app that was killed", .timeLimit(.minutes(10)))
+@Suite("Secrets of an app that was killed", .timeLimit(.minutes(30)))
 struct RelaunchSecretTests {
     private static let size: Int64 = 6_000_000
     private static let (user, password, token) = ("nutzer-7781", "zauberwort-4711", "geheim-0815")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("An app that was killed and starts again", .timeLimit(.minutes(10)))
+@Suite("An app that was killed and starts again", .timeLimit(.minutes(30)))
 struct RelaunchTests {
     private static let size: Int64 = 6_000_000
     private static func file(_ seed: UInt64) -> Resource { Resource(size: size, seed: seed) }

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 
 @Suite(
-    "An app on a small disk", .timeLimit(.minutes(10)),
+    "An app on a small disk", .timeLimit(.minutes(30)),
     .enabled(
         if: RunningProgram.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=1m", "ferry-test", "/mnt"]),
         "no right to mount a disk of its own"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Downloads that ended while nobody listened", .timeLimit(.minutes(10)))
+@Suite("Downloads that ended while nobody listened", .timeLimit(.minutes(30)))
 struct ToldAgainTests {
     private func complete(_ names: [String], in app: AppProcess, of home: AppHome) async throws {
         for name in names {

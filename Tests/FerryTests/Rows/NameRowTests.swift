@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 
 /// What servers want files to be called (TRUST A39–A42).
-@Suite("A name that a server gives", .timeLimit(.minutes(10)))
+@Suite("A name that a server gives", .timeLimit(.minutes(30)))
 struct NameRowTests {
     static let long = String(repeating: "x", count: 4000)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 
 /// Servers that are slow, silent or endless (TRUST A28–A31).
-@Suite("A server that is slow, silent or endless", .timeLimit(.minutes(10)))
+@Suite("A server that is slow, silent or endless", .timeLimit(.minutes(30)))
 struct PatienceRowTests {
     @Test(
         "A28: a body that stalls, or comes one byte a second, is cut at the stall timeout, and goes on where it was",

@@ -28,7 +28,7 @@ struct Change: Sendable, CustomTestStringConvertible {
 }
 
 /// What a download that has some bytes already does about servers that misbehave (TRUST A).
-@Suite("A server that misbehaves when a download goes on", .timeLimit(.minutes(10)))
+@Suite("A server that misbehaves when a download goes on", .timeLimit(.minutes(30)))
 struct ResumedRowTests {
     private static let size: Int64 = 12_000_000
     private static let held: Int64 = 5_000_000

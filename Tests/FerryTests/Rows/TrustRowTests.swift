@@ -30,7 +30,7 @@ struct Row: Sendable, CustomTestStringConvertible {
 }
 
 /// What whole downloads do about servers that misbehave (TRUST A).
-@Suite("A server that misbehaves", .timeLimit(.minutes(10)))
+@Suite("A server that misbehaves", .timeLimit(.minutes(30)))
 struct TrustRowTests {
     static let survivable: [Row] = [
         Row(

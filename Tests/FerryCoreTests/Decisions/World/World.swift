@@ -54,6 +54,8 @@ struct World {
     private(set) var events: [DownloadEvent.Kind] = []
     /// Delivering connections at each tenth of a second.
     private(set) var counts: [Int] = []
+    /// When syncs began, in seconds, and how many bytes each had to sync.
+    private(set) var checkpoints: [(at: Double, bytes: ByteCount)] = []
 
     init(_ machine: TransferMachine, _ origins: [ModelOrigin], seed: UInt64 = 1, held: [Int: RangeSet<ByteCount>] = [:])
     {
@@ -135,6 +137,7 @@ struct World {
             leave(id)
         case .checkpoint:
             if sync != nil { violations.append("two syncs at a time") }
+            checkpoints.append((now, machine.planner.written.subtracting(machine.planner.claimed).byteCount))
             let fails = syncFailures > 0 && Double.random(in: 0..<1, using: &random) < syncFailures
             sync = (machine.beginCheckpoint(at: time), file, now + 0.06, !fails)
         case .finish: finish()
