@@ -5,53 +5,19 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// Reaches the origin of a test under a name that is no name of this machine: to the queue it is far away.
-private struct FarTransport: Transport {
-    let near: HTTPTransport
-
-    func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
-        var request = request
-        let text = request.url.text.replacing("//files.example:", with: "//127.0.0.1:")
-        if let url = try? DownloadURL(text) { request.url = url }
-        return try await near.fetch(request)
-    }
-
-    func shutdown() async { await near.shutdown() }
-    func renew() { near.renew() }
-    func limitPieces(to bytes: Int?) { near.limitPieces(to: bytes) }
-}
-
 @Suite("The network and the queue", .timeLimit(.minutes(30)))
 struct NetworkRuleTests {
-    private func engine() -> EngineProvider {
-        EngineProvider { configuration in
-            EngineEnvironment(
-                transport: FarTransport(near: HTTPTransport(configuration.transfer)), pool: BlockingPool(),
-                executor: TransferExecutor.shared, random: { 0 })
-        }
-    }
-
-    private func far(
-        _ shop: Workshop, _ path: String, _ change: (inout DownloadRequest) -> Void = { _ in }
-    ) throws -> DownloadRequest {
-        try shop.single(path) {
-            let text = shop.server.url(path).replacing("//127.0.0.1:", with: "//files.example:")
-            if let url = try? DownloadURL(text) { $0.sources = [url] }
-            change(&$0)
-        }
-    }
-
     @Test("B13: offline, downloads wait with their bytes and count no attempt; back online they go on in queue order")
     func offline() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"], [.stall(after: 1_000_000)])
             shop.serve(["/c"])
             let network = ManualNetworkMonitor()
-            let manager = shop.kept(engine: engine(), monitor: network) {
+            let manager = shop.kept(engine: .far(), monitor: network) {
                 $0.maxConcurrentDownloads = 2
                 $0.maxAttempts = 1
             }
-            let all = try await manager.download(["/a", "/b", "/c"].map { try far(shop, $0) })
+            let all = try await manager.download(["/a", "/b", "/c"].map { try shop.far($0) })
             for download in all[0...1] { await shop.reach(1_000_000, download) }
             network.set(online: false)
             for download in all { await shop.reach(download) { $0 == .waiting(.network) } }
@@ -79,10 +45,10 @@ struct NetworkRuleTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b", "/c"], [.stall(after: 1_000_000)])
             let network = ManualNetworkMonitor()
-            let manager = shop.kept(engine: engine(), monitor: network) { $0.allowsMeteredNetwork = false }
+            let manager = shop.kept(engine: .far(), monitor: network) { $0.allowsMeteredNetwork = false }
             let all = try await manager.download([
-                try far(shop, "/a"), try far(shop, "/b"),
-                try far(shop, "/c") { $0.network = NetworkRule(allowsMetered: true) },
+                try shop.far("/a"), try shop.far("/b"),
+                try shop.far("/c") { $0.network = NetworkRule(allowsMetered: true) },
             ])
             for download in all { await shop.reach(1_000_000, download) }
             network.set(metered: true)
@@ -106,12 +72,12 @@ struct NetworkRuleTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
             let network = ManualNetworkMonitor(NetworkStatus(isOnline: true, isMetered: true))
-            let manager = shop.kept(engine: engine(), monitor: network) {
+            let manager = shop.kept(engine: .far(), monitor: network) {
                 $0.maxConcurrentDownloads = 1
                 $0.allowsMeteredNetwork = false
             }
-            let first = try await manager.download(try far(shop, "/a"))
-            let second = try await manager.download(try far(shop, "/b") { $0.network.allowsMetered = true })
+            let first = try await manager.download(try shop.far("/a"))
+            let second = try await manager.download(try shop.far("/b") { $0.network.allowsMetered = true })
             try await shop.expectAll([second], are: resource)
             #expect(first.status.state == .waiting(.network))
             #expect(shop.asked == ["/b"])
@@ -126,9 +92,9 @@ struct NetworkRuleTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
             let network = ManualNetworkMonitor(NetworkStatus(isOnline: true, isConstrained: true))
-            let manager = shop.kept(engine: engine(), monitor: network)
+            let manager = shop.kept(engine: .far(), monitor: network)
             let download = try await manager.download(
-                try far(shop, "/a") { $0.network = NetworkRule(allowsConstrained: false) })
+                try shop.far("/a") { $0.network = NetworkRule(allowsConstrained: false) })
             await shop.reach(download) { $0 == .waiting(.network) }
             #expect(shop.asked.isEmpty)
             try await download.change { $0.network.allowsConstrained = nil }
@@ -143,8 +109,8 @@ struct NetworkRuleTests {
             let resource = shop.serve(["/a", "/b"])
             let network = ManualNetworkMonitor(.offline)
             network.setLocalNames(["files.example"])
-            let manager = shop.kept(engine: engine(), monitor: network)
-            let all = try await manager.download([try shop.single("/a"), try far(shop, "/b")])
+            let manager = shop.kept(engine: .far(), monitor: network)
+            let all = try await manager.download([try shop.single("/a"), try shop.far("/b")])
             try await shop.expectAll(all, are: resource)
             await manager.shutdown()
         }
@@ -155,8 +121,8 @@ struct NetworkRuleTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
             let network = ManualNetworkMonitor()
-            let manager = shop.kept(engine: engine(), monitor: network) { $0.maxAttempts = 1 }
-            let download = try await manager.download(try far(shop, "/a"))
+            let manager = shop.kept(engine: .far(), monitor: network) { $0.maxAttempts = 1 }
+            let download = try await manager.download(try shop.far("/a"))
             await shop.reach(1_000_000, download)
             network.movePath()
             try await shop.expectAll([download], are: resource)
@@ -169,8 +135,8 @@ struct NetworkRuleTests {
     func said() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
-            let manager = shop.kept(engine: engine()) { $0.allowsMeteredNetwork = false }
-            let download = try await manager.download(try far(shop, "/a"))
+            let manager = shop.kept(engine: .far()) { $0.allowsMeteredNetwork = false }
+            let download = try await manager.download(try shop.far("/a"))
             await shop.reach(1_000_000, download)
             await manager.configure { $0.networkIsMetered = true }
             await shop.reach(download) { $0 == .waiting(.network) }
@@ -207,15 +173,15 @@ struct NetworkRuleTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
             let network = ManualNetworkMonitor()
-            let manager = shop.kept(engine: engine(), monitor: network)
-            let download = try await manager.download(try far(shop, "/a"))
+            let manager = shop.kept(engine: .far(), monitor: network)
+            let download = try await manager.download(try shop.far("/a"))
             await shop.reach(1_000_000, download)
             network.set(online: false)
             await shop.reach(download) { $0 == .waiting(.network) }
             await manager.shutdown()
 
             let later = ManualNetworkMonitor(.offline)
-            let again = shop.kept(engine: engine(), monitor: later)
+            let again = shop.kept(engine: .far(), monitor: later)
             let found = try #require(try await again.download(id: download.id))
             #expect(found.status.state == .waiting(.network))
             #expect(found.status.progress.completedBytes == 1_000_000)

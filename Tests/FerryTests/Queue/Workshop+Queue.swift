@@ -9,7 +9,7 @@ extension Workshop {
     /// A manager whose list is kept beside the downloads, on a network that is there.
     func kept(
         _ identifier: String = "test", engine: EngineProvider = EngineProvider(),
-        monitor: ManualNetworkMonitor = ManualNetworkMonitor(),
+        monitor: any NetworkMonitor = ManualNetworkMonitor(),
         _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
     ) -> DownloadManager {
         var configuration = DownloadManager.Configuration.default(
