@@ -153,6 +153,86 @@ struct EventStreamTests {
         }
     }
 
+    @Test("who enters is told no progress from before, but all that comes")
+    func progressFromBefore() {
+        let station = EventStation()
+        let batch = Array("event: progress\n\n".utf8)
+        func told(_ client: EventStation.Client) -> [UInt8]? {
+            var cursor = station.lastID.number
+            var progress = client.firstProgress
+            let parcel = station.take(for: client, cursor: &cursor, progress: &progress)
+            if case .lines(_, let newest) = parcel { return newest }
+            return nil
+        }
+        let first = station.enter(session: "app")
+        station.publish(progress: batch, session: "app")
+        let second = station.enter(session: "app")
+        #expect(told(first) == batch)
+        #expect(told(second) == nil)
+        station.publish(progress: batch, session: "app")
+        #expect(told(second) == batch)
+        // Nobody is there: nothing is kept.
+        station.leave(first)
+        #expect(told(second) == batch)
+        station.leave(second)
+        #expect(told(second) == nil)
+    }
+
+    @Test("who follows anew gets no progress that is older than the states he gets", arguments: [true, false])
+    func staleProgress(comesBack: Bool) async throws {
+        try await DaemonRig.run { rig in
+            let paused = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
+            var last: String?
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                rig.daemon.station.publish(progress: ProgressText.lines([paused.status]), session: "default")
+                let told: [String] = try await events.next { event in
+                    if case .progress(let batch) = event { batch.map(\.id) } else { nil }
+                }
+                #expect(told == [paused.id.rawValue])
+                last = events.lastID
+            }
+            #expect(last != nil)
+            try await rig.follow(after: comesBack ? last : nil) { events in
+                var hasProgress = false
+                // What is told together with the first state comes before the second one at the latest.
+                for path in ["/file/2k", "/file/3k"] {
+                    let added = try await rig.add(new(rig, path) { $0.startsPaused = true })
+                    _ = try await events.next { event -> Bool? in
+                        if case .progress = event { hasProgress = true }
+                        if case .state(let download) = event, download.id == added.id { return true }
+                        return nil
+                    }
+                }
+                #expect(!hasProgress)
+            }
+        }
+    }
+
+    @Test("those that stand still are told about once, and once more when somebody has entered")
+    func progressNews() {
+        func running(_ bytes: [String: ByteCount]) -> [(status: DownloadStatus, session: String)] {
+            bytes.map { id, bytes in
+                let progress = DownloadProgress(completedBytes: bytes, bytesPerSecond: 0)
+                let status = DownloadStatus(
+                    id: DownloadID(rawValue: id), state: .downloading, progress: progress, name: id, path: nil)
+                return (status: status, session: "default")
+            }
+        }
+        var news = ProgressNews()
+        func told(_ bytes: [String: ByteCount], _ entrances: Int) -> [String] {
+            news.take(running(bytes), entrances: entrances).map(\.status.id.rawValue).sorted()
+        }
+        #expect(told(["a": 1, "b": 1], 1) == ["a", "b"])
+        #expect(told(["a": 1, "b": 1], 1) == [])
+        #expect(told(["a": 2, "b": 1], 1) == ["a"])
+        #expect(told(["a": 2, "b": 1], 2) == ["a", "b"])
+        #expect(told(["a": 2, "b": 1], 2) == [])
+        #expect(told(["a": 2, "b": 1, "c": 0], 2) == ["c"])
+        news.clear()
+        #expect(told(["a": 2], 2) == ["a"])
+    }
+
     @Test("what ended and was not acknowledged is told to each who comes, until it is; another session cannot do that")
     func ended() async throws {
         try await DaemonRig.run { rig in

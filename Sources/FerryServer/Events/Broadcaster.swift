@@ -92,28 +92,25 @@ struct Broadcaster: Sendable {
 
     /// Tells how far those are that run, ten times a second, while there are any.
     func follow() async {
-        var seen: [DownloadID: DownloadProgress] = [:]
+        var news = ProgressNews()
         while await doorbell.wait() {
             while !Task.isCancelled {
                 let running = manager.running
                 if running.isEmpty { break }
                 speeds.note(running.map(\.status), at: .sinceStart)
-                tell(running, &seen)
+                tell(running, &news)
                 try? await Task.sleep(for: .milliseconds(100))
             }
-            seen = [:]
+            news.clear()
         }
     }
 
-    private func tell(
-        _ running: [(status: DownloadStatus, session: String)], _ seen: inout [DownloadID: DownloadProgress]
-    ) {
-        let followed = station.followedSessions
-        guard !followed.isEmpty else { return }
-        let moved = running.filter { seen[$0.status.id] != $0.status.progress }
-        seen = Dictionary(running.map { ($0.status.id, $0.status.progress) }) { first, _ in first }
+    private func tell(_ running: [(status: DownloadStatus, session: String)], _ news: inout ProgressNews) {
+        let (sessions, entrances) = station.following
+        guard !sessions.isEmpty else { return }
+        let moved = news.take(running, entrances: entrances)
         guard !moved.isEmpty else { return }
-        for session in followed {
+        for session in sessions {
             let own = moved.lazy.filter { session == nil || $0.session == session }.map(\.status)
             if own.isEmpty { continue }
             station.publish(progress: ProgressText.lines(own), session: session)

@@ -26,7 +26,7 @@ struct EventFeed: Sendable {
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
         let client = station.enter(session: session, isAttached: isOwn)
         defer { station.leave(client) }
-        var progress: Int64 = 0
+        var progress = client.firstProgress
         var told: Set<Int64> = []
         var spoken = Duration.sinceStart
         var cursor: Int64

@@ -14,12 +14,15 @@ package final class EventStation: Sendable {
         let session: String?
         /// Whether it is the app of that session, or only looks at it.
         let isAttached: Bool
+        /// The batch of progress that was the newest when it entered: older than all that it is told.
+        let firstProgress: Int64
         let wakes: AsyncStream<Void>
         fileprivate let wake: AsyncStream<Void>.Continuation
 
-        fileprivate init(session: String?, isAttached: Bool) {
+        fileprivate init(session: String?, isAttached: Bool, firstProgress: Int64) {
             self.session = session
             self.isAttached = isAttached
+            self.firstProgress = firstProgress
             (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         }
     }
@@ -41,6 +44,8 @@ package final class EventStation: Sendable {
         var clients: [ObjectIdentifier: Client] = [:]
         var progress: [String?: (number: Int64, bytes: [UInt8])] = [:]
         var lastProgress: Int64 = 0
+        /// How often somebody has entered.
+        var entrances = 0
         var isClosed = false
         /// When the last client was there.
         var lastSeen: Duration?
@@ -114,8 +119,11 @@ package final class EventStation: Sendable {
         }
     }
 
-    /// For whom progress is to be told: sessions that are followed, `nil` among them for all.
-    var followedSessions: Set<String?> { state.withLock { Set($0.clients.values.map(\.session)) } }
+    /// For whom progress is to be told: sessions that are followed, `nil` among them for all; and how often somebody has
+    /// entered, as who is new knows nothing yet.
+    var following: (sessions: Set<String?>, entrances: Int) {
+        state.withLock { (Set($0.clients.values.map(\.session)), $0.entrances) }
+    }
 
     /// All streams end.
     package func close() {
@@ -133,10 +141,13 @@ package final class EventStation: Sendable {
 
     /// Somebody follows a session, or all; `isAttached` when this is what the session's app does.
     func enter(session: String?, isAttached: Bool = true) -> Client {
-        let client = Client(session: session, isAttached: isAttached && session != nil)
-        state.withLock { state in
+        let client = state.withLock { state -> Client in
+            let client = Client(
+                session: session, isAttached: isAttached && session != nil, firstProgress: state.lastProgress)
             state.clients[ObjectIdentifier(client)] = client
+            state.entrances += 1
             if client.isAttached, let session { state.attached[session, default: 0] += 1 }
+            return client
         }
         client.wake.yield()
         if let session { onAttach.withLock { $0 }?(session) }
@@ -148,6 +159,9 @@ package final class EventStation: Sendable {
         state.withLock { state in
             guard state.clients.removeValue(forKey: ObjectIdentifier(client)) != nil else { return }
             state.lastSeen = time
+            if !state.clients.values.contains(where: { $0.session == client.session }) {
+                state.progress[client.session] = nil
+            }
             guard client.isAttached, let session = client.session, let count = state.attached[session] else { return }
             state.attached[session] = count > 1 ? count - 1 : nil
         }
@@ -171,7 +185,7 @@ package final class EventStation: Sendable {
         return state.withLock { $0.ring.reaches(id.number) ? id.number : nil }
     }
 
-    /// What is new for this client; moves its cursors on.
+    /// What is new for this client; moves its cursors on. `progress` begins at the client's `firstProgress`.
     func take(for client: Client, cursor: inout Int64, progress: inout Int64) -> Parcel {
         state.withLock { state in
             if state.isClosed { return .end }

@@ -44,7 +44,13 @@ package struct WatchBoard: Sendable {
         case .state(let download):
             if downloads.updateValue(download, forKey: download.id) == nil { order.append(download.id) }
         case .progress(let batch):
-            for one in batch { downloads[DownloadID(rawValue: one.id)]?.status.progress = one.progress }
+            // What has stopped stands as its state says: progress may be older than that.
+            for one in batch {
+                let id = DownloadID(rawValue: one.id)
+                if let state = downloads[id]?.status.state, Self.rank(state) == 0 {
+                    downloads[id]?.status.progress = one.progress
+                }
+            }
         case .removed(let ids):
             let gone = Set(ids.map { DownloadID(rawValue: $0) })
             for id in gone { downloads[id] = nil }

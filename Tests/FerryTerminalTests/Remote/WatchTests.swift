@@ -52,6 +52,17 @@ import Testing
         #expect(board.counts == "no downloads")
     }
 
+    @Test("progress counts for those that run alone: it may be older than the state of one that has stopped")
+    func lateProgress() {
+        var board = Self.board(Self.four + [ListedDownload.sample("v", .verifying)])
+        let late = DownloadProgress(completedBytes: 7, bytesPerSecond: 50)
+        board.take(.progress(["p", "w", "r", "c", "v"].map { StreamEvent.Progress(id: $0, progress: late) }))
+        let bytes = ["p", "w", "r", "c", "v"].map {
+            board.download(DownloadID(rawValue: $0))?.status.progress.completedBytes
+        }
+        #expect(bytes == [500_000, 500_000, 7, 500_000, 7])
+    }
+
     @Test("keys act on the selected one, as far as it allows; cancelling is asked about")
     func keys() {
         var board = Self.board(Self.four)

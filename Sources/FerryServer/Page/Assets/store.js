@@ -136,7 +136,8 @@ export class Store extends EventTarget {
     const ids = [];
     for (const { id, ...progress } of list ?? []) {
       const download = this.downloads.get(id);
-      if (!download) continue;
+      // What has stopped stands as its state says: progress may be older than that.
+      if (download?.state !== 'downloading' && download?.state !== 'verifying') continue;
       download.progress = progress;
       ids.push(id);
     }
