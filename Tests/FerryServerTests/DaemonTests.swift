@@ -237,6 +237,33 @@ struct DaemonTests {
         }
     }
 
+    @Test("what was changed through the API stays when the file is read anew, whatever flags and environment gave")
+    func changedOverFlags() async throws {
+        try await DaemonRig.run {
+            $0.flags["maxConcurrentDownloads"] = "5"
+            $0.environment = ["FERRY_CONNECTIONS_PER_HOST": "6"]
+        } _: { rig in
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                var change = SettingsChange()
+                change.maxConcurrentDownloads = .set(2)
+                change.connectionsPerHost = .set(nil)
+                change.rateLimit = .set(1_000_000)
+                #expect(try await rig.ask(.changeSettings, body: change).status == 200)
+                // By hand: what is new in it counts, also where the API said something before.
+                try #"{"maxConcurrentDownloads": 2, "rateLimit": 2000000, "retriesFailedAfter": 30}"#.write(
+                    toFile: rig.place.settings, atomically: true, encoding: .utf8)
+                let told: SettingsBody = try await events.next { event in
+                    if case .settings(let new) = event, new.retriesFailedAfter == 30 { new } else { nil }
+                }
+                #expect(told.maxConcurrentDownloads == 2)
+                #expect(told.connectionsPerHost == 16)
+                #expect(told.rateLimit == 2_000_000)
+            }
+            #expect(rig.daemon.manager.configuration.maxConcurrentDownloads == 2)
+        }
+    }
+
     @Test("settings that cannot be meant are said at the start")
     func badSettings() async throws {
         await #expect(throws: DownloadError.self) {

@@ -82,6 +82,22 @@ package struct DaemonSettings: Sendable, Hashable {
         self = new
     }
 
+    /// Takes over what differs between two readings of flags, environment and file; what is fixed at the start stays.
+    mutating func follow(from old: DaemonSettings, to new: DaemonSettings) {
+        func newest<Value: Equatable>(_ mine: Value, _ old: Value, _ new: Value) -> Value { old == new ? mine : new }
+        onComplete = newest(onComplete, old.onComplete, new.onComplete)
+        maxConcurrentDownloads = newest(
+            maxConcurrentDownloads, old.maxConcurrentDownloads, new.maxConcurrentDownloads)
+        rateLimit = newest(rateLimit, old.rateLimit, new.rateLimit)
+        connectionsPerHost = newest(connectionsPerHost, old.connectionsPerHost, new.connectionsPerHost)
+        allowsMetered = newest(allowsMetered, old.allowsMetered, new.allowsMetered)
+        allowsConstrained = newest(allowsConstrained, old.allowsConstrained, new.allowsConstrained)
+        networkIsMetered = newest(networkIsMetered, old.networkIsMetered, new.networkIsMetered)
+        retriesFailedAfter = newest(retriesFailedAfter, old.retriesFailedAfter, new.retriesFailedAfter)
+        directory = newest(directory, old.directory, new.directory)
+        allowedDirectories = newest(allowedDirectories, old.allowedDirectories, new.allowedDirectories)
+    }
+
     static func checked(_ number: Int, _ range: ClosedRange<Int>, _ name: String) throws(Problem) -> Int {
         guard range.contains(number) else {
             throw Problem(.badRequest, "\(name) must be from \(range.lowerBound) to \(range.upperBound).")

@@ -5,7 +5,12 @@ import Synchronization
 
 /// The settings that count, and who may change them: the file, and the API, which writes into the file.
 final class SettingsKeeper: Sendable {
-    private let settings: Mutex<DaemonSettings>
+    private struct State {
+        var current: DaemonSettings
+        /// What flags, environment and file said last.
+        var given: DaemonSettings
+    }
+    private let state: Mutex<State>
     private let file: SettingsFile
     private let manager: DownloadManager
     private let station: EventStation
@@ -15,23 +20,24 @@ final class SettingsKeeper: Sendable {
         _ settings: DaemonSettings, file: SettingsFile, manager: DownloadManager, station: EventStation,
         sessions: SessionBook
     ) {
-        self.settings = Mutex(settings)
+        state = Mutex(State(current: settings, given: settings))
         self.file = file
         self.manager = manager
         self.station = station
         self.sessions = sessions
     }
 
-    var current: DaemonSettings { settings.withLock { $0 } }
+    var current: DaemonSettings { state.withLock { $0.current } }
 
-    /// The file has changed: what was fixed at the start stays.
+    /// The file has changed. What was changed through the API stays where the file says nothing new: a flag or a variable
+    /// does not come back over it.
     func adopt(_ new: DaemonSettings) async {
-        let isNew = settings.withLock { settings in
-            var new = new
-            new.port = settings.port
-            new.servesLoopback = settings.servesLoopback
-            defer { settings = new }
-            return settings != new
+        let isNew = state.withLock { state in
+            var current = state.current
+            current.follow(from: state.given, to: new)
+            state.given = new
+            defer { state.current = current }
+            return state.current != current
         }
         if isNew { await tell() }
     }
@@ -41,7 +47,7 @@ final class SettingsKeeper: Sendable {
         var new = current
         try new.apply(change)
         try file.merge(change)
-        settings.withLock { $0 = new }
+        state.withLock { $0.current = new }
         await tell()
         return new.body
     }
