@@ -288,6 +288,46 @@ struct DaemonTests {
         }
     }
 
+    @Test(
+        "a file that is no JSON object is said in words, at the start and to who changes settings",
+        arguments: ["[]", "{", ""])
+    func noObject(text: String) async throws {
+        await #expect {
+            try await DaemonRig.run(settings: text) { _ in Issue.record("it listens") }
+        } throws: { error in
+            let error = error as? DownloadError
+            return error?.code == .invalidRequest && error?.description.hasSuffix("ferry.json is no JSON object") == true
+        }
+        try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
+            try text.write(toFile: rig.place.settings, atomically: true, encoding: .utf8)
+            var change = SettingsChange()
+            change.rateLimit = .set(9)
+            let reply = try await rig.ask(.changeSettings, body: change)
+            #expect(reply.status >= 400)
+            #expect(reply.text.contains("is no JSON object"), "\(reply.text)")
+            #expect(!reply.text.contains("NSCocoaErrorDomain"))
+            #expect(try String(contentsOfFile: rig.place.settings, encoding: .utf8) == text)
+        }
+    }
+
+    @Test("the log says of a changed file that it is no JSON object, and which members are not known")
+    func saidInLog() async throws {
+        try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
+            try #"{"maxConcurrentDownloads": 7"#.write(toFile: rig.place.settings, atomically: true, encoding: .utf8)
+            await rig.log.wait(for: "ferry.json is no JSON object")
+            #expect(try await rig.ask(.settings).shape(SettingsBody.self).maxConcurrentDownloads == 2)
+            try #"{"nonsense": 3, "rateLimit": 9, "more": {}}"#.write(
+                toFile: rig.place.settings, atomically: true, encoding: .utf8)
+            await rig.log.wait(for: "members that are not known")
+            #expect(rig.log.text.contains("more, nonsense"))
+        }
+        try await DaemonRig.run(settings: #"{"nonsense": 3}"#) { rig in
+            #expect(rig.log.text.contains("members that are not known"))
+        }
+        let all = SettingsVerdict.members.sorted().map { "\"\($0)\": null" }.joined(separator: ", ")
+        #expect(SettingsVerdict.of(Data("{\(all)}".utf8)) == .usable)
+    }
+
     @Test("a whole number of seconds, a program alone and an empty variable are what they look like")
     func plainSettings() async throws {
         let file = #"{"retriesFailedAfter": 30, "onComplete": "/bin/true", "rateLimit": 9}"#

@@ -10,7 +10,7 @@ struct SettingsFile: Sendable {
     func merge(_ change: SettingsChange) throws(DownloadError) {
         do {
             let bytes = (try? Data(contentsOf: URL(fileURLWithPath: path))) ?? Data("{}".utf8)
-            guard var object = try JSONSerialization.jsonObject(with: bytes) as? [String: Any],
+            guard var object = (try? JSONSerialization.jsonObject(with: bytes)) as? [String: Any],
                 let members = try JSONSerialization.jsonObject(with: APICoding.encode(change)) as? [String: Any]
             else { throw DownloadError(.disk, ErrorPhrase(.noJSONObject, path), suggestion: ErrorPhrase(.writeObject)) }
             for (name, value) in members { object[name] = value is NSNull ? nil : value }
@@ -22,7 +22,7 @@ struct SettingsFile: Sendable {
         } catch let error as DownloadError {
             throw error
         } catch {
-            throw DownloadError(.disk, ErrorPhrase(.unwrittenSettings, path), underlying: "\(error)")
+            throw DownloadError(.disk, ErrorPhrase(.unwrittenSettings, path), underlying: error.localizedDescription)
         }
     }
 }

@@ -13,6 +13,10 @@ import SystemPackage
 package struct SettingsSource: Service {
     private let reader: ConfigReader
     private let file: ReloadingFileProvider<JSONSnapshot>
+    private let path: String
+    /// What was in the file at the start; `nil` without one.
+    private let text: Data?
+    private let pollInterval: Duration
     private let base: DaemonSettings
     private let changed: @Sendable (DaemonSettings) async -> Void
     private let logger: Logger
@@ -27,13 +31,17 @@ package struct SettingsSource: Service {
         pollInterval: Duration = .seconds(2), logger: Logger,
         changed: @escaping @Sendable (DaemonSettings) async -> Void
     ) async throws(DownloadError) {
+        text = FileManager.default.contents(atPath: path)
+        let verdict = text.map { SettingsVerdict.of($0) } ?? .usable
+        if verdict == .noObject { throw Self.noObject(path) }
         do {
             file = try await ReloadingFileProvider<JSONSnapshot>(
                 filePath: FilePath(path), allowMissing: true, pollInterval: pollInterval, logger: logger)
         } catch {
+            // Of a text that was read, the reader says in words what it cannot use.
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.unreadableSettings, path), suggestion: ErrorPhrase(.writeObject),
-                underlying: "\(error)", recovery: .needsUser)
+                underlying: text == nil ? nil : "\(error)", recovery: .needsUser)
         }
         let given = Dictionary(
             flags.map { ("FERRY_" + Self.environmentName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -44,8 +52,17 @@ package struct SettingsSource: Service {
             file,
         ])
         base = defaults
+        self.path = path
+        self.pollInterval = pollInterval
         self.changed = changed
         self.logger = logger
+        warn(verdict)
+    }
+
+    private static func noObject(_ path: String) -> DownloadError {
+        DownloadError(
+            .invalidRequest, ErrorPhrase(.noJSONObject, path), suggestion: ErrorPhrase(.writeObject),
+            recovery: .needsUser)
     }
 
     /// `maxConcurrentDownloads` as `MAX_CONCURRENT_DOWNLOADS`.
@@ -67,8 +84,38 @@ package struct SettingsSource: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await file.run() }
                 group.addTask { try await follow() }
+                group.addTask { await inspect() }
                 try await group.waitForAll()
             }
+        }
+    }
+
+    /// Looks at the text of the file whenever it has changed: what cannot be read at all, the reader passes over.
+    private func inspect() async {
+        var last = text
+        var said = text.map { SettingsVerdict.of($0) }
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: pollInterval) } catch { return }
+            let text = FileManager.default.contents(atPath: path)
+            guard text != last else { continue }
+            last = text
+            let verdict = text.map { SettingsVerdict.of($0) }
+            // What the API writes leaves the other members as they were.
+            if let verdict, verdict != said { warn(verdict) }
+            said = verdict
+        }
+    }
+
+    private func warn(_ verdict: SettingsVerdict) {
+        switch verdict {
+        case .usable: break
+        case .noObject:
+            logger.warning(
+                "the settings were left as they are", metadata: ["error": "\(Self.noObject(path).message)"])
+        case .unknown(let names):
+            logger.warning(
+                "the settings have members that are not known",
+                metadata: ["file": "\(path)", "members": "\(names.joined(separator: ", "))"])
         }
     }
 
