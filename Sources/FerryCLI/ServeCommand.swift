@@ -44,10 +44,13 @@ struct ServeCommand: ParsableCommand {
     var maxConcurrent: Int?
 
     @Option(
+        parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A program to run after each completed download; FERRY_PATH, FERRY_ID, FERRY_SESSION are set.",
-            valueName: "program"))
-    var onComplete: String?
+            """
+            A program to run after each completed download, and when given again its arguments; FERRY_PATH, FERRY_ID, \
+            FERRY_SESSION are set.
+            """, valueName: "program"))
+    var onComplete: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -70,7 +73,9 @@ struct ServeCommand: ParsableCommand {
         if !loopback { options.flags["loopback"] = "false" }
         options.flags["directory"] = directory.map(OwnProgram.absolute)
         options.flags["maxConcurrentDownloads"] = maxConcurrent.map(String.init)
-        options.flags["onComplete"] = onComplete.map(OwnProgram.absolute)
+        // A name without a directory is looked for in PATH.
+        let program = onComplete.prefix(1).map { $0.contains("/") ? OwnProgram.absolute($0) : $0 }
+        options.setFlag("onComplete", to: program + onComplete.dropFirst())
         let place = DaemonPlace.current(
             state: stateDir.map(OwnProgram.absolute), socket: socket.map(OwnProgram.absolute),
             settings: config.map(OwnProgram.absolute))

@@ -118,6 +118,20 @@ private struct ServeProcess: Sendable {
         #expect(place.names == [])
     }
 
+    @Test("a program that cannot be run after a download is refused at the start, whatever its words look like")
+    func unusableProgram() async throws {
+        let place = try Workplace()
+        let outcome = try await FerryProcess.run(
+            ["serve", "--port", "0", "--on-complete", "true done", "--on-complete", "-c"], in: place,
+            environment: ["FERRY_STATE_DIR": place.path("state"), "FERRY_SOCKET": place.path("run/s")])
+        #expect(outcome.code == 2, "\(outcome.error)")
+        #expect(outcome.error.contains("onComplete: true done is no program that can be run"), "\(outcome.error)")
+        let serve = try await ServeProcess.start(["--on-complete", "true", "--on-complete", "-c"], in: place)
+        #expect(serve.listening != nil)
+        serve.process.signal(SIGTERM)
+        #expect(try await serve.process.outcome().code == 0)
+    }
+
     @Test("killed with kill -9 in the middle, the next one goes on by itself with what was safe")
     func killed() async throws {
         let place = try Workplace()

@@ -296,7 +296,8 @@ struct DaemonTests {
             try await DaemonRig.run(settings: text) { _ in Issue.record("it listens") }
         } throws: { error in
             let error = error as? DownloadError
-            return error?.code == .invalidRequest && error?.description.hasSuffix("ferry.json is no JSON object") == true
+            return error?.code == .invalidRequest
+                && error?.description.hasSuffix("ferry.json is no JSON object") == true
         }
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
             try text.write(toFile: rig.place.settings, atomically: true, encoding: .utf8)

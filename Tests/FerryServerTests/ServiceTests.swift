@@ -165,6 +165,43 @@ struct ServiceTests {
         }
     }
 
+    @Test("what runs after a download is looked for in PATH, and refused when it cannot be run, also while it runs")
+    func completionPrograms() async throws {
+        let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: root + "/tool/folder", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let text = root + "/tool/text"
+        for path in [text, root + "/tool/app"] {
+            try "#!/bin/sh\n".write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: text)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: root + "/tool/app")
+        let search = ["PATH": root + ":" + root + "/tool"]
+        for words in [["app x"], ["nothing"], ["text"], [text], ["folder"], [root], ["tool"], ["./app"]] {
+            await #expect {
+                try await DaemonRig.run {
+                    $0.environment = search
+                    $0.setFlag("onComplete", to: words)
+                } _: { _ in
+                    Issue.record("it listens")
+                }
+            } throws: { error in
+                let error = error as? DownloadError
+                return error?.code == .invalidRequest && error?.message.contains(words[0]) == true
+            }
+        }
+        try await DaemonRig.run(settings: #"{"onComplete": ["app", "a b", "-c"]}"#) {
+            $0.environment = search
+        } _: { rig in
+            #expect(rig.daemon.settings.current.onComplete == [root + "/tool/app", "a b", "-c"])
+            try #"{"onComplete": "nothing", "rateLimit": 9}"#.write(
+                toFile: rig.place.settings, atomically: true, encoding: .utf8)
+            await rig.log.wait(for: "nothing is no program that can be run")
+            #expect(rig.daemon.settings.current.onComplete == [root + "/tool/app", "a b", "-c"])
+            #expect(rig.daemon.settings.current.rateLimit == nil)
+        }
+    }
+
     @Test("a launch command must be an absolute path, and only the socket may give one")
     func launchCommands() async throws {
         try await DaemonRig.run { rig async throws in

@@ -43,6 +43,11 @@ package final class Daemon: Sendable {
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
         package init() {}
+
+        /// The flag of a setting that is a list; no words give none.
+        package mutating func setFlag(_ name: String, to words: [String]) {
+            flags[name] = words.isEmpty ? nil : words.joined(separator: String(SettingsSource.separator))
+        }
     }
 
     /// Takes the lock and reads token, sessions and settings; nothing listens yet.

@@ -17,6 +17,10 @@ package struct SettingsSource: Service {
     /// What was in the file at the start; `nil` without one.
     private let text: Data?
     private let pollInterval: Duration
+    /// Where programs are.
+    private let searchPath: String
+    /// Stands between the words of a flag.
+    static let separator: Character = "\u{1F}"
     private let base: DaemonSettings
     private let changed: @Sendable (DaemonSettings) async -> Void
     private let logger: Logger
@@ -46,14 +50,15 @@ package struct SettingsSource: Service {
         let given = Dictionary(
             flags.map { ("FERRY_" + Self.environmentName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
         reader = ConfigReader(providers: [
-            EnvironmentVariablesProvider(environmentVariables: given, arraySeparator: "\u{1F}").prefixKeys(
-                with: "ferry"),
+            EnvironmentVariablesProvider(environmentVariables: given, arraySeparator: Self.separator)
+                .prefixKeys(with: "ferry"),
             EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "ferry"),
             file,
         ])
         base = defaults
         self.path = path
         self.pollInterval = pollInterval
+        searchPath = environment["PATH"] ?? "/usr/bin:/bin"
         self.changed = changed
         self.logger = logger
         warn(verdict)
@@ -75,7 +80,7 @@ package struct SettingsSource: Service {
 
     /// The settings that count now. Throws `invalidRequest` with the name of the one that cannot be meant.
     package func settings() throws(DownloadError) -> DaemonSettings {
-        try Self.settings(base, reader.snapshot())
+        try settings(in: reader.snapshot())
     }
 
     /// Follows the file until the daemon stops.
@@ -124,7 +129,7 @@ package struct SettingsSource: Service {
             var last = try? settings()
             for await snapshot in snapshots {
                 do throws(DownloadError) {
-                    let new = try Self.settings(base, snapshot)
+                    let new = try settings(in: snapshot)
                     guard new != last else { continue }
                     last = new
                     await changed(new)
@@ -136,9 +141,7 @@ package struct SettingsSource: Service {
         }
     }
 
-    private static func settings(
-        _ base: DaemonSettings, _ reader: ConfigSnapshotReader
-    ) throws(DownloadError) -> DaemonSettings {
+    private func settings(in reader: ConfigSnapshotReader) throws(DownloadError) -> DaemonSettings {
         let reading = SettingsReading(reader: reader)
         var settings = base
         do {
@@ -146,7 +149,9 @@ package struct SettingsSource: Service {
                 settings.port = try DaemonSettings.checked(port, 0...65_535, "port")
             }
             if let flag = try reading.bool("loopback") { settings.servesLoopback = flag }
-            if let command = try reading.texts("onComplete") { settings.onComplete = command }
+            if let command = try reading.texts("onComplete") {
+                settings.onComplete = try CompletionCommand.resolve(command, searchPath: searchPath)
+            }
             if let directories = try reading.texts("allowedDirectories") {
                 settings.allowedDirectories = directories.filter { $0.hasPrefix("/") }
             }
