@@ -70,7 +70,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("a port that is taken is said, and the daemon leaves")
+    @Test("a port that is taken is said, and the daemon leaves before it has opened its list")
     func takenPort() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
@@ -85,6 +85,8 @@ struct DaemonTests {
                 #expect(error?.code == .conflict)
                 #expect(error?.message.contains("\(origin.port)") == true)
             }
+            // Nothing can have begun.
+            #expect(!FileManager.default.fileExists(atPath: DaemonRig.place(in: directory).catalogue))
         }
     }
 

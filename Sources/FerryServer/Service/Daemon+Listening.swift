@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 
 #if canImport(Darwin)
@@ -17,6 +18,36 @@ import ServiceLifecycle
 extension Daemon {
     /// A connection that asks nothing is closed after this.
     static let idleTimeout: TimeAmount = .seconds(75)
+
+    /// Throws what keeps it from its port, `conflict` when another program has it: before a download begins.
+    func checkPort() async throws {
+        let settings = settings.current
+        guard settings.servesLoopback, settings.port != 0 else { return }
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: "127.0.0.1", port: settings.port).get()
+            try await channel.close()
+        } catch {
+            throw Self.failure(error, port: settings.port)
+        }
+    }
+
+    /// Why a port cannot be listened on, in words.
+    fileprivate static func failure(_ error: any Error, port: Int) -> any Error {
+        guard let error = error as? IOError else { return error }
+        switch error.errnoCode {
+        case EADDRINUSE:
+            return DownloadError(
+                .conflict, ErrorPhrase(.takenPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
+                recovery: .needsUser)
+        case EACCES:
+            return DownloadError(
+                .invalidRequest, ErrorPhrase(.closedPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
+                recovery: .needsUser)
+        default: return error
+        }
+    }
 
     /// One service for each socket. Called under the lock: a socket that is there is of a daemon that is gone.
     func listeners() throws(DownloadError) -> [any Service] {
@@ -106,22 +137,7 @@ private struct FirstListener: Service {
         do { try await daemon.loopback(port).run() } catch {
             // The other one waits for this one's port.
             daemon.addresses.close()
-            throw failure(error)
-        }
-    }
-
-    private func failure(_ error: any Error) -> any Error {
-        guard let error = error as? IOError else { return error }
-        switch error.errnoCode {
-        case EADDRINUSE:
-            return DownloadError(
-                .conflict, ErrorPhrase(.takenPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
-                recovery: .needsUser)
-        case EACCES:
-            return DownloadError(
-                .invalidRequest, ErrorPhrase(.closedPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
-                recovery: .needsUser)
-        default: return error
+            throw Daemon.failure(error, port: port)
         }
     }
 }

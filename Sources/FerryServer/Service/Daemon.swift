@@ -99,6 +99,7 @@ package final class Daemon: Sendable {
             lock.withLock { $0 = nil }
         }
         do {
+            try await checkPort()
             settings.applySessions()
             try await manager.activate()
             let feeds = try await broadcaster.feeds()
