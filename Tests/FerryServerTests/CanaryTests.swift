@@ -52,8 +52,6 @@ struct CanaryTests {
             }
             let log = rig.log.text
             for secret in [password, header, userInfo, query, rig.daemon.token] { #expect(!log.contains(secret)) }
-            let commandLine = try String(contentsOfFile: "/proc/self/cmdline", encoding: .utf8)
-            for secret in [password, header, userInfo] { #expect(!commandLine.contains(secret)) }
             var looked = 0
             for case let file as String in FileManager.default.enumerator(atPath: rig.directory)! {
                 let path = rig.directory + "/" + file
@@ -69,6 +67,44 @@ struct CanaryTests {
             let id = try await rig.ask(.list).shape(DownloadPage.self).items[0].id
             _ = try await rig.ask(.cancel, id: id.rawValue)
             #expect(try FileManager.default.contentsOfDirectory(atPath: secrets) == [])
+        }
+    }
+
+    @Test("a query is in no log, event, history or error")
+    func query() async throws {
+        let query = "cAnArYquery"
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/gone", Resource(size: 1000, seed: 6))
+            rig.origin.always("/gone", .status(451))
+            var texts: [String] = []
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                let listed = try await rig.add(rig.new("/gone?key=\(query)"))
+                let end: StreamEvent = try await events.next { event in
+                    // A state shows the URL that the download has.
+                    if case .state = event { return nil }
+                    if case .happened(let body) = event, body.event.id == listed.id, case .failed = body.event.kind {
+                        return event
+                    }
+                    if let data = try? event.data() { texts.append(String(decoding: data, as: UTF8.self)) }
+                    return nil
+                }
+                texts.append(String(decoding: try end.data(), as: UTF8.self))
+                texts.append(try await rig.ask(.history, id: listed.id.rawValue).text)
+            }
+            #expect(texts.count >= 2 && texts.suffix(2).allSatisfy { $0.contains("failed") }, "\(texts)")
+            var bad = rig.new("/gone?key=\(query)")
+            bad.checksum = "nonsense"
+            var refused = [bad]
+            for url in ["ftp://h/a?key=\(query)", "http://[::1/?key=\(query)", "/a?key=\(query)"] {
+                refused.append(NewDownload(urls: [url]))
+            }
+            for new in refused {
+                let reply = try await rig.ask(.add, body: new)
+                #expect(reply.status == 400, "\(reply.text)")
+                texts.append(reply.text)
+            }
+            for text in texts + [rig.log.text] { #expect(!text.contains(query), "\(text)") }
         }
     }
 }
