@@ -130,7 +130,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("progress comes batched, without id, and stops when nothing moves")
+    @Test("progress comes of all that move, without an id")
     func progress() async throws {
         try await DaemonRig.run { rig in
             for name in ["/a.bin", "/b.bin"] {
