@@ -158,6 +158,22 @@ import Testing
         }
     }
 
+    @Test("watch ends with what the daemon refuses, as list does")
+    func refusedWatch() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let listed = try await home.ferry("list", "--session", "bad/name")
+            #expect(listed.code == 2)
+            let watched = try await home.ferry("watch", "--session", "bad/name")
+            #expect(watched.code == 2)
+            #expect(watched.error == listed.error)
+            let failure = try await home.ferry("watch", "--session", "bad/name", "--json")
+            #expect(failure.code == 2)
+            let error = try #require(try FerryCLITests.objects(failure.text).first?["error"] as? [String: Any])
+            #expect(error["code"] as? String == "invalidRequest")
+        }
+    }
+
     @Test("what is wrong with a command is said in one line, with the code 2")
     func usage() async throws {
         try await RemoteHome.run { home in

@@ -15,6 +15,8 @@ package final class WatchRun: Sendable {
         var awaited: Set<DownloadID>?
         var codes: Set<ExitCode> = []
         var code: ExitCode?
+        /// What the daemon refuses: asking again would bring the same.
+        var refusal: DownloadError?
         var isChanged = true
     }
 
@@ -41,7 +43,7 @@ package final class WatchRun: Sendable {
         (end, endNow) = AsyncStream.makeStream()
     }
 
-    /// Watches these, to their end; with none named all, for ever.
+    /// Watches these, to their end; with none named all, for ever. Throws what the daemon refuses.
     func run(_ words: [String], signals: AsyncStream<Int32>) async throws -> ExitCode {
         defer { terminal?.giveBack() }
         if !words.isEmpty {
@@ -59,7 +61,9 @@ package final class WatchRun: Sendable {
             group.cancelAll()
         }
         console.draw([])
-        return state.withLock { $0.code ?? ExitCode.combine($0.codes) }
+        let (code, refusal) = state.withLock { ($0.code ?? ExitCode.combine($0.codes), $0.refusal) }
+        if let refusal { throw refusal }
+        return code
     }
 
     private func downloads() async throws(DownloadError) -> [ListedDownload] {
@@ -68,6 +72,11 @@ package final class WatchRun: Sendable {
 
     private func finish(_ code: ExitCode? = nil) {
         state.withLock { $0.code = $0.code ?? code }
+        endNow.finish()
+    }
+
+    private func refuse(_ error: DownloadError) {
+        state.withLock { $0.refusal = error }
         endNow.finish()
     }
 
@@ -85,7 +94,9 @@ package final class WatchRun: Sendable {
                     if let event = try? StreamEvent(sent) { await take(event, sent) }
                     if let id = sent.id { last = id }
                 }
-            } catch {}
+            } catch {
+                if error.isLasting { return refuse(error.error(socket: link.client.socket)) }
+            }
             if Task.isCancelled { return }
             state.withLock { state in
                 state.board.isLost = true

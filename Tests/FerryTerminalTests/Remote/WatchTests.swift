@@ -129,6 +129,17 @@ import Testing
         #expect(shown()[3] == "the daemon does not answer; trying again")
     }
 
+    @Test("waits for a daemon that does not answer; what one refuses, or one of another version, ends it")
+    func lasting() {
+        let failures: [(DaemonFailure, Bool)] = [
+            (.refused(DownloadError(.invalidRequest, "no such session")), true), (.otherVersion("9.0, API 9"), true),
+            (.unreachable("connection refused"), false), (.unreadable("status 502"), false),
+            (.refused(DownloadError(.shutDown, "it is leaving")), false),
+            (.refused(DownloadError(.network, "later", recovery: .transient(retryAfter: nil))), false),
+        ]
+        for (failure, isLasting) in failures { #expect(failure.isLasting == isLasting, "\(failure)") }
+    }
+
     @Test(
         "reads keys from bytes, however they come",
         arguments: [
