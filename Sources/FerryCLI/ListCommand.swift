@@ -24,9 +24,7 @@ struct ListCommand: RemoteCommand {
     @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("The downloads of an app, or all.", valueName: "session|all"))
-    var session: String?
-
+    @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     var options: RemoteRun.ListOptions {
@@ -36,11 +34,10 @@ struct ListCommand: RemoteCommand {
         options.sort = sort
         options.isReversed = reverse
         options.limit = limit
-        options.session = session
         return options
     }
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.list(options) }
+        await Program.remote(Self.word, json: flags.json, session: whose.session) { try await $0.list(options) }
     }
 }

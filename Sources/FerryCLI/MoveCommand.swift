@@ -13,9 +13,12 @@ struct MoveCommand: RemoteCommand {
         help: ArgumentHelp("first, last, before DOWNLOAD, after DOWNLOAD, or a number from 1.", valueName: "place"))
     var place: [String]
 
+    @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.move(download, to: place) }
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            try await $0.move(download, to: place)
+        }
     }
 }

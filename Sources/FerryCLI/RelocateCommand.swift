@@ -12,9 +12,12 @@ struct RelocateCommand: RemoteCommand {
     @Argument(help: ArgumentHelp("The directory that they move to.", valueName: "dir"))
     var directory: String
 
+    @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.relocate(download, to: directory) }
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            try await $0.relocate(download, to: directory)
+        }
     }
 }

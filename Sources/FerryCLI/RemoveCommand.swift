@@ -12,9 +12,12 @@ struct RemoveCommand: RemoteCommand {
     @Flag(help: "Delete finished files too.")
     var deleteFile = false
 
+    @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.remove(downloads, deletingFile: deleteFile) }
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            try await $0.remove(downloads, deletingFile: deleteFile)
+        }
     }
 }

@@ -17,9 +17,10 @@ struct SetCommand: RemoteCommand {
     @Argument(help: ArgumentHelp("Downloads, and settings as NAME=VALUE.", valueName: "word"))
     var words: [String] = []
 
+    @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.set(words) }
+        await Program.remote(Self.word, json: flags.json, session: whose.session) { try await $0.set(words) }
     }
 }

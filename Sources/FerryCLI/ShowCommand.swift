@@ -9,9 +9,10 @@ struct ShowCommand: RemoteCommand {
     @Argument(help: ArgumentHelp("Identifiers, their beginnings, names, or all.", valueName: "download"))
     var downloads: [String]
 
+    @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.show(downloads) }
+        await Program.remote(Self.word, json: flags.json, session: whose.session) { try await $0.show(downloads) }
     }
 }

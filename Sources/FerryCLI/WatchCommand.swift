@@ -13,12 +13,10 @@ struct WatchCommand: RemoteCommand {
         help: ArgumentHelp("Identifiers, their beginnings, names; all when none is given.", valueName: "download"))
     var downloads: [String] = []
 
-    @Option(help: ArgumentHelp("The downloads of an app, or all.", valueName: "session|all"))
-    var session: String?
-
+    @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json) { try await $0.watch(downloads, session: session) }
+        await Program.remote(Self.word, json: flags.json, session: whose.session) { try await $0.watch(downloads) }
     }
 }

@@ -1,3 +1,5 @@
+import FerryAPI
+import FerryCore
 import FerryTesting
 import Foundation
 import Testing
@@ -155,6 +157,31 @@ import Testing
             #expect(events.contains { $0["event"] as? String == "state" })
             let lines = try await home.ferry("watch", "a", "bad")
             #expect(lines.code == 4)
+        }
+    }
+
+    @Test("downloads of an app are shown, changed and removed with --session; without it they are not meant")
+    func sessions() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            var new = NewDownload(urls: [home.server.url("/b")])
+            new.startsPaused = true
+            let client = DaemonClient(socket: home.root + "/run/s", session: "app")
+            let added = try await client.send(try DaemonCall(.add, json: new), as: ListedDownload.self)
+            let id = added.id.rawValue
+            let unknown = try await home.ferry("show", id)
+            #expect(unknown.code == 2)
+            #expect(unknown.error.contains("no download is called \(id)"))
+            for session in ["app", "all"] {
+                let shown = try #require(try await home.objects("show", id, "--session", session).first)
+                #expect(shown["session"] as? String == "app")
+            }
+            let title = try #require(try await home.run("list", "--session", "all").lines.first)
+            #expect(title.hasSuffix("SESSION  NAME"))
+            #expect(try await home.run("set", "b", "label=l", "--session", "app").text == "changed: b\n")
+            #expect(try await home.ferry("set", "limit=1M", "--session", "app").code == 2)
+            #expect(try await home.run("remove", "all", "--session", "app").text == "removed: b\n")
+            #expect(try await home.objects("list", "--session", "all").count == 1)
         }
     }
 

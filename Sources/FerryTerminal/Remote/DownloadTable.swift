@@ -3,13 +3,18 @@ import FerryCore
 
 /// Downloads as a table: values in, lines out.
 ///
-/// Where a line has no room for everything, the columns go in the order time left, speed, size; the name is cut in its
-/// middle. Without a width nothing is cut.
+/// Where a line has no room for everything, the columns go in the order time left, speed, size, session; the name is cut
+/// in its middle. Without a width nothing is cut.
 package struct DownloadTable: Sendable {
     /// The columns of the terminal; `nil` where there is none.
     package var width: Int?
+    /// There is a column for the session of each.
+    package var showsSessions: Bool
 
-    package init(width: Int?) { self.width = width }
+    package init(width: Int?, showsSessions: Bool = false) {
+        self.width = width
+        self.showsSessions = showsSessions
+    }
 
     private struct Column {
         var title: String
@@ -24,7 +29,7 @@ package struct DownloadTable: Sendable {
     /// - Parameter identifiers: How much of each identifier tells it from the others.
     package func lines(_ downloads: [ListedDownload], identifiers: ShortIdentifiers) -> [String] {
         guard !downloads.isEmpty else { return [] }
-        var columns = Self.columns(identifiers)
+        var columns = Self.columns(identifiers, showsSessions: showsSessions)
         func widths() -> [Int] {
             columns.map { column in
                 max(column.title.count, downloads.map { DisplayWidth.columns(of: column.text($0)) }.max() ?? 0)
@@ -59,8 +64,8 @@ package struct DownloadTable: Sendable {
         return [line(columns.map(\.title))] + downloads.map { download in line(columns.map { $0.text(download) }) }
     }
 
-    private static func columns(_ identifiers: ShortIdentifiers) -> [Column] {
-        [
+    private static func columns(_ identifiers: ShortIdentifiers, showsSessions: Bool) -> [Column] {
+        var columns: [Column] = [
             Column(title: "ID") { PrintableText.escape(identifiers.short($0.id.rawValue)) },
             Column(title: "STATE") { state($0) },
             Column(title: "DONE", isRight: true) {
@@ -77,6 +82,11 @@ package struct DownloadTable: Sendable {
             },
             Column(title: "NAME") { PrintableText.escape($0.status.name) },
         ]
+        if showsSessions {
+            let session = Column(title: "SESSION", leaves: 3) { PrintableText.escape($0.session) }
+            columns.insert(session, at: columns.count - 1)
+        }
+        return columns
     }
 
     /// One word for the state, two where it waits.

@@ -10,8 +10,9 @@ extension Program {
     /// - Parameters:
     ///   - command: Its word, for what is said about wrong words.
     ///   - starts: Whether a daemon that does not run is started.
+    ///   - session: The session whose downloads are meant, or `all`; `nil` for that of the command line and the page.
     package static func remote(
-        _ command: String, json: Bool, starts: Bool = false,
+        _ command: String, json: Bool, starts: Bool = false, session: String? = nil,
         _ body: (RemoteRun) async throws -> ExitCode
     ) async -> ExitCode {
         let console = Console(StandardWriter())
@@ -19,7 +20,7 @@ extension Program {
         do {
             let link = try await RemoteLink.open(starts: starts)
             let width = isatty(1) == 1 ? TerminalSize.current(1).columns : nil
-            code = try await body(RemoteRun(link, console: console, json: json, width: width))
+            code = try await body(RemoteRun(link, session: session, console: console, json: json, width: width))
         } catch let error as UsageError {
             code = usage(error.message, command: command)
         } catch let error as DownloadError {

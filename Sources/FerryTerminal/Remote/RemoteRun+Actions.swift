@@ -37,7 +37,7 @@ extension RemoteRun {
                 let body = SelectionBody(ids: allowed.map(\.id.rawValue))
                 _ = try await link.ask(route, body: body, as: CountBody.self)
             }
-            let now = Dictionary(try await link.downloads().map { ($0.id, $0) }) { first, _ in first }
+            let now = Dictionary(try await downloads().map { ($0.id, $0) }) { first, _ in first }
             for one in chosen {
                 let isDone = allowed.contains { $0.id == one.id }
                 if isDone || !isAll { report(action, now[one.id] ?? one, isDone: isDone) }
@@ -82,7 +82,7 @@ extension RemoteRun {
     /// `ferry move`.
     package func move(_ word: String, to words: [String]) async throws -> ExitCode {
         let place = try MovePlanner.place(words)
-        let all = try await link.downloads()
+        let all = try await downloads()
         let one = try DownloadPicker.one(word, from: all)
         let body: MoveBody =
             switch place {
@@ -99,7 +99,7 @@ extension RemoteRun {
 
     /// `ferry relocate`.
     package func relocate(_ word: String, to directory: String) async throws -> ExitCode {
-        let one = try DownloadPicker.one(word, from: try await link.downloads())
+        let one = try DownloadPicker.one(word, from: try await downloads())
         let answer = try await link.ask(
             .relocate, id: one.id.rawValue, body: RelocateBody(directory: OwnProgram.absolute(directory)),
             as: ActionBody.self)

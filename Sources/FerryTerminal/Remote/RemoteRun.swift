@@ -10,9 +10,12 @@ package struct RemoteRun: Sendable {
     let json: Bool
     /// The columns of the terminal behind standard output; `nil` where there is none.
     let width: Int?
+    /// The session whose downloads are meant, or `all`; `nil` for that of the command line and the page.
+    let session: String?
 
-    package init(_ link: RemoteLink, console: Console, json: Bool, width: Int?) {
+    package init(_ link: RemoteLink, session: String? = nil, console: Console, json: Bool, width: Int?) {
         self.link = link
+        self.session = session
         self.console = console
         self.json = json
         self.width = width
@@ -32,8 +35,6 @@ package struct RemoteRun: Sendable {
         package var sort = "queue"
         package var isReversed = false
         package var limit: Int?
-        /// A session, or `all`; `nil` for that of the command line and the page.
-        package var session: String?
 
         package init() {}
 
@@ -54,7 +55,6 @@ package struct RemoteRun: Sendable {
             }
             query.append(("sort", sort))
             if isReversed { query.append(("order", "desc")) }
-            if let session { query.append(("session", session)) }
             if let limit, limit < 1 { throw UsageError("--limit needs a number of 1 or more") }
             return query
         }
@@ -62,12 +62,13 @@ package struct RemoteRun: Sendable {
 
     /// `ferry list`.
     package func list(_ options: ListOptions) async throws -> ExitCode {
-        let downloads = try await link.downloads(try options.query(), limit: options.limit ?? .max)
+        let downloads = try await link.downloads(try options.query() + sessionQuery, limit: options.limit ?? .max)
         if json {
             for download in downloads { say(download) }
         } else {
             let identifiers = ShortIdentifiers(downloads.map(\.id.rawValue))
-            for line in DownloadTable(width: width).lines(downloads, identifiers: identifiers) { say(line) }
+            let table = DownloadTable(width: width, showsSessions: session == FerryAPI.everySession)
+            for line in table.lines(downloads, identifiers: identifiers) { say(line) }
         }
         return .done
     }
@@ -90,14 +91,25 @@ package struct RemoteRun: Sendable {
 
     func pick(_ words: [String]) async throws -> [ListedDownload] {
         guard !words.isEmpty else { throw UsageError("which downloads? give identifiers, names, or all") }
-        return try DownloadPicker.pick(words, from: try await link.downloads())
+        return try DownloadPicker.pick(words, from: try await downloads())
     }
+
+    /// All downloads of the session.
+    func downloads() async throws(DownloadError) -> [ListedDownload] { try await link.downloads(sessionQuery) }
+
+    private var sessionQuery: [(name: String, value: String)] { session.map { [("session", $0)] } ?? [] }
 
     // MARK: Settings
 
     /// `ferry set`.
     package func set(_ words: [String]) async throws -> ExitCode {
-        switch try SetPlanner.plan(words) {
+        let plan = try SetPlanner.plan(words)
+        if session != nil {
+            guard case .downloads = plan else {
+                throw UsageError("--session goes with downloads: name some before the settings")
+            }
+        }
+        switch plan {
         case .show: show(try await link.ask(.settings, as: SettingsBody.self))
         case .daemon(let change): show(try await link.ask(.changeSettings, body: change, as: SettingsBody.self))
         case .downloads(let names, let change):

@@ -231,9 +231,7 @@ package final class WatchRun: Sendable {
 
 extension RemoteRun {
     /// `ferry watch`.
-    package func watch(
-        _ words: [String], session: String? = nil, showsProgress: Bool = true
-    ) async throws -> ExitCode {
+    package func watch(_ words: [String], showsProgress: Bool = true) async throws -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
         let options = OutputOptions(
             result: json ? .json : .paths(end: 0x0A), showsProgress: showsProgress)

@@ -41,6 +41,24 @@ import Testing
         #expect(lines(44)[0].hasPrefix("ID      STATE            DONE  NAME"))
     }
 
+    @Test("has a column for the session where those of all are shown, which goes last when there is no room")
+    func sessions() {
+        var other = ListedDownload.sample("0123456789abcdef", .paused, name: "a.iso")
+        other.session = "player"
+        func lines(_ width: Int?) -> [String] {
+            DownloadTable(width: width, showsSessions: true).lines(
+                [other, downloads[2]], identifiers: ShortIdentifiers(["0123456789abcdef", "1111111111111111"]))
+        }
+        #expect(
+            lines(nil) == [
+                "ID      STATE        DONE    SIZE  SPEED  LEFT  SESSION  NAME",
+                "012345  paused      50.0%  1.0 MB      -     -  player   a.iso",
+                "111111  completed  100.0%  1.0 MB      -     -  default  c\\x1b[31m.iso",
+            ])
+        #expect(lines(48)[0] == "ID      STATE        DONE  SESSION  NAME")
+        #expect(lines(40)[0] == "ID      STATE        DONE  NAME")
+    }
+
     @Test("of nothing is nothing")
     func empty() { #expect(DownloadTable(width: 80).lines([], identifiers: ShortIdentifiers([])) == []) }
 }
