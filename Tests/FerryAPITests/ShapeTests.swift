@@ -34,6 +34,9 @@ struct ShapeTests {
         #expect(back == error)
         #expect(back.message(in: .simplifiedChinese) == error.message(in: .simplifiedChinese))
         #expect(try again(Problem(error)).downloadError == error)
+        // What makes no sense has one code in the library, whoever found it.
+        #expect(Problem(.badRequest, "x is below 1.").downloadError == DownloadError(.invalidRequest, "x is below 1."))
+        #expect(Problem(.noSuchPath).downloadError.code.rawValue == "noSuchPath")
         let text = String(decoding: try APICoding.encode(ErrorBody(error)), as: UTF8.self)
         #expect(text.contains(error.message(in: .simplifiedChinese)))
     }

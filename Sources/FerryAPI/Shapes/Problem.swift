@@ -167,6 +167,10 @@ extension Problem: Codable {
 
     /// The failure that a client of the library throws for it.
     package var downloadError: DownloadError {
-        error?.error ?? DownloadError(DownloadError.Code(rawValue: code), detail ?? title)
+        if let error { return error.error }
+        // What was sent makes no sense to the daemon: that has one name in the library.
+        let code: DownloadError.Code =
+            self.code == Code.badRequest.rawValue ? .invalidRequest : DownloadError.Code(rawValue: self.code)
+        return DownloadError(code, detail ?? title)
     }
 }

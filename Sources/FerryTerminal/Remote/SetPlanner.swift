@@ -48,8 +48,8 @@ package enum SetPlanner {
         switch pair.name {
         case "metered": change.allowsMetered = .set(try flag(pair))
         case "constrained": change.allowsConstrained = .set(try flag(pair))
-        case "max-concurrent": change.maxConcurrentDownloads = .set(try count(pair))
-        case "connections-per-host": change.connectionsPerHost = .set(try count(pair))
+        case "max-concurrent": change.maxConcurrentDownloads = .set(try count(pair, atMost: mostAtOnce))
+        case "connections-per-host": change.connectionsPerHost = .set(try count(pair, atMost: mostAtOnce))
         case "limit": change.rateLimit = .set(try rate(pair))
         case "network":
             switch pair.value {
@@ -62,6 +62,9 @@ package enum SetPlanner {
                 change.retriesFailedAfter = .set(nil)
             } else {
                 let delay = try parsed(pair) { text throws(TextError) in try DurationText.parse(text) }
+                guard delay >= .seconds(1) else {
+                    throw UsageError("retry-failed=\(pair.value): write a time of 1s or more, or never")
+                }
                 change.retriesFailedAfter = .set(Seconds.of(delay))
             }
         case "dir":
@@ -72,6 +75,9 @@ package enum SetPlanner {
                 "there is no setting \(pair.name); there are \(daemonNames.joined(separator: ", "))")
         }
     }
+
+    /// The most downloads at a time, and connections to one server, that the daemon takes.
+    private static let mostAtOnce = 1000
 
     package static let daemonNames = [
         "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed", "dir",
@@ -132,9 +138,12 @@ package enum SetPlanner {
         }
     }
 
-    private static func count(_ pair: (name: String, value: String)) throws(UsageError) -> Int {
-        guard let number = Int(pair.value), number >= 1 else {
-            throw UsageError("\(pair.name)=\(pair.value): write a number of 1 or more")
+    private static func count(
+        _ pair: (name: String, value: String), atMost most: Int = .max
+    ) throws(UsageError) -> Int {
+        guard let number = Int(pair.value), number >= 1, number <= most else {
+            let range = most == .max ? "of 1 or more" : "from 1 to \(most)"
+            throw UsageError("\(pair.name)=\(pair.value): write a number \(range)")
         }
         return number
     }

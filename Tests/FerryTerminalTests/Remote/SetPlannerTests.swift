@@ -41,9 +41,19 @@ import Testing
         arguments: [
             ["speed=1"], ["metered=perhaps"], ["max-concurrent=0"], ["max-concurrent=many"], ["limit=fast"], ["dir="],
             ["network=5g"], ["retry-failed=soon"], ["a"], ["a", "limit=1", "b"], ["a", "max-concurrent=2"],
-            ["a", "priority=urgent"], ["a", "checksum=sha256:12"],
+            ["a", "priority=urgent"], ["a", "checksum=sha256:12"], ["retry-failed=0s"],
         ])
     func refused(words: [String]) { #expect(throws: UsageError.self) { try SetPlanner.plan(words) } }
+
+    @Test(
+        "that are out of range are refused in the words that were typed",
+        arguments: [
+            ("max-concurrent=1001", "max-concurrent=1001: write a number from 1 to 1000"),
+            ("connections-per-host=5000", "connections-per-host=5000: write a number from 1 to 1000"),
+        ])
+    func range(word: String, message: String) {
+        #expect(throws: UsageError(message)) { try SetPlanner.plan([word]) }
+    }
 
     @Test("say where to")
     func places() throws {
