@@ -54,8 +54,12 @@ struct FerryCommand: ParsableCommand {
                 return .done
             }
             let command = arguments.first { !$0.hasPrefix("-") } ?? ""
-            let isKnown = configuration.subcommands.contains { $0.configuration.commandName == command }
-            return Program.usage(message(for: error), command: isKnown ? command : "")
+            let known = configuration.subcommands.first { $0.configuration.commandName == command }
+            // Only those of remote control end with a failure in JSON; get has records of its own.
+            if known is any RemoteCommand.Type, arguments.contains("--json") {
+                return Program.usageInJSON(message(for: error), command: command)
+            }
+            return Program.usage(message(for: error), command: known == nil ? "" : command)
         }
     }
 }

@@ -274,6 +274,26 @@ import Testing
         if descriptor >= 0 { close(descriptor) }
     }
 
+    @Test(
+        "with --json a failure is an object on standard output, also for words that make no sense",
+        arguments: [
+            (["list", "--state", "bogus"], "invalidRequest"), (["pause", "nobody"], "notFound"),
+            (["list", "--nonsense"], "invalidRequest"), (["pause"], "invalidRequest"),
+        ])
+    func usageInJSON(words: [String], code: String) async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let outcome = try await FerryProcess.run(
+                words + ["--json"], in: home.place, environment: home.environment)
+            #expect(outcome.code == 2)
+            let lines = try FerryCLITests.objects(outcome.text)
+            #expect(lines.count == 1)
+            let error = try #require(lines.first?["error"] as? [String: Any])
+            #expect(error["code"] as? String == code)
+            #expect(outcome.error.hasPrefix("ferry: "))
+        }
+    }
+
     @Test("the doctor finds nothing wrong here, and a proxy that makes no sense")
     func doctor() async throws {
         try await RemoteHome.run { home in

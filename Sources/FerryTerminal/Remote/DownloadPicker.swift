@@ -31,7 +31,8 @@ package enum DownloadPicker {
             if found.count > 1 { throw ambiguous(word, found) }
             return found[0]
         }
-        throw UsageError("no download is called \(word), and no identifier begins so; ferry list shows them")
+        throw UsageError(
+            "no download is called \(word), and no identifier begins so; ferry list shows them", code: .notFound)
     }
 
     private static func ambiguous(_ word: String, _ found: [ListedDownload]) -> UsageError {

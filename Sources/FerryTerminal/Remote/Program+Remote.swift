@@ -22,17 +22,30 @@ extension Program {
             let width = isatty(1) == 1 ? TerminalSize.current(1).columns : nil
             code = try await body(RemoteRun(link, session: session, console: console, json: json, width: width))
         } catch let error as UsageError {
+            if json { console.result(failure(DownloadError(error.code, error.message, recovery: .needsUser))) }
             code = usage(error.message, command: command)
         } catch let error as DownloadError {
-            if json { console.result(JSONShape.line(Failure(error: ErrorBody(error))) + "\n") }
+            if json { console.result(failure(error)) }
             console.message("ferry: " + ErrorText.line(error, name: ""))
             code = ExitCode.of(error)
         } catch {
+            if json { console.result(failure(DownloadError(.internal, "\(error)"))) }
             console.message("ferry: " + PrintableText.escape("\(error)"))
             code = .internal
         }
         await console.drained()
         return code
+    }
+
+    /// As ``usage(_:command:)``, with the failure as a line of JSON on standard output: for words that cannot be read.
+    package static func usageInJSON(_ message: String, command: String) -> ExitCode {
+        let error = DownloadError(.invalidRequest, message, recovery: .needsUser)
+        _ = StandardStreams.write(Array(failure(error).utf8), to: 1)
+        return usage(message, command: command)
+    }
+
+    private static func failure(_ error: DownloadError) -> String {
+        JSONShape.line(Failure(error: ErrorBody(error))) + "\n"
     }
 
     private struct Failure: Encodable { var error: ErrorBody }

@@ -29,11 +29,17 @@ import Testing
                 "ab means 3 downloads: abc1 (one.iso), abc2 (two.iso), abc (three.iso); give more of the identifier"
             ),
             ("two.iso", "two.iso means 2 downloads: abc2 (two.iso), def1 (two.iso); give more of the identifier"),
-            ("nobody", "no download is called nobody, and no identifier begins so; ferry list shows them"),
             ("", "an empty text names no download"),
         ])
     func refused(word: String, message: String) {
         #expect(throws: UsageError(message)) { try DownloadPicker.pick([word], from: all) }
+    }
+
+    @Test("one that means none is not found: that is another failure than words that make no sense")
+    func notFound() {
+        let message = "no download is called nobody, and no identifier begins so; ferry list shows them"
+        #expect(throws: UsageError(message, code: .notFound)) { try DownloadPicker.pick(["nobody"], from: all) }
+        #expect(UsageError(message).code == .invalidRequest)
     }
 
     @Test("identifiers are shown as short as tells them apart")
