@@ -28,6 +28,8 @@ import Testing
                     ["ID", "STATE", "DONE", "SIZE", "SPEED", "LEFT", "NAME"],
                     [String(id.prefix(6)), "completed", "100.0%", "300.0", "KB", "-", "-", "a.bin"],
                 ])
+            #expect(try await home.run("list", "--limit", "1").lines.last?.hasPrefix(id + "  ") == true)
+            #expect(try await home.run("list", "--state", "completed").lines.last?.hasPrefix(id + "  ") == true)
             let shown = try await home.run("show", "a.bin").text
             for part in [
                 "state:       completed, proof: single", "Started: a.bin, 300.0 KB", home.server.url("/a.bin"),

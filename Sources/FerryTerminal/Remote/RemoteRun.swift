@@ -38,6 +38,9 @@ package struct RemoteRun: Sendable {
 
         package init() {}
 
+        /// There may be more than what is shown.
+        package var isPartial: Bool { states != nil || search != nil || limit != nil }
+
         /// The query. Throws for a word that the daemon would not know.
         func query() throws(UsageError) -> [(name: String, value: String)] {
             var query: [(name: String, value: String)] = []
@@ -66,7 +69,8 @@ package struct RemoteRun: Sendable {
         if json {
             for download in downloads { say(download) }
         } else {
-            let identifiers = ShortIdentifiers(downloads.map(\.id.rawValue))
+            // What is short enough among those that are shown may mean another one that is not.
+            let identifiers = options.isPartial ? .whole : ShortIdentifiers(downloads.map(\.id.rawValue))
             let table = DownloadTable(width: width, showsSessions: session == FerryAPI.everySession)
             for line in table.lines(downloads, identifiers: identifiers) { say(line) }
         }

@@ -16,5 +16,10 @@ package struct ShortIdentifiers: Sendable, Hashable {
         self.length = length
     }
 
+    private init(length: Int) { self.length = length }
+
+    /// Nothing is left out: for when not all that could be meant are known.
+    package static let whole = ShortIdentifiers(length: .max)
+
     package func short(_ identifier: String) -> String { String(identifier.prefix(length)) }
 }

@@ -48,5 +48,19 @@ import Testing
         #expect(ShortIdentifiers(["0123456789", "0123456799", "5"]).length == 9)
         #expect(ShortIdentifiers(["ab", "ab"]).short("ab") == "ab")
         #expect(ShortIdentifiers([]).short("ab") == "ab")
+        #expect(ShortIdentifiers.whole.short("0123456789abcdef") == "0123456789abcdef")
+    }
+
+    @Test("of a part of the list identifiers are shown whole: another one may begin so")
+    func partial() {
+        let changes: [(inout RemoteRun.ListOptions) -> Void] = [
+            { $0.states = "paused" }, { $0.search = "iso" }, { $0.limit = 2 },
+        ]
+        for change in changes {
+            var options = RemoteRun.ListOptions()
+            #expect(!options.isPartial)
+            change(&options)
+            #expect(options.isPartial)
+        }
     }
 }
