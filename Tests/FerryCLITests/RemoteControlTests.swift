@@ -36,8 +36,11 @@ import Testing
             ] {
                 #expect(shown.contains(part), "\(shown)")
             }
-            // The same again is the same download.
-            #expect(try await home.run("add", home.server.url("/a.bin")).text == added.text)
+            // The same again is the same download, and that is said.
+            let again = try await home.ferry("add", home.server.url("/a.bin"))
+            #expect(again.code == 0)
+            #expect(again.text == added.text)
+            #expect(again.error == "ferry: already listed: a.bin (completed); --again adds another\n")
             #expect(try await home.objects("list").count == 1)
         }
     }

@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 import FerryEngine
 import Foundation
 import Synchronization
@@ -160,7 +160,7 @@ extension Scheduler {
 extension DownloadID {
     /// 64 random bits in 13 characters, without those that look like others (i, l, o, u). A text of at most 15 bytes needs
     /// no memory of its own, and of these there is one for each download of a list.
-    static func make() -> DownloadID {
+    package static func make() -> DownloadID {
         var bits = UInt64.random(in: 0...UInt64.max)
         var text: [UInt8] = []
         for _ in 0..<13 {

@@ -72,6 +72,12 @@ package enum AddPlanner {
         return Plan(requests: requests, badLines: plan.badLines)
     }
 
+    /// The line for one whose URL was listed before.
+    package static func listedAlready(_ status: DownloadStatus) -> String {
+        PrintableText.escape(
+            "ferry: already listed: \(status.name) (\(DownloadTable.state(status.state))); --again adds another")
+    }
+
     private static func place(
         _ destination: DownloadRequest.Destination, _ directory: String, _ absolute: (String) -> String
     ) throws(UsageError) -> DownloadRequest.Destination {

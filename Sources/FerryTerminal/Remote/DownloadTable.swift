@@ -90,8 +90,10 @@ package struct DownloadTable: Sendable {
     }
 
     /// One word for the state, two where it waits.
-    static func state(_ download: ListedDownload) -> String {
-        let body = StateBody(download.status.state)
+    static func state(_ download: ListedDownload) -> String { state(download.status.state) }
+
+    static func state(_ state: DownloadState) -> String {
+        let body = StateBody(state)
         guard let reason = body.waitReason else { return body.state }
         let words = [
             "slot": "turn", "network": "network", "retry": "retry", "diskSpace": "disk space", "freshLink": "new link",

@@ -10,13 +10,16 @@ extension RemoteRun {
         let plan = try AddPlanner.plan(
             options, directory: settings.directory, world: world, now: Date(), calendar: .current)
         for line in plan.badLines { console.message("ferry: " + line) }
-        // A manager gives each its identifier: a call that is made again adds nothing twice.
+        // Each has its identifier from here: a call that is made again adds nothing twice, and one that is answered with
+        // another identifier was listed before.
+        var requests = plan.requests
+        for index in requests.indices where requests[index].id == nil { requests[index].id = DownloadID.make() }
         let manager = DownloadManager(.background(identifier: FerryAPI.defaultSession))
         let result: Result<[Download], DownloadError>
         do throws(DownloadError) {
             var added: [Download] = []
-            for start in stride(from: 0, to: plan.requests.count, by: FerryAPI.mostAdded) {
-                let some = plan.requests[start..<min(plan.requests.count, start + FerryAPI.mostAdded)]
+            for start in stride(from: 0, to: requests.count, by: FerryAPI.mostAdded) {
+                let some = requests[start..<min(requests.count, start + FerryAPI.mostAdded)]
                 added += try await manager.download(Array(some))
             }
             result = .success(added)
@@ -24,6 +27,9 @@ extension RemoteRun {
         let statuses = (try? result.get())?.map(\.status) ?? []
         await manager.shutdown()
         _ = try result.get()
+        for (request, status) in zip(requests, statuses) where request.id != status.id {
+            console.message(AddPlanner.listedAlready(status))
+        }
         try await show(statuses)
         return plan.badLines.isEmpty ? .done : .usage
     }

@@ -74,6 +74,16 @@ import Testing
         }
     }
 
+    @Test("of a download that is listed already name it, how it stands, and how another one is added")
+    func listed() {
+        var status = DownloadStatus(id: DownloadID(rawValue: "a"), state: .completed(.strong), name: "a\u{1B}.iso")
+        #expect(
+            AddPlanner.listedAlready(status)
+                == "ferry: already listed: a\\x1b.iso (completed); --again adds another")
+        status.state = .waiting(.credentials)
+        #expect(AddPlanner.listedAlready(status).contains("(waiting: login)"))
+    }
+
     @Test("that the daemon cannot carry out are refused")
     func refused() {
         let changes: [(inout AddOptions) -> Void] = [
