@@ -190,6 +190,37 @@ import Testing
         }
     }
 
+    @Test(
+        "one that waits for a login says what to type, and goes on with a user, a header, or a URL that has them",
+        arguments: ["user", "header", "url"])
+    func login(way: String) async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/a", Self.resource)
+            home.server.always("/a", .basicAuth("me", "sesame"))
+            let url = home.server.url("/a")
+            try await home.run("add", "--paused", url)
+            let watch = try FerryProcess(
+                ["watch", "a", "--json"], in: home.place, environment: home.environment,
+                error: .terminal(columns: 200, lines: 24), shell: "exec \"$@\" >&2")
+            await watch.waitForTerminal("\"reset\"")
+            try await home.run("resume", "a")
+            await watch.waitForTerminal("\"waitReason\":\"credentials\"")
+            let shown = try await home.run("show", "a").text
+            #expect(shown.contains("waiting: login; go on with: ferry set "))
+            let words =
+                switch way {
+                case "user": ["--user", "me:sesame"]
+                case "header": ["--header", "Authorization: Basic bWU6c2VzYW1l"]
+                default: ["url=" + url.replacing("http://", with: "http://me:sesame@")]
+                }
+            let outcome = try await FerryProcess.run(
+                ["set", "a"] + words, in: home.place, environment: home.environment)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(try await watch.outcome().code == 0)
+            #expect(Self.resource.source.compare(file: home.path("a"), size: Self.resource.size) == .equal)
+        }
+    }
+
     @Test("watch ends with what the daemon refuses, as list does")
     func refusedWatch() async throws {
         try await RemoteHome.run { home in

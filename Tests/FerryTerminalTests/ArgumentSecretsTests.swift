@@ -28,6 +28,7 @@ import Testing
             (["--proxy", "h:1"], ["--proxy", "h:1"]),
             (["--mirror", "https://u:p@h/"], ["--mirror", "https://***@h/"]),
             (["--checksum", "@https://u:p@h/S"], ["--checksum", "@https://***@h/S"]),
+            (["set", "a", "url=http://u:p@h/f"], ["set", "a", "url=http://***@h/f"]),
             (["--user"], ["--user"]),
             (["a@b", "-o", "c@d"], ["a@b", "-o", "c@d"]),
         ])

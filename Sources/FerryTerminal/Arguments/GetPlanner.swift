@@ -35,6 +35,17 @@ package struct GetPlanner: Sendable {
         return GetPlan(configuration: configuration, items: items, output: output, badLines: planner.badLines)
     }
 
+    /// What `--header` and `--user` say, for who gives them to a download that is there.
+    static func access(
+        headers: [String], user: String?, world: PlanningWorld
+    ) throws(UsageError) -> (headers: HTTPFields, credentials: Credentials?) {
+        var options = GetOptions()
+        options.headers = headers
+        options.user = user
+        let planner = GetPlanner(options, world)
+        return (try planner.headers(), try planner.credentials())
+    }
+
     // MARK: What the words are
 
     /// What was given beside the options.

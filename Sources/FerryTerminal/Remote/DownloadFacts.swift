@@ -55,8 +55,16 @@ package enum DownloadFacts {
         case .completed(let proof): "completed, proof: \(proof.rawValue)"
         case .waiting(.retry(let date)), .waiting(.notBefore(let date)):
             DownloadTable.state(download) + ", until " + RFC3339.text(date)
+        case .waiting(.credentials): DownloadTable.state(download) + "; go on with: " + login(download)
         default: DownloadTable.state(download)
         }
+    }
+
+    /// What to type for one that waits for a login.
+    private static func login(_ download: ListedDownload) -> String {
+        let isOwn = download.session == FerryAPI.defaultSession
+        let session = isOwn ? "" : " --session " + ShellWord.quote(download.session)
+        return "ferry set \(ShellWord.quote(download.id.rawValue)) --user USER" + session
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

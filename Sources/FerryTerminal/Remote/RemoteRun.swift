@@ -106,8 +106,10 @@ package struct RemoteRun: Sendable {
     // MARK: Settings
 
     /// `ferry set`.
-    package func set(_ words: [String]) async throws -> ExitCode {
-        let plan = try SetPlanner.plan(words)
+    package func set(
+        _ words: [String], headers: [String] = [], user: String? = nil
+    ) async throws -> ExitCode {
+        let plan = try SetPlanner.plan(words, headers: headers, user: user)
         if session != nil {
             guard case .downloads = plan else {
                 throw UsageError("--session goes with downloads: name some before the settings")

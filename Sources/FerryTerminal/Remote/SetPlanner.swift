@@ -1,7 +1,8 @@
 package import FerryAPI
 import FerryCore
+import HTTPTypes
 
-/// What the words of `ferry set` mean. Pure.
+/// What the words of `ferry set` mean: pure but for what it asks of its ``PlanningWorld``.
 package enum SetPlanner {
     /// What is to be changed.
     package enum Plan: Sendable, Hashable {
@@ -14,10 +15,15 @@ package enum SetPlanner {
 
     /// The plan: words with `=` are settings, those before them name downloads. Throws for the first that is wrong.
     ///
-    /// - Parameter absolute: Makes a path absolute.
+    /// - Parameters:
+    ///   - headers: `K: V` or `@FILE`, to send instead of those of before.
+    ///   - user: `USER` or `USER:PASSWORD`.
+    ///   - absolute: Makes a path absolute.
     package static func plan(
-        _ words: [String], absolute: (String) -> String = OwnProgram.absolute
+        _ words: [String], headers: [String] = [], user: String? = nil, world: PlanningWorld = .system,
+        absolute: (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
+        let givesAccess = !headers.isEmpty || user != nil
         let names = Array(words.prefix { !$0.contains("=") })
         var pairs: [(name: String, value: String)] = []
         for word in words.dropFirst(names.count) {
@@ -26,7 +32,10 @@ package enum SetPlanner {
             }
             pairs.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
         }
-        guard !pairs.isEmpty else {
+        if givesAccess, names.isEmpty {
+            throw UsageError("--header and --user are for downloads: name some before the settings")
+        }
+        guard !pairs.isEmpty || givesAccess else {
             guard names.isEmpty else { throw UsageError("nothing to set: write NAME=VALUE after the download") }
             return .show
         }
@@ -37,6 +46,9 @@ package enum SetPlanner {
         }
         var change = ChangeBody()
         for pair in pairs { try apply(pair, to: &change) }
+        let access = try GetPlanner.access(headers: headers, user: user, world: world)
+        if !headers.isEmpty { change.headers = HeaderList(access.headers) }
+        if let credentials = access.credentials { set(credentials, in: &change) }
         return .downloads(names, change)
     }
 
@@ -95,7 +107,7 @@ package enum SetPlanner {
         case "metered": change.allowsMetered = .set(pair.value == "auto" ? nil : try flag(pair))
         case "constrained": change.allowsConstrained = .set(pair.value == "auto" ? nil : try flag(pair))
         case "label": change.label = .set(pair.value.isEmpty ? nil : pair.value)
-        case "url": change.url = pair.value
+        case "url": try setURL(pair.value, in: &change)
         case "checksum":
             if pair.value == "none" {
                 change.checksum = .set(nil)
@@ -107,6 +119,21 @@ package enum SetPlanner {
             throw UsageError(
                 "a download has no setting \(pair.name); there are \(downloadNames.joined(separator: ", "))")
         }
+    }
+
+    /// Who asks, inside of a URL, counts as `--user` does: a download that waits for a login goes on.
+    private static func setURL(_ text: String, in change: inout ChangeBody) throws(UsageError) {
+        let url: DownloadURL
+        do throws(DownloadURL.ParseError) { url = try DownloadURL(text) } catch {
+            throw UsageError("url=: \(error.message)")
+        }
+        change.url = url.text
+        if let credentials = url.credentials { set(credentials, in: &change) }
+    }
+
+    private static func set(_ credentials: Credentials, in change: inout ChangeBody) {
+        change.user = credentials.user
+        change.password = credentials.password
     }
 
     package static let downloadNames = [

@@ -41,6 +41,15 @@ import Testing
         #expect(lines(44)[0].hasPrefix("ID      STATE            DONE  NAME"))
     }
 
+    @Test("all about one that waits for a login names the command that gives it")
+    func login() {
+        var waiting = ListedDownload.sample("0123456789abcdef", .waiting(.credentials))
+        let command = "state:       waiting: login; go on with: ferry set 0123456789abcdef --user USER"
+        #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command))
+        waiting.session = "player"
+        #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
+    }
+
     @Test("has a column for the session where those of all are shown, which goes last when there is no room")
     func sessions() {
         var other = ListedDownload.sample("0123456789abcdef", .paused, name: "a.iso")

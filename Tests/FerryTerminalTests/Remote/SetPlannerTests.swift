@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryTerminal
+import HTTPTypes
 import Testing
 
 @Suite("The words of set and move") struct SetPlannerTests {
@@ -53,6 +54,34 @@ import Testing
         ])
     func range(word: String, message: String) {
         #expect(throws: UsageError(message)) { try SetPlanner.plan([word]) }
+    }
+
+    @Test("give a download what its server asks for: headers, a user, or both inside of its URL")
+    func access() throws {
+        func change(
+            _ words: [String], headers: [String] = [], user: String? = nil, password: String? = nil
+        ) throws -> ChangeBody? {
+            let world = PlanningWorld.test(files: ["fields": "X-One: 1\nX-Two: 2\n"], password: password)
+            let plan = try SetPlanner.plan(["a"] + words, headers: headers, user: user, world: world)
+            guard case .downloads(let names, let body) = plan, names == ["a"] else { return nil }
+            return body
+        }
+        let named = try #require(try change([], user: "me:se:same"))
+        #expect(named.user == "me")
+        #expect(named.password == "se:same")
+        #expect(named.headers == nil)
+        #expect(try change([], user: "me", password: "typed")?.password == "typed")
+        let headers = try #require(try change(["limit=1K"], headers: ["@fields", "X-Three: 3"]))
+        #expect(headers.headers?.fields.map(\.name.rawName) == ["X-One", "X-Two", "X-Three"])
+        #expect(headers.rateLimit == .set(1000))
+        #expect(headers.user == nil)
+        let url = try #require(try change(["url=http://me:sesame@h/f?q"]))
+        #expect(url.url == "http://h/f?q")
+        #expect(url.user == "me")
+        #expect(url.password == "sesame")
+        #expect(throws: UsageError.self) { try SetPlanner.plan(["limit=1K"], user: "me:pw") }
+        #expect(throws: UsageError.self) { try change([], headers: ["no colon"]) }
+        #expect(throws: UsageError.self) { try change(["url=nonsense"]) }
     }
 
     @Test("say where to")
