@@ -339,11 +339,39 @@ import Testing
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String }
-                    == ["open files", "downloads", "state", "daemon", "proxy", "certificates"])
+                    == ["open files", "downloads", "state", "socket", "daemon", "proxy", "certificates"])
             let broken = try await home.ferry("doctor", environment: ["https_proxy": "nonsense://x"])
             #expect(broken.code == 1)
             #expect(broken.lines.contains { $0.hasPrefix("problem  proxy") })
         }
+    }
+
+    @Test("the doctor finds that nothing can be made where things would go, though nothing is there yet")
+    func nowhere() async throws {
+        let place = try Workplace()
+        try place.write("", to: "file")
+        let outcome = try await FerryProcess.run(
+            ["doctor"], in: place,
+            environment: [
+                "FERRY_STATE_DIR": place.path("file/below/state"), "FERRY_SOCKET": place.path("file/below/run/s"),
+                "XDG_DOWNLOAD_DIR": place.path("file/below/Downloads"),
+            ])
+        #expect(outcome.code == 1)
+        for name in ["downloads", "state", "socket"] {
+            #expect(outcome.lines.contains { $0.hasPrefix("problem  " + name) }, "\(outcome.text)")
+        }
+        #expect(place.names == ["file"])
+        let sound = try await FerryProcess.run(
+            ["doctor", "--json"], in: place,
+            environment: [
+                "FERRY_STATE_DIR": place.path("new/state"), "FERRY_SOCKET": place.path("new/s"),
+                "XDG_DOWNLOAD_DIR": place.path("new/Downloads"),
+            ])
+        let checks = try #require(try FerryCLITests.objects(sound.text).first?["checks"] as? [[String: Any]])
+        for name in ["downloads", "state", "socket"] {
+            #expect(checks.contains { $0["name"] as? String == name && $0["level"] as? String == "ok" })
+        }
+        #expect(place.names == ["file"])
     }
 
     @Test("web prints an address that lets in once; without a page it says why")

@@ -16,6 +16,7 @@ package enum DoctorPolicy {
     /// What is known of a directory.
     package struct Directory: Sendable, Hashable {
         package var isThere: Bool
+        /// Files can be made in it; where it is not there, whether it can be made.
         package var isWritable: Bool
         /// Others may change what is in it.
         package var isOpen: Bool
@@ -31,13 +32,12 @@ package enum DoctorPolicy {
 
     /// Where downloads go.
     package static func downloads(_ path: String, _ found: Directory) -> DoctorCheck {
+        guard found.isWritable else {
+            return unwritable(
+                "downloads", path, found, advice: "change its permissions, or set another one: ferry set dir=DIR")
+        }
         guard found.isThere else {
             return DoctorCheck("downloads", .ok, "\(path) is not there yet; it is made when it is needed")
-        }
-        guard found.isWritable else {
-            return DoctorCheck(
-                "downloads", .problem, "\(path) cannot be written to",
-                advice: "change its permissions, or set another one: ferry set dir=DIR")
         }
         let free = found.freeBytes.map { ", \(ByteText.size($0)) free" } ?? ""
         guard found.freeBytes ?? .max >= 1_000_000_000 else {
@@ -48,15 +48,32 @@ package enum DoctorPolicy {
 
     /// Where the daemon keeps its list.
     package static func state(_ path: String, _ found: Directory) -> DoctorCheck {
-        guard found.isThere else { return DoctorCheck("state", .ok, "\(path) is not there yet") }
         guard found.isWritable else {
-            return DoctorCheck("state", .problem, "\(path) cannot be written to", advice: "make it this user's")
+            return unwritable(
+                "state", path, found, advice: "make it this user's, or name another one: FERRY_STATE_DIR")
         }
+        guard found.isThere else { return DoctorCheck("state", .ok, "\(path) is not there yet") }
         guard !found.isOpen else {
             return DoctorCheck(
                 "state", .problem, "others may write to \(path)", advice: "take that right from them: chmod go-w")
         }
         return DoctorCheck("state", .ok, path)
+    }
+
+    /// Where the daemon's socket is; whose directory that is, is looked at when the daemon is asked.
+    package static func socket(_ directory: String, _ found: Directory) -> DoctorCheck {
+        guard found.isWritable else {
+            return unwritable(
+                "socket", directory, found, advice: "make it this user's, or name another socket: FERRY_SOCKET")
+        }
+        return DoctorCheck("socket", .ok, found.isThere ? directory : "\(directory) is not there yet")
+    }
+
+    private static func unwritable(
+        _ name: String, _ path: String, _ found: Directory, advice: String
+    ) -> DoctorCheck {
+        let text = found.isThere ? "\(path) cannot be written to" : "\(path) cannot be made"
+        return DoctorCheck(name, .problem, text, advice: advice)
     }
 
     /// How the daemon was found.

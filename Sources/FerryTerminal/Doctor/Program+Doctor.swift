@@ -18,10 +18,12 @@ extension Program {
         {
             directory = settings.directory
         }
+        let run = Paths.parent(of: found.1.socket)
         let report = DoctorReport([
             DoctorPolicy.openFiles(OpenFileLimit.current),
             DoctorPolicy.downloads(directory, look(directory)),
             DoctorPolicy.state(state, look(state)),
+            DoctorPolicy.socket(run, look(run)),
             DoctorPolicy.daemon(found.1.socket, found.0, version: version),
             DoctorPolicy.proxy(environment),
             DoctorPolicy.certificates(
@@ -50,11 +52,28 @@ extension Program {
     private static func look(_ path: String) -> DoctorPolicy.Directory {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            return DoctorPolicy.Directory(isThere: false, isWritable: false, isOpen: false, freeBytes: nil)
+            return DoctorPolicy.Directory(isThere: false, isWritable: canMake(path), isOpen: false, freeBytes: nil)
         }
         let free = try? FileManager.default.attributesOfFileSystem(forPath: path)[.systemFreeSize] as? NSNumber
         return DoctorPolicy.Directory(
             isThere: true, isWritable: access(path, W_OK | X_OK) == 0, isOpen: status.st_mode & 0o022 != 0,
             freeBytes: free?.int64Value)
+    }
+
+    /// Whether a directory that is not there can be made: in the nearest one above it that is there.
+    private static func canMake(_ path: String) -> Bool {
+        var status = stat()
+        // What is there by this name is no directory.
+        if lstat(path, &status) == 0 { return false }
+        var above = Paths.parent(of: path)
+        while stat(above, &status) != 0 {
+            let next = Paths.parent(of: above)
+            if next == above { return false }
+            above = next
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR, access(above, W_OK | X_OK) == 0 else { return false }
+        // The superuser may write anywhere; but a file system without any room, such as /proc, takes nothing.
+        let room = try? FileManager.default.attributesOfFileSystem(forPath: above)[.systemSize] as? NSNumber
+        return room.map { $0.int64Value > 0 } ?? true
     }
 }

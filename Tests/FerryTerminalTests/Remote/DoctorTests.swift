@@ -7,6 +7,10 @@ import Testing
     private static let good = DoctorPolicy.Directory(
         isThere: true, isWritable: true, isOpen: false, freeBytes: 50_000_000_000)
 
+    /// Not there, and it cannot be made.
+    private static let missing = DoctorPolicy.Directory(
+        isThere: false, isWritable: false, isOpen: false, freeBytes: nil)
+
     private static func directory(_ change: (inout DoctorPolicy.Directory) -> Void) -> DoctorPolicy.Directory {
         var directory = good
         change(&directory)
@@ -21,6 +25,11 @@ import Testing
             (DoctorPolicy.openFiles(256), .warning), (DoctorPolicy.openFiles(20), .problem),
             (DoctorPolicy.downloads("/d", Self.good), .ok),
             (DoctorPolicy.downloads("/d", Self.directory { $0.isThere = false }), .ok),
+            (DoctorPolicy.downloads("/d", Self.missing), .problem), (DoctorPolicy.state("/s", Self.missing), .problem),
+            (DoctorPolicy.state("/s", Self.directory { $0.isThere = false }), .ok),
+            (DoctorPolicy.socket("/r", Self.good), .ok), (DoctorPolicy.socket("/r", Self.missing), .problem),
+            (DoctorPolicy.socket("/r", Self.directory { $0.isThere = false }), .ok),
+            (DoctorPolicy.socket("/r", Self.directory { $0.isWritable = false }), .problem),
             (DoctorPolicy.downloads("/d", Self.directory { $0.isWritable = false }), .problem),
             (DoctorPolicy.downloads("/d", Self.directory { $0.freeBytes = 999_999_999 }), .warning),
             (DoctorPolicy.state("/s", Self.good), .ok),
@@ -38,6 +47,13 @@ import Testing
             #expect(check.level == level, "\(check)")
             #expect(level == .ok || check.advice != nil || check.name == "daemon", "\(check)")
         }
+    }
+
+    @Test("what cannot be made is said otherwise than what cannot be written to")
+    func words() {
+        #expect(DoctorPolicy.state("/s", Self.missing).text == "/s cannot be made")
+        #expect(
+            DoctorPolicy.state("/s", Self.directory { $0.isWritable = false }).text == "/s cannot be written to")
     }
 
     @Test("leaves with 1 for a problem, with 0 for warnings")
