@@ -61,6 +61,19 @@ import Testing
         }
     }
 
+    @Test("a daemon that cannot be started is said, without the advice to start it in the same way")
+    func unstartable() async throws {
+        try await RemoteHome.run { home in
+            try home.place.write("#!/bin/sh\nexit 1\n", to: "broken")
+            let broken = home.place.path("broken")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: broken)
+            let outcome = try await home.ferry("add", home.server.url("/a"), environment: ["FERRY_BINARY": broken])
+            #expect(outcome.code == 11)
+            #expect(outcome.error.hasPrefix("ferry: \(broken) could not be started as the daemon"))
+            #expect(!outcome.error.contains("ferry add starts it"), "\(outcome.error)")
+        }
+    }
+
     @Test("downloads are paused, resumed, cancelled, moved, changed, removed, cleared")
     func acted() async throws {
         try await RemoteHome.run { home in

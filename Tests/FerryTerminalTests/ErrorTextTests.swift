@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import FerryTerminal
 import Testing
 
@@ -14,6 +15,17 @@ import Testing
         let line = ErrorText.line(DownloadError(.conflict, "/d/f is there already"), name: "f")
         #expect(line.hasPrefix("/d/f is there already; "))
         #expect(line.contains("--on-conflict"))
+    }
+
+    @Test("only a daemon that does not answer is one that a command starts; one that could not be started is not")
+    func daemon() {
+        let silent = DownloadError(.daemonUnavailable, ErrorPhrase(.daemonSilent, "/run/s"))
+        #expect(
+            ErrorText.line(silent, name: "")
+                == "the daemon does not answer at /run/s; ferry add starts it, as does ferry serve")
+        let broken = DownloadError(.daemonUnavailable, ErrorPhrase(.daemonNotStarted, "/bin/ferry", "exit 1"))
+        #expect(
+            ErrorText.line(broken, name: "") == "/bin/ferry could not be started as the daemon: exit 1")
     }
 
     @Test(

@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 
 /// A failure in words for a person, and the command that goes on after it.
 package enum ErrorText {
@@ -38,7 +39,8 @@ package enum ErrorText {
     private static func suggestion(for error: DownloadError) -> String? {
         switch error.code {
         case .conflict: "choose another name with -o, or another rule with --on-conflict"
-        case .daemonUnavailable: "ferry add starts it, as does ferry serve"
+        // One that could not be started is not started by trying the same again.
+        case .daemonUnavailable where error.phrase?.key == .daemonSilent: "ferry add starts it, as does ferry serve"
         default: nil
         }
     }
