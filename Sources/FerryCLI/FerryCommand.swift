@@ -42,7 +42,7 @@ struct FerryCommand: ParsableCommand {
             case let get as GetCommand: return await Program.get(get.options)
             case let plan as PlanCommand: return await Program.plan(plan.options)
             case let serve as ServeCommand: return await serve.serve()
-            case let service as ServiceCommand: return service.act()
+            case let service as ServiceCommand: return await service.act()
             case let remote as any RemoteCommand: return await remote.act()
             case var other:
                 try other.run()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FerryAPI
 import FerryCore
 import FerryServer
 import FerryTerminal
@@ -19,13 +20,13 @@ struct ServiceCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("install, uninstall or status.", valueName: "action"))
     var action: Action
 
-    func act() -> FerryTerminal.ExitCode {
+    func act() async -> FerryTerminal.ExitCode {
         let installer = ServiceInstaller(
             program: OwnProgram.path, environment: ProcessInfo.processInfo.environment)
         do throws(DownloadError) {
             switch action {
             case .install:
-                try installer.install()
+                try installer.install(beside: await running())
                 say("installed as \(installer.unit), and started")
             case .uninstall: say(try installer.uninstall() ? "stopped and removed" : "it was not installed")
             case .status:
@@ -42,6 +43,19 @@ struct ServiceCommand: ParsableCommand {
             let text = "ferry: " + ErrorText.line(error, name: "") + "\n"
             _ = StandardStreams.write(Array(text.utf8), to: 2)
             return FerryTerminal.ExitCode.of(error)
+        }
+    }
+
+    /// The daemon that answers now.
+    private func running() async -> ServiceInstaller.Running? {
+        let place = DaemonPlace.current()
+        let client = DaemonClient(socket: place.socket, session: FerryAPI.defaultSession)
+        do throws(DaemonFailure) {
+            return ServiceInstaller.Running(process: try await client.greet().pid)
+        } catch {
+            if case .unreachable = error { return nil }
+            // Of another version, it does not say; its lock does.
+            return ServiceInstaller.Running(process: DaemonLock.owner(of: place.lock))
         }
     }
 

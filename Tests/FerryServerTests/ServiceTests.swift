@@ -17,7 +17,7 @@ struct ServiceTests {
         let script = """
             #!/bin/sh
             echo "$*" >> "\(root)/calls"
-            case "$2" in is-active) echo active;; esac
+            case "$2" in is-active) echo active;; show) cat "\(root)/pid" 2>/dev/null || echo 0;; esac
             exit \(status)
             """
         try script.write(toFile: root + "/bin/systemctl", atomically: true, encoding: .utf8)
@@ -46,6 +46,33 @@ struct ServiceTests {
             #expect(
                 calls().suffix(2) == ["--user disable --now ferry.service", "--user daemon-reload"])
         }
+    }
+
+    @Test("beside a daemon that systemd did not start nothing is installed, and what ends it is said")
+    func beside() throws {
+        try run { root, environment, calls in
+            let installer = ServiceInstaller(program: "/opt/ferry", environment: environment)
+            #expect {
+                try installer.install(beside: ServiceInstaller.Running(process: 77))
+            } throws: { error in
+                let error = error as? DownloadError
+                return error?.code == .conflict && error?.suggestion == "End it first: kill 77."
+            }
+            #expect {
+                try installer.install(beside: ServiceInstaller.Running(process: nil))
+            } throws: { ($0 as? DownloadError)?.suggestion == "End it first." }
+            #expect(!installer.isInstalled)
+            #expect(!calls().contains { $0.contains("enable") })
+            // The unit's own is no other one.
+            try "77\n".write(toFile: root + "/pid", atomically: true, encoding: .utf8)
+            try installer.install(beside: ServiceInstaller.Running(process: 77))
+            #expect(installer.isInstalled)
+        }
+    }
+
+    @Test("a daemon that another one is in the way of, or whose settings are unusable, is not started again and again")
+    func restarts() {
+        #expect(SystemdUnit.text(program: "/opt/ferry").contains("\nRestartPreventExitStatus=2 9\n"))
     }
 
     @Test("a systemd that refuses is told, with what can be done")

@@ -95,7 +95,7 @@ extension ErrorPhrase {
         case relativePath, relativeToDaemon, noDownload, unusableDownloadName, unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace
         case outsidePlace, linkedPlace, belowOne, passwordAlone, urlAndURLs, otherSession, runsElsewhere
-        case noSystemctl, systemctlFailed, unusableUnit
+        case noSystemctl, systemctlFailed, unusableUnit, strayDaemon
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
         case nothingYet, nothingToResume, partGone
@@ -117,7 +117,8 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
-        case useRunning, anotherPort, shorterSocket, removeOrChoose, closeOrChoose, giveDescriptor, writeObject
+        case useRunning, stopDaemon, killDaemon, anotherPort, shorterSocket, removeOrChoose, closeOrChoose
+        case giveDescriptor, writeObject
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
     }
 }

@@ -43,6 +43,11 @@ package final class DaemonLock: Sendable {
         return DaemonLock(descriptor)
     }
 
+    /// The process that a lock's file names; whether it still lives is another question.
+    package static func owner(of path: String) -> Int? {
+        PrivateFile.read(path, most: 32).flatMap { Int($0.prefix { !$0.isNewline }) }
+    }
+
     private static func owner(_ descriptor: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }

@@ -14,6 +14,14 @@ package struct ServiceInstaller: Sendable {
         package var output: String
     }
 
+    /// A daemon that answers now.
+    package struct Running: Sendable, Hashable {
+        /// Its process; `nil` where it does not say.
+        package var process: Int?
+
+        package init(process: Int?) { self.process = process }
+    }
+
     /// - Parameters:
     ///   - program: The absolute path of the binary that the unit runs.
     ///   - environment: `XDG_CONFIG_HOME`, `HOME` and `PATH` are looked at.
@@ -31,10 +39,13 @@ package struct ServiceInstaller: Sendable {
 
     /// Writes the unit, and lets systemd start it now and at each login. Throws `disk`, or `conflict` with what systemctl
     /// said; the unit stays then.
-    package func install() throws(DownloadError) {
+    ///
+    /// Where a daemon runs that systemd did not start, the unit's would leave: throws `conflict`, and writes nothing.
+    package func install(beside running: Running? = nil) throws(DownloadError) {
         guard !program.contains("\n"), program.hasPrefix("/") else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUnit, program))
         }
+        if let running { try checkIsOurs(running) }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try SystemdUnit.text(program: program).write(toFile: unit, atomically: true, encoding: .utf8)
@@ -62,7 +73,16 @@ package struct ServiceInstaller: Sendable {
         return answer.output.isEmpty ? "unknown" : answer.output
     }
 
-    private func must(_ arguments: [String]) throws(DownloadError) {
+    private func checkIsOurs(_ running: Running) throws(DownloadError) {
+        let answer = try must(["show", "--property=MainPID", "--value", SystemdUnit.name])
+        // 0 where the unit does not run.
+        let own = Int(answer.output).flatMap { $0 > 0 ? $0 : nil }
+        if let own, running.process == nil || running.process == own { return }
+        let end = running.process.map { ErrorPhrase(.killDaemon, "\($0)") } ?? ErrorPhrase(.stopDaemon)
+        throw DownloadError(.conflict, ErrorPhrase(.strayDaemon), suggestion: end, recovery: .needsUser)
+    }
+
+    @discardableResult private func must(_ arguments: [String]) throws(DownloadError) -> Answer {
         let answer = try ask(arguments)
         guard answer.status == 0 else {
             throw DownloadError(
@@ -70,6 +90,7 @@ package struct ServiceInstaller: Sendable {
                 suggestion: ErrorPhrase(.startUserSession),
                 underlying: answer.output, recovery: .needsUser)
         }
+        return answer
     }
 
     private func ask(_ arguments: [String]) throws(DownloadError) -> Answer {

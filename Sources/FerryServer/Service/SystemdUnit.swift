@@ -3,6 +3,8 @@ package enum SystemdUnit {
     package static let name = "ferry.service"
 
     /// The unit file for a program at an absolute path.
+    ///
+    /// It is not started again after what does not change by itself: unusable settings (2), another daemon (9).
     package static func text(program: String) -> String {
         """
         [Unit]
@@ -14,6 +16,7 @@ package enum SystemdUnit {
         ExecStart=\(quoted(program)) serve
         Restart=on-failure
         RestartSec=2
+        RestartPreventExitStatus=2 9
         TimeoutStopSec=20
         NoNewPrivileges=yes
 
