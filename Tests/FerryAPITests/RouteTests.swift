@@ -1,4 +1,5 @@
 import FerryAPI
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -10,6 +11,35 @@ struct RouteTests {
         let identifier = route.template.contains("{") ? "a/b %ü" : ""
         #expect(Route.match(route.method, path) == .found(route, identifier: identifier))
     }
+
+    @Test("the documentation names every route, and those that are for the socket only")
+    func documentation() throws {
+        let text = try String(contentsOf: Self.root.appending(path: "docs/daemon.md"), encoding: .utf8)
+        let table = text.split(separator: "\n").filter { $0.hasPrefix("| ") }.joined(separator: "\n")
+        let destinations = try #require(text.split(separator: "**Destinations over TCP**").last)
+        let local = try #require(destinations.split(separator: "\n- ").first)
+        let apart: Set<Route> = [.openAPI]
+        for route in Route.allCases where !apart.contains(route) {
+            let word = route.template.split(separator: "/").last { !$0.hasPrefix("{") } ?? "/"
+            #expect(table.contains(word), "\(route)")
+            guard route.isLocalOnly else { continue }
+            #expect(local.contains(route == .attach ? "attaching" : word), "\(route)")
+        }
+    }
+
+    @Test("every page of the documentation is linked from both front pages")
+    func pages() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "docs").path)
+        let pages = names.filter { $0.hasSuffix(".md") }
+        #expect(pages.count > 5)
+        for front in ["README.md", "README.zh-CN.md"] {
+            let text = try String(contentsOf: Self.root.appending(path: front), encoding: .utf8)
+            for page in pages { #expect(text.contains("](docs/\(page))"), "\(front): \(page)") }
+        }
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     @Test("words of the table go before identifiers")
     func words() {
