@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// What a user of the command meets of misbehaving servers (TRUST A): exit code, words, what is left.
+/// What a user of the command meets of misbehaving servers: exit code, words, what is left.
 @Suite("The binary: servers that misbehave", .serialized, .timeLimit(.minutes(30))) struct RowProcessTests {
     private static let resource = Resource(size: 3_000_000, seed: 61)
 

@@ -1,4 +1,4 @@
-/// How much fits into the file descriptors that a process may hold: fewer connections, then fewer files (TRUST B12).
+/// How much fits into the file descriptors that a process may hold: fewer connections, then fewer files (B12).
 ///
 /// Without it the first connections take them all, and the files fail that were to hold what came.
 package struct DescriptorPolicy: Sendable, Hashable {

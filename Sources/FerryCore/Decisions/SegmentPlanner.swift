@@ -11,7 +11,7 @@ package struct ConnectionID: RawRepresentable, Hashable, Sendable, CustomStringC
 /// - no byte has two writers: segments never overlap each other, nor a write that is under way;
 /// - `claimed` ⊆ `written`, and a byte is claimed only through ``claim(_:)`` of an earlier snapshot of `written`;
 /// - every byte is in `written`, in exactly one segment, withheld, or unassigned;
-/// - a byte that was forgotten is neither written anew nor claimed before ``allow(_:)`` (TRUST C2).
+/// - a byte that was forgotten is neither written anew nor claimed before ``allow(_:)`` (C2).
 package struct SegmentPlanner: Sendable {
     /// What one connection has been given.
     package struct Segment: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// Answers whose bytes turn out not to be what their own digest says (RFC 9530 Content-Digest, TRUST A45).
+/// Answers whose bytes turn out not to be what their own digest says (RFC 9530 Content-Digest, A45).
 extension TransferMachine {
     /// A byte that came this many times in an answer with a wrong digest is no accident any more.
     static let mostSpoiled = 3

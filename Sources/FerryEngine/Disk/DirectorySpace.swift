@@ -1,7 +1,7 @@
 package import FerryCore
 package import SystemPackage
 
-/// Whether there is room where a file is to go, with something left over for everybody else (TRUST A29, B3).
+/// Whether there is room where a file is to go, with something left over for everybody else (A29, B3).
 package struct DirectorySpace: Sendable {
     package enum Verdict: Sendable, Hashable {
         case enough

@@ -5,7 +5,7 @@ package import SystemPackage
 /// The bytes of a download so far, at their final offsets, in a file that is locked while this lives.
 ///
 /// The lock goes with the open file, and a name may come to mean another file between opening and locking:
-/// so what is locked counts only when the path still leads to it (TRUST B8).
+/// so what is locked counts only when the path still leads to it (B8).
 package final class PartFile: Sendable {
     /// The mode of a new part file: its owner alone, since a lock can be held by whoever can open the file; and the
     /// sticky bit, which means nothing on files and tells ours from others before there is a journal.
@@ -126,7 +126,7 @@ package final class PartFile: Sendable {
         try file.read(range)
     }
 
-    /// Brings to the disk every write that returned before this call began (TRUST C1).
+    /// Brings to the disk every write that returned before this call began (C1).
     package func dataSync() throws(FileError) { try file.dataSync() }
 
     /// Reserves the blocks of the whole file; `false` where the file system cannot.
@@ -144,7 +144,7 @@ package final class PartFile: Sendable {
         try file.truncate(to: length)
     }
 
-    /// Whether the path still leads to this file, it still is at least `length` bytes long, and nobody has cut it (TRUST B6).
+    /// Whether the path still leads to this file, it still is at least `length` bytes long, and nobody has cut it (B6).
     ///
     /// One that was cut has its length again as soon as something is written behind the cut, with zeros in between: the
     /// blocks that it had tell.

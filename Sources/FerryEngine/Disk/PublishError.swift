@@ -3,7 +3,7 @@ package import SystemPackage
 
 /// Why a file could not be published. Unless said otherwise it still is the part file that it was.
 package enum PublishError: Error, Sendable {
-    /// The part file's path leads elsewhere, or nowhere (TRUST B6).
+    /// The part file's path leads elsewhere, or nowhere (B6).
     case notIntact(FilePath)
     /// It does not have the length of the whole.
     case wrongLength(FilePath, expected: ByteCount, actual: ByteCount)

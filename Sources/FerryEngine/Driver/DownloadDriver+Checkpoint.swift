@@ -115,7 +115,7 @@ extension DownloadDriver {
         bell.ring()
     }
 
-    /// Everyone stops, the part file is opened anew, and what is not claimed is fetched again (TRUST B4).
+    /// Everyone stops, the part file is opened anew, and what is not claimed is fetched again (B4).
     func mend(_ damage: DownloadError) async {
         state.withLock { $0.distrustsUnclaimed = true }
         let wasComplete = state.withLock { $0.machine.planner.isComplete }
@@ -137,7 +137,7 @@ extension DownloadDriver {
         state.withLock { $0.damage = nil }
     }
 
-    /// A file of unknown length must not fill the disk (TRUST A29): looked at each second, and here each time that an
+    /// A file of unknown length must not fill the disk (A29): looked at each second, and here each time that an
     /// eighth of the room was used, however fast that was.
     func checkRoom() throws(DownloadError) {
         guard let pair = storage.pair else { return }

@@ -247,7 +247,7 @@ extension DownloadDriver {
             return
         }
         if claims.pairs != record.claimed, let journal = storage.pair?.journal {
-            // Taken back before a byte changes (TRUST C2): the next write would make the file long enough again.
+            // Taken back before a byte changes (C2): the next write would make the file long enough again.
             record.claimed = claims.pairs
             let retracted = record
             state.withLock { $0.record = retracted }

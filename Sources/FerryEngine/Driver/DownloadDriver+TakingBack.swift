@@ -1,10 +1,10 @@
 import FerryCore
 import Synchronization
 
-/// An answer did not have its digest (TRUST A45): what it brought is taken back, and fetched again.
+/// An answer did not have its digest (A45): what it brought is taken back, and fetched again.
 extension DownloadDriver {
     /// Forgets what the answer wrote, and returns when no journal claims any of it: only then its bytes may change
-    /// (TRUST C2).
+    /// (C2).
     ///
     /// Killed before the journal was written, the claims stand as for an answer without a digest.
     func takeBack(_ check: MessageCheck, actual: Checksum, on id: ConnectionID) async throws(DownloadError) {

@@ -140,7 +140,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Whether the path still leads to this file (TRUST B6); what is written to it elsewhere nobody finds.
+    /// Whether the path still leads to this file (B6); what is written to it elsewhere nobody finds.
     package func isIntact() throws(FileError) -> Bool {
         let file = state.withLock { $0.file }
         guard let named = try fileSystem.statusIfPresent(path) else { return false }

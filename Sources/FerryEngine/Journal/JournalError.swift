@@ -1,7 +1,7 @@
 package import FerryCore
 package import SystemPackage
 
-/// Why a journal cannot be read or written (TRUST B7).
+/// Why a journal cannot be read or written (B7).
 package enum JournalError: Error, Sendable, Hashable {
     case missing(FilePath)
     /// Something has the name.

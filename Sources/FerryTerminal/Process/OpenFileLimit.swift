@@ -12,7 +12,7 @@ package enum OpenFileLimit {
     /// What the threads and streams of any run need; with less they cannot even start.
     private static let least = 16
 
-    /// Says that nothing can run under this limit; `nil` when something can (TRUST B12).
+    /// Says that nothing can run under this limit; `nil` when something can (B12).
     package static func shortage(_ limit: Int?) -> String? {
         guard let limit, limit < least else { return nil }
         return "only \(limit) files may be open at once (ulimit -n), and \(least) are needed at least"

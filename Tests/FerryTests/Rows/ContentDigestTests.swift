@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A digest of one message (RFC 9530 Content-Digest) that is wrong (TRUST A45, C2).
+/// A digest of one message (RFC 9530 Content-Digest) that is wrong (A45, C2).
 @Suite("An answer without its Content-Digest (A45)", .timeLimit(.minutes(30)))
 struct ContentDigestTests {
     private static let size: Int64 = 6_000_000

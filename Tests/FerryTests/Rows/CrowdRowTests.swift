@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-/// Servers that do not want many connections, and such that make many pay (TRUST A13, A46–A48).
+/// Servers that do not want many connections, and such that make many pay (A13, A46–A48).
 @Suite("A server and the number of connections", .timeLimit(.minutes(30)))
 struct CrowdRowTests {
     private static func limited(_ limit: ConnectionLimit, rate: Int64 = 8_000_000) -> OriginServer.Configuration {

@@ -7,7 +7,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// Redirects, secrets on their way, links that expire, servers that want time (TRUST A33–A38).
+/// Redirects, secrets on their way, links that expire, servers that want time (A33–A38).
 @Suite("A link that leads elsewhere, or nowhere", .timeLimit(.minutes(30)))
 struct LinkRowTests {
     private static var encrypted: OriginServer.Configuration {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-/// What servers want files to be called (TRUST A39–A42).
+/// What servers want files to be called (A39–A42).
 @Suite("A name that a server gives", .timeLimit(.minutes(30)))
 struct NameRowTests {
     static let long = String(repeating: "x", count: 4000)

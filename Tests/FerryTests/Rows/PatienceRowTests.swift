@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-/// Servers that are slow, silent or endless (TRUST A28–A31).
+/// Servers that are slow, silent or endless (A28–A31).
 @Suite("A server that is slow, silent or endless", .timeLimit(.minutes(30)))
 struct PatienceRowTests {
     @Test(

@@ -27,7 +27,7 @@ struct Change: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 }
 
-/// What a download that has some bytes already does about servers that misbehave (TRUST A).
+/// What a download that has some bytes already does about servers that misbehave.
 @Suite("A server that misbehaves when a download goes on", .timeLimit(.minutes(30)))
 struct ResumedRowTests {
     private static let size: Int64 = 12_000_000

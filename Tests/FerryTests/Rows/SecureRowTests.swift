@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-/// TLS, and connections that do not come about (TRUST A26, A43, A44).
+/// TLS, and connections that do not come about (A26, A43, A44).
 @Suite("A connection that cannot be trusted, or does not come about", .timeLimit(.minutes(30)))
 struct SecureRowTests {
     private static func tls(_ certificate: Certificate, isOld: Bool = false) -> OriginServer.Configuration {

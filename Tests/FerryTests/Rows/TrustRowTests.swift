@@ -29,7 +29,7 @@ struct Row: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What whole downloads do about servers that misbehave (TRUST A).
+/// What whole downloads do about servers that misbehave.
 @Suite("A server that misbehaves", .timeLimit(.minutes(30)))
 struct TrustRowTests {
     static let survivable: [Row] = [
