@@ -105,7 +105,7 @@ public final class DownloadManager: Sendable {
         let source: DownloadURL
         do throws(DownloadURL.ParseError) {
             source = try DownloadURL(url.absoluteString)
-        } catch { throw DownloadError(.invalidRequest, ErrorPhrase(.unusableURL, error.message)) }
+        } catch { throw DownloadError(.invalidRequest, error.phrase) }
         let place: String
         if let directory { place = directory.path } else { place = try await backend.directory() }
         return try await download(DownloadRequest(sources: [source], destination: .directory(place)))

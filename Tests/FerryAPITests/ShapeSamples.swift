@@ -51,6 +51,23 @@ enum ShapeSamples {
         .completed(FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong)), .failed(error), .cancelled,
     ]
 
+    /// Of each kind that has a reason.
+    static let told: [ToldEvent] = [
+        .resumed(offset: 1, totalBytes: 9, reason: Reason(.tagMatched, "\"s1\"")),
+        .resumed(offset: 1, totalBytes: nil, reason: Reason(.readFromStart, Reason(.samplesMatched))),
+        .retrying(attempt: 1, delay: .seconds(60), reason: Reason(.serverAnswered, "503")),
+        .retrying(
+            attempt: 2, delay: .seconds(1),
+            reason: Reason(.at, Reason(.connectionReset, "h:443"), Reason(.beforeBodyEnd))),
+        .restarted(reason: Reason(.tagChanged, "\"a\"", "\"b\"")),
+        .waiting(.network, message: Reason(.noNetworkAllowed)),
+        .waiting(.diskSpace, message: Reason(.noSpace, "/d", "1 kB", "9 kB")),
+        .note(Reason(.connectionBroke, Reason(.endedEarly))),
+        .note(Reason(.connectionStalled, "1024", ErrorPhrase(.seconds, "30.0"))),
+        .note(Reason(.movedTo, "/tmp/x")),
+        .note(Reason(.otherNameBegun, ErrorPhrase(.inUse, "/d/n.part.ferry"))),
+    ]
+
     static func event(_ kind: DownloadEvent.Kind) -> EventBody {
         EventBody(DownloadEvent(id: DownloadID(rawValue: "a"), date: date, kind: kind, number: 4), session: "s")
     }

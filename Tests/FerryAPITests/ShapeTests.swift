@@ -27,6 +27,29 @@ struct ShapeTests {
         #expect(try again(event) == event)
     }
 
+    @Test("what happened has no English sentence in Chinese", arguments: ShapeSamples.told)
+    func translated(told: ToldEvent) throws {
+        let event = DownloadEvent(id: DownloadID(rawValue: "a"), date: ShapeSamples.date, told)
+        let chinese = EventSentence.text(event, in: .simplifiedChinese)
+        let twoWords = try Regex("[a-z]{2,}[:;,]? [a-z]{2,}")
+        #expect(!chinese.contains(twoWords), "\(chinese)")
+        #expect(EventSentence.text(event, in: .english).contains(twoWords), "what is looked for is found in English")
+        // A kind that says something else than its reason is told in its own words.
+        let other = DownloadEvent(
+            id: DownloadID(rawValue: "a"), date: ShapeSamples.date,
+            ToldEvent(.note("something else"), reason: told.reason))
+        #expect(EventSentence.text(other, in: .simplifiedChinese) == "something else")
+    }
+
+    @Test("a text that is no URL is refused in both languages")
+    func urls() throws {
+        let error = try #require(throws: DownloadError.self) { try NewDownload.source("ftp://h/x?q=1") }
+        #expect(error.message == #""ftp://h/x?…" has the scheme "ftp", but only http and https can be downloaded"#)
+        #expect(
+            error.message(in: .simplifiedChinese)
+                == #"网址 "ftp://h/x?…" 无法使用：协议是 "ftp"，而只能下载 http 和 https"#)
+    }
+
     @Test("an error comes back whole, with its sentences in both languages")
     func errors() throws {
         let error = ShapeSamples.error

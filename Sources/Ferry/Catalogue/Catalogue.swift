@@ -139,7 +139,7 @@ package final class Catalogue: DownloadStore {
             return try self.readable(rows) { row in
                 let event = DownloadEvent(
                     id: DownloadID(rawValue: row[2]), date: row.date(3),
-                    kind: root.absolute(try StoredText.value(DownloadEvent.Kind.self, row[4] as String)))
+                    root.absolute(try StoredText.value(ToldEvent.self, row[4] as String)))
                 return NumberedEvent(number: row[0], session: row[1], event: event)
             }
         }
@@ -152,7 +152,7 @@ package final class Catalogue: DownloadStore {
             return try self.readable(rows) { row in
                 DownloadEvent(
                     id: id, date: row.date(0),
-                    kind: root.absolute(try StoredText.value(DownloadEvent.Kind.self, row[1] as String)))
+                    root.absolute(try StoredText.value(ToldEvent.self, row[1] as String)))
             }
         }
     }

@@ -89,6 +89,6 @@ struct CatalogueEditor {
     }
 
     private func kind(_ event: DownloadEvent) throws -> String {
-        try StoredText.text(columns.root.stored(event.kind))
+        try StoredText.text(columns.root.stored(ToldEvent(event.kind, reason: event.reason)))
     }
 }

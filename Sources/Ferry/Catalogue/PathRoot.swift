@@ -40,11 +40,11 @@ extension PathRoot {
         AnnouncedFile(path: absolute(file.path), stamp: file.stamp)
     }
 
-    func stored(_ kind: DownloadEvent.Kind) -> DownloadEvent.Kind {
-        if case .completed(let file) = kind { .completed(stored(file)) } else { kind }
+    func stored(_ told: ToldEvent) -> ToldEvent {
+        if case .completed(let file) = told.kind { ToldEvent(.completed(stored(file))) } else { told }
     }
-    func absolute(_ kind: DownloadEvent.Kind) -> DownloadEvent.Kind {
-        if case .completed(let file) = kind { .completed(absolute(file)) } else { kind }
+    func absolute(_ told: ToldEvent) -> ToldEvent {
+        if case .completed(let file) = told.kind { ToldEvent(.completed(absolute(file))) } else { told }
     }
 
     func stored(_ request: StoredRequest) -> StoredRequest { request.moving(stored) }

@@ -33,10 +33,10 @@ extension Scheduler {
         if try await store.row(data.id) != nil { throw Self.wasUsed }
         let found: PartFiles.Found
         do throws(DownloadError) { found = try await find(data.partPath) } catch {
-            return try await beginAnew(data, session, because: error.message)
+            return try await beginAnew(data, session, because: error.reason)
         }
         guard found.record.id == data.id.rawValue else {
-            return try await beginAnew(data, session, because: "\(data.partPath) belongs to another download now")
+            return try await beginAnew(data, session, because: Reason(.isAnothersNow, data.partPath))
         }
         await listTurn.take()
         defer { listTurn.give() }
@@ -48,7 +48,7 @@ extension Scheduler {
 
     /// What it led to is gone: it begins at zero, and says so.
     private func beginAnew(
-        _ data: ResumeData, _ session: String?, because reason: String
+        _ data: ResumeData, _ session: String?, because reason: Reason
     ) async throws(DownloadError) -> LiveDownload {
         var request = DownloadRequest(
             sources: data.sources, destination: .file(String(data.partPath.dropLast(".part".count))))
@@ -58,9 +58,7 @@ extension Scheduler {
         request.session = session
         var known: Set<String> = []
         let added = try await add([request.checked(alreadyWritable: &known)])[0]
-        let kind = DownloadEvent.Kind.restarted(reason: reason)
-        keptStore?.submit([.record(DownloadEvent(id: added.id, date: clock.date(), kind: kind))])
-        send(kind, of: added.id)
+        happened(.restarted(reason: reason), to: added.id)
         return added
     }
 

@@ -19,8 +19,12 @@ extension Scheduler {
         state.withLock { $0.configuration.storage.isKept ? $0.store : nil }
     }
 
-    func record(_ kind: DownloadEvent.Kind, of live: LiveDownload) {
-        keptStore?.submit([.record(DownloadEvent(id: live.id, date: clock.date(), kind: kind))])
+    /// Keeps an event that ends nothing, and tells it.
+    func happened(_ told: ToldEvent, to id: DownloadID) {
+        keptStore?.submit([.record(DownloadEvent(id: id, date: clock.date(), told))])
+        hub.send(
+            event(
+                told.kind, of: id, date: clock.date(), number: nil, session: known(id)?.session, reason: told.reason))
     }
 
     /// Makes changes durable; what the store says against them is told, and stops nobody's download.

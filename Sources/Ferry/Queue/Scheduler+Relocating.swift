@@ -46,9 +46,7 @@ extension Scheduler {
             }
         }
         await leave(earlier, old, of: live.id)
-        let note = DownloadEvent.Kind.note("moved to \(directory)")
-        record(note, of: live)
-        send(note, of: live.id)
+        happened(.note(Reason(.movedTo, directory)), to: live.id)
         live.publish()
         told(live.id)
     }

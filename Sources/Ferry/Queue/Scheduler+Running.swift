@@ -162,10 +162,9 @@ extension Scheduler {
 
     private func take(_ report: DownloadDriver.Report, of live: LiveDownload, in run: Run) {
         switch report {
-        case .event(let kind):
-            record(kind, of: live)
-            send(kind, of: live.id)
-            switch kind {
+        case .event(let told):
+            happened(told, to: live.id)
+            switch told.kind {
             case .started, .resumed: run.begun()
             default: break
             }
@@ -281,8 +280,7 @@ extension Scheduler {
             fields.insert(.state(.paused), at: 0)
             await keep([.update(live.id, fields)])
             live.set(state: .paused, isEnd: true)
-            record(.paused, of: live)
-            send(.paused, of: live.id)
+            happened(ToldEvent(.paused), to: live.id)
         case .cancel:
             // It came too late for the driver: the run was over.
             live.set(state: .paused, isEnd: true)
@@ -298,9 +296,7 @@ extension Scheduler {
             keptStore?.submit([.update(live.id, fields)])
             live.set(state: .waiting(reason), isEnd: true)
             if run.wish == .network {
-                let told = DownloadEvent.Kind.waiting(.network, message: "no network that it may use")
-                record(told, of: live)
-                send(told, of: live.id)
+                happened(.waiting(.network, message: Reason(.noNetworkAllowed)), to: live.id)
             }
         }
         return comeback
@@ -325,9 +321,7 @@ extension Scheduler {
                     ])
             ])
             live.set(state: .waiting(reason), isEnd: true)
-            let told = DownloadEvent.Kind.waiting(reason, message: error.message)
-            record(told, of: live)
-            send(told, of: live.id)
+            happened(.waiting(reason, message: error.reason), to: live.id)
             return comeback
         }
         let progress = live.status.progress

@@ -185,9 +185,11 @@ final class Scheduler: Sendable {
     }
 
     func event(
-        _ kind: DownloadEvent.Kind, of id: DownloadID, date: Date, number: Int64?, session: String?
+        _ kind: DownloadEvent.Kind, of id: DownloadID, date: Date, number: Int64?, session: String?,
+        reason: Reason? = nil
     ) -> DownloadEvent {
-        DownloadEvent(id: id, date: date, kind: kind, number: number, session: session) { [weak self] number in
+        DownloadEvent(id: id, date: date, kind: kind, number: number, session: session, reason: reason) {
+            [weak self] number in
             self?.state.withLock { $0.store }?.submit([.acknowledge(number)])
         }
     }

@@ -31,7 +31,7 @@ extension EventBody: Codable {
         try container.encode(session, forKey: .session)
         try container.encode(date: event.date, forKey: .date)
         try container.encode(event.number, forKey: .number)
-        try container.encode(Translations { EventSentence.text(event.kind, in: $0) }, forKey: .texts)
+        try container.encode(Translations { EventSentence.text(event, in: $0) }, forKey: .texts)
         try event.kind.encode(to: encoder)
     }
 }

@@ -92,7 +92,7 @@ extension NewDownload {
     package static func source(_ text: String) throws(DownloadError) -> DownloadURL {
         do throws(DownloadURL.ParseError) {
             return try DownloadURL(text)
-        } catch { throw DownloadError(.invalidRequest, error.message) }
+        } catch { throw DownloadError(.invalidRequest, error.phrase) }
     }
 
     package static func checksum(_ text: String?) throws(DownloadError) -> Checksum? {

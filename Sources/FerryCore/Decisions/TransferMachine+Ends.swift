@@ -149,7 +149,7 @@ extension TransferMachine {
         guard others(than: id) > 0 else {
             return wait(reason, wish: nil, code: .network, at: now, random: random)
         }
-        note("a connection broke: \(reason)")
+        note(Reason(.connectionBroke, reason))
         connections[id]?.isCut = true
         notBefore = max(notBefore, now + .milliseconds(200))
     }
@@ -201,11 +201,11 @@ extension TransferMachine {
             sources[source].sampledAs = offered
             guard source == primary else {
                 sources[source].identity = offered
-                return note("mirror \(source) has the same file: samples matched")
+                return note(Reason(.mirrorMatched, "\(source)"))
             }
             if let offered { adopt(offered) }
             settings.isNewSource = false
-            note("samples matched")
+            note(Reason(.samplesMatched))
             join(.sampled)
         case .different, .inconclusive:
             let isChange = outcome == .different
@@ -261,7 +261,7 @@ extension TransferMachine {
         switch retry.failed(wish: wish, random: random) {
         case .retry(let delay, let attempt):
             phase = .waiting(until: now + delay)
-            events.append(.retrying(attempt: attempt, delay: delay, reason: "\(reason)"))
+            events.append(.retrying(attempt: attempt, delay: delay, reason: reason))
         case .giveUp:
             end(
                 DownloadError(
@@ -281,7 +281,7 @@ extension TransferMachine {
         }
         connections[id]?.isCut = true
         policy.objected(working: working)
-        note("\(reason); going on with \(working) connection\(working == 1 ? "" : "s")")
+        note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
         notBefore = max(notBefore, now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))
     }
 }

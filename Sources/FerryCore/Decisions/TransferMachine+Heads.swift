@@ -59,18 +59,18 @@ extension TransferMachine {
             events.append(
                 .resumed(
                     offset: offset, totalBytes: planner.total,
-                    reason: "\(reason(proof)); the server sends no ranges, so it is read from the start"))
+                    reason: Reason(.readFromStart, reason(proof))))
             return .read
         case .askPlainly:
             openingIsPlain = true
             sources[fetch.source].sendsIfRange = false
-            note("the server answers If-Range with the whole file; asking again without it")
+            note(Reason(.ifRangeIgnored))
             return .drop
         case .askWhole:
             openingAsksWhole = true
             return .drop
         case .sample(let reason):
-            note("\(reason): comparing samples")
+            note(Reason(.comparingSamples, reason))
             sources[fetch.source].trust = .unproven
             return .drop
         case .changed(let reason, let entity): return restart(reason, entity, fetch, id, isChange: true)
@@ -268,7 +268,7 @@ extension TransferMachine {
 
     private mutating func deadLink(_ reason: Reason, _ status: Int, _ fetch: Fetch) -> HeadAction {
         if let action = retreat(fetch) {
-            note("\(reason) where the redirects led; going through the original link again")
+            note(Reason(.originalLink, reason))
             return action
         }
         return dropOrEnd(
@@ -296,7 +296,7 @@ extension TransferMachine {
 
     mutating func drop(_ source: Int, _ reason: Reason) {
         sources[source].trust = .dropped
-        note(source == 0 ? "\(reason); going on with a mirror" : "mirror \(source) is dropped: \(reason)")
+        note(source == 0 ? Reason(.onWithMirror, reason) : Reason(.mirrorDropped, "\(source)", reason))
     }
 
     func hasSource(beside source: Int) -> Bool {
@@ -309,14 +309,14 @@ extension TransferMachine {
             drop(fetch.source, reason)
             return .drop
         }
-        note("\(reason); going on with one connection")
+        note(Reason(.onWithOne, reason))
         policy.only1()
         return .leave
     }
 
     private mutating func misfit(_ reason: Reason, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
         connections[id]?.misfits += 1
-        note("\(reason); asking again")
+        note(Reason(.askingAgain, reason))
         switch connections[id]?.misfits ?? 0 {
         case 1: return .drop
         case 2:
@@ -331,14 +331,15 @@ extension TransferMachine {
         }
     }
 
-    private func reason(_ proof: Proof) -> String {
+    private func reason(_ proof: Proof) -> Reason {
         switch proof {
         case .strong:
-            identity.strongTag.map { "ETag \($0) matched" } ?? "Last-Modified \(identity.lastModified ?? "") matched"
-        case .sampled: "samples matched"
-        case .digest, .single: "it is the same file"
-        case .weak: "a weak validator matched; the digest decides at the end"
-        case .none: "no validator; the digest decides at the end"
+            identity.strongTag.map { Reason(.tagMatched, "\($0)") }
+                ?? Reason(.dateMatched, identity.lastModified ?? "")
+        case .sampled: Reason(.samplesMatched)
+        case .digest, .single: Reason(.sameFile)
+        case .weak: Reason(.weakMatched)
+        case .none: Reason(.noneMatched)
         }
     }
 }

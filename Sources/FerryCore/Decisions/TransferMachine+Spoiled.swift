@@ -42,7 +42,7 @@ extension TransferMachine {
             return end(DownloadError(.checksum, phrase, suggestion: ErrorPhrase(.runAgain)))
         }
         guard others(than: id) > 0 else { return wait(reason, wish: nil, code: .checksum, at: now, random: random) }
-        note("\(reason); that part is fetched again")
+        note(Reason(.partFetchedAgain, reason))
         connections[id]?.isCut = true
         notBefore = max(notBefore, now + .milliseconds(200))
     }

@@ -93,7 +93,9 @@ extension TransferMachine {
                 continue
             }
             if connection.bytes - connection.markBytes < settings.stallBytes {
-                note("a connection stalled: under \(settings.stallBytes) bytes in \(settings.stallTimeout)")
+                let timeout = "\(settings.stallTimeout)".prefix { $0 != " " }
+                note(
+                    Reason(.connectionStalled, "\(settings.stallBytes)", ErrorPhrase(.seconds, String(timeout))))
                 connections[id]?.isStalled = true
                 cut(id, &commands)
             } else {

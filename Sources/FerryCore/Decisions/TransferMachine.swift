@@ -162,7 +162,7 @@ package struct TransferMachine: Sendable {
     package internal(set) var entity: Entity?
     /// The weakest join between two responses so far; `nil` while everything came in one.
     package internal(set) var weakestJoin: Proof?
-    package internal(set) var events: [DownloadEvent.Kind] = []
+    package internal(set) var events: [ToldEvent] = []
     /// Bytes of bodies received, those thrown away included.
     package internal(set) var receivedBytes: ByteCount = 0
     package internal(set) var phase: Phase
@@ -268,7 +268,7 @@ package struct TransferMachine: Sendable {
     }
 
     /// Takes the events since the last call.
-    package mutating func drainEvents() -> [DownloadEvent.Kind] {
+    package mutating func drainEvents() -> [ToldEvent] {
         defer { events.removeAll() }
         return events
     }
@@ -291,5 +291,5 @@ package struct TransferMachine: Sendable {
         return identity.hasValidator ? .weak : .none
     }
 
-    mutating func note(_ text: String) { events.append(.note(text)) }
+    mutating func note(_ text: Reason) { events.append(.note(text)) }
 }

@@ -20,11 +20,11 @@ enum DomainMapping {
 
     private static func checked(_ text: String) throws(DownloadURL.Defect) -> [String] {
         for scalar in text.unicodeScalars where !isAllowed(scalar) {
-            throw DownloadURL.Defect("has a host name with a character that no host name can have")
+            throw DownloadURL.Defect(.urlHostCharacter)
         }
         let labels = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
         for case let first? in labels.map(\.first) where isMark(first) {
-            throw DownloadURL.Defect("has a host name with a character that no host name can have")
+            throw DownloadURL.Defect(.urlHostCharacter)
         }
         return labels.map { String($0) }
     }

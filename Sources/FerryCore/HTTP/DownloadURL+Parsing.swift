@@ -10,26 +10,29 @@ extension DownloadURL {
         do {
             self = try Self.parse(Self.trimmed(text)).checkingLength()
         } catch {
-            throw ParseError(message: "\(Self.quoted(text)) \(error.reason)")
+            throw ParseError(ErrorPhrase(.urlProblem, Self.quoted(text), error.phrase))
         }
     }
 
     /// What is wrong, as the rest of a sentence that begins with the text.
     struct Defect: Error {
-        let reason: String
-        init(_ reason: String) { self.reason = reason }
+        let phrase: ErrorPhrase
+
+        init(_ key: ErrorPhrase.Key, _ arguments: String...) {
+            phrase = ErrorPhrase(key: key, arguments: arguments)
+        }
     }
 
     static func parse(_ bytes: ArraySlice<UInt8>) throws(Defect) -> DownloadURL {
-        guard !bytes.isEmpty else { throw Defect("is empty, where a URL was expected") }
+        guard !bytes.isEmpty else { throw Defect(.urlEmpty) }
         guard let (name, rest) = splitScheme(bytes), !looksLikePort(rest) else {
-            throw Defect(missingScheme(bytes))
+            throw missingScheme(bytes)
         }
         guard let scheme = Scheme(rawValue: name) else {
-            throw Defect("has the scheme \"\(name.prefix(32))\", but only http and https can be downloaded")
+            throw Defect(.urlScheme, String(name.prefix(32)))
         }
         guard rest.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else {
-            throw Defect("has no host: a URL begins with \(name)://host")
+            throw Defect(.urlHostAfter, name)
         }
         return try parse(afterSlashes: rest.dropFirst(2), scheme: scheme)
     }
@@ -37,7 +40,7 @@ extension DownloadURL {
     /// Encoding can make a text longer than what is read again from a journal.
     func checkingLength() throws(Defect) -> DownloadURL {
         guard text.utf8.count <= Self.maxTextBytes else {
-            throw Defect("is longer than a URL may be, once it is encoded")
+            throw Defect(.urlLongEncoded)
         }
         return self
     }
@@ -80,14 +83,14 @@ extension DownloadURL {
     /// Without outer white space; control characters and texts over 64 KiB are refused.
     static func trimmed(_ text: String) throws(Defect) -> ArraySlice<UInt8> {
         guard text.utf8.count <= maxTextBytes else {
-            throw Defect("is longer than a URL may be: \(maxTextBytes) bytes")
+            throw Defect(.urlLong, "\(maxTextBytes)")
         }
         let bytes = Array(text.utf8)
         guard let first = bytes.firstIndex(where: { !ASCII.isWhiteSpace($0) }),
             let last = bytes.lastIndex(where: { !ASCII.isWhiteSpace($0) })
         else { return [] }
         guard !bytes[first...last].contains(where: ASCII.isControl) else {
-            throw Defect("has a control character in it, such as a line break")
+            throw Defect(.urlControl)
         }
         return bytes[first...last]
     }
@@ -102,14 +105,14 @@ extension DownloadURL {
         return end > bytes.startIndex && bytes[..<end].allSatisfy(ASCII.isDigit)
     }
 
-    private static func missingScheme(_ bytes: ArraySlice<UInt8>) -> String {
+    private static func missingScheme(_ bytes: ArraySlice<UInt8>) -> Defect {
         let rest = bytes.drop { $0 == UInt8(ascii: "/") }
         let slashes = rest.startIndex - bytes.startIndex
         let hasSeparator = String(decoding: rest.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self).contains("://")
         guard !rest.isEmpty, slashes == 0 || slashes == 2, rest.first != UInt8(ascii: "."), !hasSeparator,
             (try? parse(afterSlashes: rest, scheme: .https)) != nil
-        else { return "is no URL: it begins with neither http:// nor https://" }
-        return "has no scheme; did you mean https://\(excerpt(rest))?"
+        else { return Defect(.urlNoScheme) }
+        return Defect(.urlSchemeMeant, excerpt(rest))
     }
 }
 
@@ -127,9 +130,9 @@ extension DownloadURL {
             rest = bytes[(at + 1)...]
         }
         // Browsers take a backslash for a slash, RFC 3986 does not: what they would see as another host is refused.
-        guard !bytes.contains(UInt8(ascii: "\\")) else { throw Defect("has a backslash before its path") }
+        guard !bytes.contains(UInt8(ascii: "\\")) else { throw Defect(.urlBackslash) }
         let (host, portText) = try splitPort(rest)
-        guard !host.isEmpty else { throw Defect("has no host") }
+        guard !host.isEmpty else { throw Defect(.urlNoHost) }
         return (try HostName.normalize(host), try parsePort(portText) ?? scheme.defaultPort, credentials)
     }
 
@@ -142,11 +145,11 @@ extension DownloadURL {
 
     private static func decodeUserInfo(_ bytes: ArraySlice<UInt8>) throws(Defect) -> String {
         guard let text = String(validating: PercentEncoding.decode(bytes), as: UTF8.self) else {
-            throw Defect("has a user name or password that is not UTF-8")
+            throw Defect(.urlUserText)
         }
         // RFC 7617 §2: control characters may not be in either.
         guard !text.utf8.contains(where: ASCII.isControl) else {
-            throw Defect("has a user name or password with a control character in it")
+            throw Defect(.urlUserControl)
         }
         return text
     }
@@ -158,16 +161,16 @@ extension DownloadURL {
             guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return (bytes, []) }
             let port = bytes[(colon + 1)...]
             guard !port.contains(UInt8(ascii: ":")) else {
-                throw Defect("has a host with several colons: an IPv6 address needs brackets around it")
+                throw Defect(.urlColons)
             }
             return (bytes[..<colon], port)
         }
         guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else {
-            throw Defect("has an IPv6 address without its closing bracket")
+            throw Defect(.urlOpenBracket)
         }
         let rest = bytes[(end + 1)...]
         guard rest.isEmpty || rest.first == UInt8(ascii: ":") else {
-            throw Defect("has something between its IPv6 address and its port")
+            throw Defect(.urlAfterBracket)
         }
         return (bytes[...end], rest.dropFirst())
     }
@@ -176,10 +179,10 @@ extension DownloadURL {
     private static func parsePort(_ bytes: ArraySlice<UInt8>) throws(Defect) -> Int? {
         guard !bytes.isEmpty else { return nil }
         // Not named in the message: it may be half of a password that has a raw slash in it.
-        guard bytes.allSatisfy(ASCII.isDigit) else { throw Defect("has a port that is not a number") }
+        guard bytes.allSatisfy(ASCII.isDigit) else { throw Defect(.urlPortText) }
         guard let port = Int(String(decoding: bytes.prefix(20), as: UTF8.self)), bytes.count <= 20,
             (1...65535).contains(port)
-        else { throw Defect("has a port outside 1 to 65535") }
+        else { throw Defect(.urlPortRange) }
         return port
     }
 }

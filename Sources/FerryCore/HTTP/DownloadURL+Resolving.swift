@@ -10,7 +10,7 @@ extension DownloadURL {
                 scheme: resolved.scheme, host: resolved.host, port: resolved.port, path: resolved.path,
                 query: resolved.query, credentials: nil)
         } catch {
-            throw ParseError(message: "\(Self.quoted(reference)) \(error.reason)")
+            throw ParseError(ErrorPhrase(.urlProblem, Self.quoted(reference), error.phrase))
         }
     }
 

@@ -16,8 +16,13 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
         /// One line: what is wrong with which text, without user info, query or fragment.
         public let message: String
+        /// The same, known in every language.
+        package let phrase: ErrorPhrase
 
-        package init(message: String) { self.message = message }
+        package init(_ phrase: ErrorPhrase) {
+            message = phrase.text(in: .english)
+            self.phrase = phrase
+        }
         public var description: String { message }
     }
 

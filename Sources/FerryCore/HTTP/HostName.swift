@@ -8,21 +8,21 @@ enum HostName {
         if bytes.first == UInt8(ascii: "[") {
             let inner = bytes.dropFirst().dropLast()
             guard !inner.contains(UInt8(ascii: "%")) else {
-                throw DownloadURL.Defect("has an IPv6 address with a zone, which cannot be used here")
+                throw DownloadURL.Defect(.urlZone)
             }
             guard let address = IPv6Text.normalize(inner) else {
-                throw DownloadURL.Defect("has brackets around something that is no IPv6 address")
+                throw DownloadURL.Defect(.urlBrackets)
             }
             return address
         }
         if let name = plain(bytes) { return name }
         guard let text = String(validating: PercentEncoding.decode(bytes), as: UTF8.self) else {
-            throw DownloadURL.Defect("has a host that is not UTF-8")
+            throw DownloadURL.Defect(.urlHostText)
         }
         let name = try domain(text)
         guard isNumeric(name) else { return name }
         guard isIPv4(name) else {
-            throw DownloadURL.Defect("has an IPv4 address that is not four numbers from 0 to 255")
+            throw DownloadURL.Defect(.urlFourNumbers)
         }
         return name
     }
@@ -56,7 +56,7 @@ enum HostName {
         var labels: [String] = []
         for label in try DomainMapping.labels(text) {
             guard let encoded = Punycode.label(label) else {
-                throw DownloadURL.Defect("has a host name that is too long")
+                throw DownloadURL.Defect(.urlLongHost)
             }
             labels.append(encoded)
         }
@@ -64,10 +64,10 @@ enum HostName {
         let isRooted = labels.count > 1 && labels.last?.isEmpty == true
         let named = isRooted ? labels.dropLast() : labels[...]
         guard !named.contains(where: \.isEmpty) else {
-            throw DownloadURL.Defect("has a host name with nothing before or between its dots")
+            throw DownloadURL.Defect(.urlEmptyLabel)
         }
         guard named.allSatisfy({ $0.utf8.count <= 63 }), named.reduce(named.count - 1, { $0 + $1.utf8.count }) <= 253
-        else { throw DownloadURL.Defect("has a host name that is too long") }
+        else { throw DownloadURL.Defect(.urlLongHost) }
         return labels.joined(separator: ".")
     }
 

@@ -28,6 +28,12 @@ extension DownloadError {
         return language == .english ? message : "\(code.sentence(in: language))：\(message)"
     }
 
+    /// The message as a reason: known in every language, where it has translations.
+    package var reason: Reason {
+        guard let phrase, phrase.text(in: .english) == message else { return .words(message) }
+        return .phrase(phrase)
+    }
+
     /// What the user can do, in that language; the English one where it has no translation.
     public func suggestion(in language: Language) -> String? {
         suggestion.map { translation(suggestionPhrase, of: $0, in: language) ?? $0 }

@@ -14,13 +14,14 @@ public struct DownloadEvent: Sendable, Hashable {
     /// Stable and ascending, for events that end a download and are kept; `nil` for all others.
     public var number: Int64?
     private let receipt: Receipt?
+    private let translation: Translation
 
     public init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
         self.init(id: id, date: date, kind: kind, number: number, session: nil, onAcknowledge: nil)
     }
 
     package init(
-        id: DownloadID, date: Date, kind: Kind, number: Int64?, session: String? = nil,
+        id: DownloadID, date: Date, kind: Kind, number: Int64?, session: String? = nil, reason: Reason? = nil,
         onAcknowledge: (@Sendable (Int64) -> Void)?
     ) {
         self.id = id
@@ -28,7 +29,15 @@ public struct DownloadEvent: Sendable, Hashable {
         self.kind = kind
         self.number = number
         receipt = onAcknowledge.map { Receipt(session: session, give: $0) }
+        translation = Translation(reason: reason)
     }
+
+    package init(id: DownloadID, date: Date, _ told: ToldEvent) {
+        self.init(id: id, date: date, kind: told.kind, number: nil, reason: told.reason, onAcknowledge: nil)
+    }
+
+    /// What the kind says in English, in every language where it is known so; no part of what is compared or coded.
+    package var reason: Reason? { translation.reason }
 
     /// Who asked for the download, as far as the manager that told it knows; no part of what is compared or coded.
     package var session: String? { receipt?.session }
@@ -71,6 +80,14 @@ public struct DownloadEvent: Sendable, Hashable {
             }
         }
     }
+}
+
+/// All are equal, so that events compare by what they say.
+private struct Translation: Sendable, Hashable {
+    let reason: Reason?
+
+    static func == (left: Translation, right: Translation) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
 }
 
 /// Says who is told that an event was handled; all are equal, so that events compare by what they say.

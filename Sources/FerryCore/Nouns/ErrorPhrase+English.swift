@@ -353,6 +353,7 @@ extension ErrorPhrase.Key {
         case .noPartPath: "it has no absolute path of a part file"
         case .impossibleSizes: "it has sizes that cannot be"
         case .impossibleTime: "it has a time that cannot be"
+        default: ofEvents.english
         }
     }
 }

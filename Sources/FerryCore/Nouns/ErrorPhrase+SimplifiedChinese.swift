@@ -344,6 +344,7 @@ extension ErrorPhrase.Key {
         case .noPartPath: "它没有部分文件的绝对路径"
         case .impossibleSizes: "它的大小不可能"
         case .impossibleTime: "它的时间不可能"
+        default: ofEvents.simplifiedChinese
         }
     }
 }

@@ -111,6 +111,20 @@ extension ErrorPhrase {
         case listClosed, catalogueOpening, catalogueReading, catalogueEntry, catalogueWriting, catalogueClosing
         case newerCatalogue, noCatalogue, foreignFile, noFile, openHere, openElsewhere, openInProcess
         case secretsUnread, secretsUnwritten
+        // What events say
+        case tagMatched, dateMatched, samplesMatched, sameFile, weakMatched, noneMatched, readFromStart
+        case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched
+        case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
+        case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
+        case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
+        case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice
+        case neitherPublished, nameTaken, replacedOlder, publishedByLink, publishedByRename, oldNameLeft
+        case directoryUnsynced, isAnothersNow, noNetworkAllowed
+        // URLs
+        case urlProblem, urlEmpty, urlScheme, urlHostAfter, urlNoScheme, urlSchemeMeant, urlLongEncoded, urlLong
+        case urlControl, urlBackslash, urlNoHost, urlUserText, urlUserControl, urlColons, urlOpenBracket
+        case urlAfterBracket, urlPortText, urlPortRange, urlZone, urlBrackets, urlHostText, urlFourNumbers
+        case urlLongHost, urlEmptyLabel, urlHostCharacter
 
         // What can be done
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, runAgain, giveChecksum, keptMarked, doNotUse

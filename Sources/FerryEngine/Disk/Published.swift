@@ -1,3 +1,4 @@
+package import FerryCore
 package import SystemPackage
 
 /// A file that has its final name.
@@ -26,15 +27,18 @@ package enum PublishNote: Sendable, Hashable {
     /// The file system does not let directories be synced.
     case directoryNotSyncable
 
-    package var text: String {
+    package var text: String { reason.description }
+
+    /// The same, known in every language.
+    package var reason: Reason {
         switch self {
-        case .numbered(let name): "the name was taken: saved as \(name)"
-        case .replaced: "replaced the file that had the name"
-        case .linked: "published by link and unlink: the file system cannot rename without replacing"
-        case .renamedAfterCheck: "published by a plain rename after a check: the file system has nothing safer"
-        case .partNameLeft(let path): "\(path.string) could not be removed; it is the finished file under its old name"
-        case .attributeNotSet(let error), .modeNotSet(let error), .timeNotSet(let error): error.message
-        case .directoryNotSyncable: "the file system cannot sync a directory: the name may not survive a power cut"
+        case .numbered(let name): Reason(.nameTaken, name)
+        case .replaced: Reason(.replacedOlder)
+        case .linked: Reason(.publishedByLink)
+        case .renamedAfterCheck: Reason(.publishedByRename)
+        case .partNameLeft(let path): Reason(.oldNameLeft, path.string)
+        case .attributeNotSet(let error), .modeNotSet(let error), .timeNotSet(let error): .phrase(error.phrase)
+        case .directoryNotSyncable: Reason(.directoryUnsynced)
         }
     }
 }

@@ -9,9 +9,9 @@ extension Publisher {
         /// It has its final name, now durable; the journal can go.
         case finished(FilePath)
         /// The file seems to have its final name, but that proves nothing: why is said. A digest can decide.
-        case unproven(FilePath, String)
+        case unproven(FilePath, Reason)
         /// Neither; what was found is said.
-        case lost(String)
+        case lost(Reason)
     }
 
     /// Finds out what became of an announced file, and finishes what can be finished.
@@ -20,14 +20,14 @@ extension Publisher {
     package func recover(
         _ publishing: JournalRecord.Publishing, part: FilePath, unsyncedBoot: String? = nil
     ) throws(FileError) -> Recovery {
-        guard DownloadPaths.isBareName(publishing.name) else { return .lost("the announced name cannot be used") }
+        guard DownloadPaths.isBareName(publishing.name) else { return .lost(Reason(.unusableAnnouncement)) }
         let final = part.removingLastComponent().appending(publishing.name)
         let published = try fileSystem.statusIfPresent(final)
         let rest = try fileSystem.statusIfPresent(part)
         let wasDropped = unsyncedBoot != nil && unsyncedBoot != fileSystem.bootID
         if let published, publishing.describes(published), published.device == publishing.device {
             if wasDropped {
-                return .unproven(final, "\(final.string) was written without syncing before the system restarted")
+                return .unproven(final, Reason(.unsyncedFile, final.string))
             }
             // Both names: the crash came between link and unlink.
             if let rest, rest.isSameFile(as: published) { try fileSystem.unlink(part) }
@@ -36,18 +36,18 @@ extension Publisher {
         }
         if let rest {
             guard rest.kind == .regular, rest.inode == publishing.inode, rest.device == publishing.device else {
-                return .lost("\(part.string) is not the file that was to be published")
+                return .lost(Reason(.otherThanAnnounced, part.string))
             }
             guard rest.length == publishing.length else {
-                return .lost("\(part.string) has \(rest.length) bytes where \(publishing.length) were expected")
+                return .lost(Reason(.wrongLength, part.string, "\(rest.length)", "\(publishing.length)"))
             }
-            if wasDropped { return .lost("\(part.string) was written without syncing before the system restarted") }
+            if wasDropped { return .lost(Reason(.unsyncedFile, part.string)) }
             return .again
         }
         if let published, publishing.describes(published) {
-            return .unproven(final, "\(final.string) was published on another device")
+            return .unproven(final, Reason(.otherDevice, final.string))
         }
-        return .lost("neither \(part.string) nor \(final.string) is the file that was published")
+        return .lost(Reason(.neitherPublished, part.string, final.string))
     }
 }
 

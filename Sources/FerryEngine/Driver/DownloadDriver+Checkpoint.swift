@@ -132,7 +132,7 @@ extension DownloadDriver {
             guard part.device == pair.part.device, part.inode == pair.part.inode else {
                 throw DownloadError(.disk, ErrorPhrase(.partReplaced, "\(pair.paths.part)"))
             }
-            report(.event(.note("\(damage.message): the part file was opened anew, what is not safe is fetched again")))
+            report(.event(.note(Reason(.openedAnew, damage.reason))))
         } catch { fail(error) }
         state.withLock { $0.damage = nil }
     }

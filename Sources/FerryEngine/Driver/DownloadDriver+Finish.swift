@@ -138,7 +138,7 @@ extension DownloadDriver {
         switch result {
         case .failure(let error): throw DownloadError(error)
         case .success(.published(let published)):
-            for note in published.notes { report(.event(.note(note.text))) }
+            for note in published.notes { report(.event(.note(note.reason))) }
             state.withLock { $0.name = published.name }
             removeAside()
             return published.path.string
@@ -192,7 +192,7 @@ extension DownloadDriver {
             await keepUnpublished(error)
             throw DownloadError(error)
         case .success(let published):
-            for note in published.notes { report(.event(.note(note.text))) }
+            for note in published.notes { report(.event(.note(note.reason))) }
             state.withLock { $0.name = published.name }
             let finished = finished(path: published.path.string, total: total, proof: proof)
             try await tellPublished(finished)

@@ -18,8 +18,7 @@ extension DownloadDriver {
     func admit(_ id: ConnectionID, to host: Origin, _ seat: inout HostSeat) async -> Admission {
         if seat.tryTake(host) { return .atOnce }
         if givesWay(id) { return .not }
-        report(
-            .event(.note("waiting: \(host.host) has \(environment.hosts.limit) connections already, the most allowed")))
+        report(.event(.note(Reason(.hostIsFull, host.host, "\(environment.hosts.limit)"))))
         return await seat.take(host) ? .afterWaiting : .not
     }
 

@@ -9,11 +9,11 @@ extension DownloadDriver {
         do throws(JournalError) {
             let record = try Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
             if record.id == id.rawValue { return paths }
-            report(.event(.note("\(paths.part) belongs to another download")))
+            report(.event(.note(Reason(.belongsToAnother, "\(paths.part)"))))
         } catch .missing {
             // A file that was in memory only has none.
         } catch {
-            report(.event(.note(error.message)))
+            report(.event(.note(.phrase(error.phrase))))
         }
         return nil
     }

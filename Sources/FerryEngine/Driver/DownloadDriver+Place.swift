@@ -76,7 +76,7 @@ extension DownloadDriver {
             defer { state.started = (name, total) }
             return state.started.map { $0 != (name, total) } ?? true
         }
-        if isNews { report(.event(.started(name: name, totalBytes: total))) }
+        if isNews { report(.event(ToldEvent(.started(name: name, totalBytes: total)))) }
     }
 
     /// The names under which a list of digests may know it.
@@ -101,7 +101,7 @@ extension DownloadDriver {
 
     /// The file that is there stays, as asked.
     func skip(_ path: FilePath, length: ByteCount) {
-        report(.event(.note("\(path) is there; skipped")))
+        report(.event(.note(Reason(.skipped, "\(path)"))))
         state.withLock {
             $0.existing = FinishedDownload(
                 path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
@@ -300,7 +300,7 @@ extension DownloadDriver {
 
     /// What is held cannot be used: it stays beside, until the new one is published. Called in turn.
     func setAside(_ reason: Reason) throws(DownloadError) {
-        report(.event(.restarted(reason: "\(reason)")))
+        report(.event(.restarted(reason: reason)))
         state.withLock { $0.record?.append(.restarted(reason: "\(reason)"), at: environment.clock.date()) }
         switch storage.current {
         case .none: return

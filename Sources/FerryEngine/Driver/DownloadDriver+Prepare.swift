@@ -54,9 +54,7 @@ extension DownloadDriver {
             if let own = DownloadPaths(directory: directory, name: name)?.journal,
                 let problem = try problem(with: own, in: directory)
             {
-                report(
-                    .event(.note("\(problem.message): it is left as it is, and the download begins under another name"))
-                )
+                report(.event(.note(Reason(.otherNameBegun, problem.phrase))))
             }
             return try await lookForFinished(directory.appending(name))
         }
@@ -116,7 +114,7 @@ extension DownloadDriver {
             }
             if case .locked = error { throw DownloadError(error) }
             if isNamed || error.mayPass { throw DownloadError(error) }
-            report(.event(.note("\(error.message): it is left as it is, and the download begins under another name")))
+            report(.event(.note(Reason(.otherNameBegun, error.phrase))))
             begin(with: nil)
             return nil
         }
@@ -146,7 +144,7 @@ extension DownloadDriver {
             part = try PartFile.open(paths.part, fileSystem: environment.fileSystem)
         } catch {
             if case .missing = error {
-                report(.event(.note("the part file \(paths.part) is gone; the journal alone is of no use")))
+                report(.event(.note(Reason(.journalAlone, "\(paths.part)"))))
                 try? journal.remove()
                 journal.close()
                 keepName(paths)
@@ -188,20 +186,20 @@ extension DownloadDriver {
         var isDoubtful = false
         let checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
         if let boot = record.unsyncedBoot, boot != environment.fileSystem.bootID, checksum == nil {
-            report(.event(.note("the machine was restarted since, and what was written then was not synced")))
+            report(.event(.note(Reason(.wasNotSynced))))
             claims = RangeSet()
         }
         do {
             let length = try part.length()
             if let last = claims.ranges.last, last.upperBound > length {
-                report(.event(.note("the part file was shortened to \(ByteText.size(length))")))
+                report(.event(.note(Reason(.partShortened, ByteText.size(length)))))
                 claims = claims.intersection(RangeSet(0..<length))
                 isDoubtful = true
             }
         } catch { throw DownloadError(error) }
         let isRemade = record.partCreated != nil && part.created != nil && record.partCreated != part.created?.pair
         if part.device != record.partDevice || part.inode != record.partInode || isRemade {
-            report(.event(.note("the part file was moved here: checking")))
+            report(.event(.note(Reason(.partMovedHere))))
             isDoubtful = true
             record.partDevice = part.device
             record.partInode = part.inode
@@ -267,7 +265,7 @@ extension DownloadDriver {
             guard try aside.isPresent() else { return }
             let record = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
             if try aside.moveBack(beside: record?.partInode) {
-                report(.event(.note("putting aside was cut; what was put aside is back")))
+                report(.event(.note(Reason(.putBack))))
             }
         } catch { throw DownloadError(error) }
     }
@@ -311,10 +309,10 @@ extension DownloadDriver {
                     path: path.string, totalBytes: status.length, proof: .digest, wasAlreadyComplete: true,
                     finalURL: url.redacted)
             }
-            report(.event(.note("\(path) is there, with another digest")))
+            report(.event(.note(Reason(.otherDigest, "\(path)"))))
         }
         if request.onConflict == .skip {
-            report(.event(.note("\(path) is there; skipped")))
+            report(.event(.note(Reason(.skipped, "\(path)"))))
             return FinishedDownload(
                 path: path.string, totalBytes: status.length, proof: .none, wasAlreadyComplete: true,
                 finalURL: url.redacted)

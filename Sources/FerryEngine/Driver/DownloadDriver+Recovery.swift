@@ -14,7 +14,7 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
         guard let there else { return nil }
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)
-        report(.event(.note("it was moved to \(there.directory)")))
+        report(.event(.note(Reason(.wasMovedTo, "\(there.directory)"))))
         return there
     }
 
@@ -30,7 +30,7 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
         switch recovery {
         case .finished(let path):
-            report(.event(.note("publishing was cut; it is finished now")))
+            report(.event(.note(Reason(.publishingCut))))
             // A digest that it has in its journal was compared before the name was announced.
             let wasCompared = record.checksum ?? record.offered != nil
             return FinishedDownload(
@@ -46,7 +46,7 @@ extension DownloadDriver {
             record.publishing = nil
             return nil
         case .lost(let reason):
-            report(.event(.note("publishing was cut, and the file is gone: \(reason)")))
+            report(.event(.note(Reason(.publishingLost, reason))))
             record.publishing = nil
             return nil
         }

@@ -34,7 +34,7 @@ package final class DownloadDriver: Sendable {
 
     /// What the manager hears of.
     package enum Report: Sendable {
-        case event(DownloadEvent.Kind)
+        case event(ToldEvent)
         case state(DownloadState)
         case named(name: String, path: String?)
     }
@@ -275,10 +275,10 @@ package final class DownloadDriver: Sendable {
         do throws(DownloadError) {
             try await spill()
         } catch {
-            report(.event(.note("what was in memory is lost: \(error.message)")))
+            report(.event(.note(Reason(.memoryLost, error.reason))))
         }
         if let error = await checkpoint() {
-            report(.event(.note("what came since the last checkpoint will be fetched again: \(error.message)")))
+            report(.event(.note(Reason(.checkpointLost, error.reason))))
         }
     }
 
@@ -298,12 +298,12 @@ package final class DownloadDriver: Sendable {
         let date = environment.clock.date()
         let events = state.withLock { state in
             let events = state.machine.drainEvents()
-            for event in events { state.record?.append(event, at: date) }
+            for event in events { state.record?.append(event.kind, at: date) }
             return events
         }
         for event in events {
             report(.event(event))
-            guard case .retrying(_, let delay, _) = event else { continue }
+            guard case .retrying(_, let delay, _) = event.kind else { continue }
             state.withLock { $0.isBackingOff = true }
             report(.state(.waiting(.retry(at: date.addingTimeInterval(delay.seconds)))))
             // Its connection broke: a small file moves to the disk, where a kill cannot reach it.

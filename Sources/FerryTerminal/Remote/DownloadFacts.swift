@@ -44,7 +44,7 @@ package enum DownloadFacts {
         if !events.isEmpty { lines.append("") }
         lines += events.map { body in
             RFC3339.text(body.event.date) + "  "
-                + PrintableText.escape(EventSentence.text(body.event.kind, in: .english))
+                + PrintableText.escape(EventSentence.text(body.event, in: .english))
         }
         return lines
     }

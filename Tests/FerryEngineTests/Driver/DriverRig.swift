@@ -143,7 +143,7 @@ final class Run: Sendable {
     private func take(_ report: DownloadDriver.Report) {
         heard.withLock { heard in
             switch report {
-            case .event(let event): heard.events.append(event)
+            case .event(let event): heard.events.append(event.kind)
             case .state(let state): heard.states.append(state)
             case .named: break
             }

@@ -72,6 +72,23 @@ struct StoreEventTests {
         }
     }
 
+    @Test("keep their reasons for every language; words stay words", arguments: StoreKind.allCases)
+    func reasons(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let store = bench.store
+            let told = ToldEvent.retrying(attempt: 1, delay: .seconds(1), reason: Reason(.serverAnswered, "503"))
+            let events = [
+                DownloadEvent(id: "a", date: StoreBench.date(1), told),
+                DownloadEvent(id: "a", date: StoreBench.date(2), kind: .note("samples matched")),
+            ]
+            try await store.commit([.insert([StoreBench.row("a")]), .record(events[0]), .record(events[1])])
+            let kept = try await store.history(of: "a")
+            #expect(kept == events)
+            #expect(kept.first?.reason?.text(in: .simplifiedChinese) == "服务器返回了 503")
+            #expect(kept.last?.reason == nil)
+        }
+    }
+
     @Test("of each download are kept: the newest fifty", arguments: StoreKind.allCases)
     func history(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in

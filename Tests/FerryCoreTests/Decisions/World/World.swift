@@ -104,7 +104,12 @@ struct World {
             for id in tasks.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
                 if case .idle? = tasks[id]?.task { ask(id) }
             }
-            events += machine.drainEvents()
+            for event in machine.drainEvents() {
+                if case .note = event.kind, case .words? = event.reason {
+                    violations.append("said in English alone: \(event.kind)")
+                }
+                events.append(event.kind)
+            }
             check()
             if rounds > 300 || requests - before > 300 {
                 violations.append("a loop without an end at \(now), phase \(machine.phase)")
