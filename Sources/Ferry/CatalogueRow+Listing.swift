@@ -28,20 +28,24 @@ extension DownloadManager {
         listed.maxConnections = request.maxConnections
         listed.network = request.network
         listed.endedAt = row.endedAt
+        if case .completed = listed.status.state {
+            listed.validator = row.finished.flatMap { $0.etag ?? $0.lastModified }
+        }
         return listed
     }
 
-    /// All about a download; `speeds` is left empty.
-    package func detail(of row: CatalogueRow) async -> DownloadDetail {
-        var detail = DownloadDetail(listed(row))
+    /// All about a download, with what handles show as ``listed(_:revision:)`` has it; `speeds` is left empty.
+    package func detail(of row: CatalogueRow, revision: UInt64? = nil) async -> DownloadDetail {
+        var detail = DownloadDetail(listed(row, revision: revision))
         let picture = await self.picture(of: row)
         detail.sources = row.request.sources.map(\.text)
         detail.headers = row.request.headers.map(\.name)
         if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
-        detail.download.validator = picture?.identity.etag ?? picture?.identity.lastModified
+        if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(
             type: row.finished?.contentType ?? picture?.identity.contentType,
-            finalURL: row.finished?.finalURL ?? picture?.finalURL, lastModified: picture?.identity.lastModified)
+            finalURL: row.finished?.finalURL ?? picture?.finalURL,
+            lastModified: picture?.identity.lastModified ?? row.finished?.lastModified)
         if let picture {
             detail.segments = picture.segments
         } else if case .completed = row.state, let total = row.totalBytes, total > 0 {

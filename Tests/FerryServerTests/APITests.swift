@@ -48,6 +48,12 @@ struct APITests {
             #expect(resource.source.compare(file: rig.downloads + "/a.bin", size: resource.size) == .equal)
             let detail = try await rig.ask(.show, id: added.id.rawValue).shape(DownloadDetail.self)
             #expect(detail.segments.map(\.state) == ["done"])
+            // What the server said which file it is stays known when all is over, in lists too.
+            #expect(detail.download.validator == resource.etag)
+            #expect(detail.response.type == resource.contentType)
+            #expect(detail.response.lastModified != nil)
+            let page = try await rig.ask(.list).shape(DownloadPage.self)
+            #expect(page.items.map(\.validator) == [resource.etag])
             #expect(detail.response.finalURL?.contains("token") == false)
             let history = try await rig.ask(.history, id: added.id.rawValue).shape(EventItems.self)
             #expect(history.items.contains { if case .completed = $0.event.kind { true } else { false } })

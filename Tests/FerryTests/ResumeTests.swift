@@ -17,6 +17,9 @@ struct ResumeTests {
             shop.expect(file.path, is: resource)
             #expect(file.proof == .strong)
             #expect(outcome.resumedAt == 10_000_000)
+            #expect(file.etag == resource.etag)
+            #expect(file.lastModified != nil)
+            #expect(file.contentType == resource.contentType)
             #expect(
                 shop.server.requests.contains { $0.ifRange == resource.etag && $0.range == "bytes=10000000-39999999" })
             #expect(shop.names == ["a"])

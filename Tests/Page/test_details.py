@@ -59,12 +59,13 @@ class Details(PageTest):
             self.assertEqual(shown.count(text), texts.count(text), text)
 
     def test_a_completed_one_shows_proof_and_path(self):
-        identifier = self.daemon.add(self.origin.file("50K", "proven.bin"))
+        identifier = self.daemon.add(self.origin.file("50K", "proven.bin", "etag=kept"))
         self.browser.until_state(identifier, "completed")
         self.open(identifier)
         facts = self.browser.until(lambda: (lambda facts: facts if "Proof" in facts else None)(self.facts()), "the proof")
         self.assertTrue(facts["Proof"].startswith("Single"), facts["Proof"])
         self.assertEqual(facts["Saved to"], str(self.daemon.downloads / "proven.bin"))
+        self.assertEqual(facts["Validator"], '"kept"')
         self.assertFalse(any(found.is_displayed() for found in self.browser.all(f"{PANEL} .change")), "nothing to change")
 
     def test_an_expired_link_asks_for_a_new_one_and_takes_it(self):

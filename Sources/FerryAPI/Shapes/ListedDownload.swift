@@ -17,7 +17,7 @@ package struct ListedDownload: Sendable, Hashable {
     package var priority = DownloadPriority.normal
     package var label: String?
     package var userInfo: [String: String] = [:]
-    /// ETag or Last-Modified by which it is known, as sent.
+    /// ETag or Last-Modified by which it is known, as sent. Before it is complete, ``DownloadDetail`` alone has it.
     package var validator: String?
     /// `sha-256=HEX`, as asked for.
     package var checksum: String?

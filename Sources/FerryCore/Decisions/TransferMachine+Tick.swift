@@ -150,9 +150,6 @@ extension TransferMachine {
     /// Bytes that came for another purpose than to be kept.
     package mutating func receivedElsewhere(_ count: ByteCount) { receivedBytes += count }
 
-    /// The length of the finished file that a 304 speaks of.
-    package var finishedBytes: ByteCount? { finished?.totalBytes }
-
     /// How strongly a 304 proves it.
     package var finishedProof: Proof {
         guard let finished else { return .none }

@@ -175,7 +175,8 @@ package struct TransferMachine: Sendable {
     var retry: RetryPolicy
     /// The source whose file this is: only it can change the file.
     var primary = 0
-    var finished: FileIdentity?
+    /// The finished file that a 304 speaks of.
+    package internal(set) var finished: FileIdentity?
     /// The most bytes that were there of this file: less is no progress.
     var mostWritten: ByteCount = 0
     /// When any connection had last brought ``Settings/stallBytes`` more.

@@ -1,7 +1,8 @@
-/// Coded as `{"path", "totalBytes", "proof", "finalURL", "contentType"?, "wasAlreadyComplete", "receivedBytes"}`.
+/// Coded as `{"path", "totalBytes", "proof", "finalURL", "contentType"?, "wasAlreadyComplete", "receivedBytes",
+/// "etag"?, "lastModified"?}`.
 extension FinishedDownload: Codable {
     private enum CodingKeys: String, CodingKey {
-        case path, totalBytes, proof, finalURL, contentType, wasAlreadyComplete, receivedBytes
+        case path, totalBytes, proof, finalURL, contentType, wasAlreadyComplete, receivedBytes, etag, lastModified
     }
 
     public init(from decoder: any Decoder) throws {
@@ -13,7 +14,9 @@ extension FinishedDownload: Codable {
             wasAlreadyComplete: try container.decodeIfPresent(Bool.self, forKey: .wasAlreadyComplete) ?? false,
             finalURL: try container.decodeIfPresent(String.self, forKey: .finalURL) ?? "",
             contentType: try container.decodeIfPresent(String.self, forKey: .contentType),
-            receivedBytes: try container.decodeBytesIfPresent(forKey: .receivedBytes) ?? 0)
+            receivedBytes: try container.decodeBytesIfPresent(forKey: .receivedBytes) ?? 0,
+            etag: try container.decodeIfPresent(String.self, forKey: .etag),
+            lastModified: try container.decodeIfPresent(String.self, forKey: .lastModified))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -25,5 +28,7 @@ extension FinishedDownload: Codable {
         try container.encodeIfPresent(contentType, forKey: .contentType)
         try container.encode(wasAlreadyComplete, forKey: .wasAlreadyComplete)
         try container.encode(receivedBytes, forKey: .receivedBytes)
+        try container.encodeIfPresent(etag, forKey: .etag)
+        try container.encodeIfPresent(lastModified, forKey: .lastModified)
     }
 }

@@ -16,10 +16,14 @@ public struct FinishedDownload: Sendable, Hashable {
     public var contentType: String?
     /// Bytes of bodies received in this run, those thrown away included.
     public var receivedBytes: ByteCount
+    /// The ETag that the server gave, verbatim; `nil` when it gave none, or an older version wrote this.
+    public var etag: String?
+    /// The Last-Modified that the server gave, verbatim; `nil` as for ``etag``.
+    public var lastModified: String?
 
     public init(
         path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false, finalURL: String = "",
-        contentType: String? = nil, receivedBytes: ByteCount = 0
+        contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil, lastModified: String? = nil
     ) {
         self.path = path
         self.totalBytes = totalBytes
@@ -28,6 +32,8 @@ public struct FinishedDownload: Sendable, Hashable {
         self.finalURL = finalURL
         self.contentType = contentType
         self.receivedBytes = receivedBytes
+        self.etag = etag
+        self.lastModified = lastModified
     }
 
     /// The file, as a URL; `nil` when the bytes went to a stream.

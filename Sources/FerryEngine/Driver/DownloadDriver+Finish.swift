@@ -69,7 +69,9 @@ extension DownloadDriver {
         state.withLock { state in
             FinishedDownload(
                 path: path, totalBytes: total, proof: proof, finalURL: state.finalURL?.redacted ?? "",
-                contentType: state.contentType, receivedBytes: state.machine.receivedBytes)
+                contentType: state.contentType ?? state.machine.identity.contentType,
+                receivedBytes: state.machine.receivedBytes, etag: state.machine.identity.etag,
+                lastModified: state.machine.identity.lastModified)
         }
     }
 

@@ -138,7 +138,8 @@ extension DownloadDriver {
         else { return nil }
         let found = FinishedDownload(
             path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true,
-            finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: entity.identity.contentType)
+            finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: entity.identity.contentType,
+            etag: entity.identity.etag, lastModified: entity.identity.lastModified)
         if let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
             attribute.isOf(status)
         {

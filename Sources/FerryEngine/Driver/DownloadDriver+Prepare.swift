@@ -344,10 +344,11 @@ extension DownloadDriver {
             case .directory(let directory, _): path = absolute(directory).appending(state.name).string
             case .part, .stream: return
             }
-            let length = state.machine.finishedBytes ?? 0
+            let known = state.machine.finished
             state.existing = FinishedDownload(
-                path: path, totalBytes: length, proof: state.machine.finishedProof, wasAlreadyComplete: true,
-                finalURL: state.finalURL?.redacted ?? "")
+                path: path, totalBytes: known?.totalBytes ?? 0, proof: state.machine.finishedProof,
+                wasAlreadyComplete: true, finalURL: state.finalURL?.redacted ?? "", etag: known?.etag,
+                lastModified: known?.lastModified)
         }
         bell.ring()
     }

@@ -35,7 +35,9 @@ extension DownloadDriver {
             let wasCompared = record.checksum ?? record.offered != nil
             return FinishedDownload(
                 path: path.string, totalBytes: publishing.length,
-                proof: wasCompared ? .digest : record.weakestJoin ?? .single, wasAlreadyComplete: true)
+                proof: wasCompared ? .digest : record.weakestJoin ?? .single, wasAlreadyComplete: true,
+                contentType: record.identity.contentType, etag: record.identity.etag,
+                lastModified: record.identity.lastModified)
         case .unproven(_, let reason):
             report(.event(.note(reason)))
             // Length and validators are those that it was given: they would prove it.

@@ -82,8 +82,7 @@ extension API {
     func show(_ visit: Visit) async throws -> Response {
         let revision = visit.revision()
         let row = try await row(visit.id)
-        var detail = await manager.detail(of: row)
-        if let revision { detail.download = manager.listed(row, revision: revision) }
+        var detail = await manager.detail(of: row, revision: revision)
         detail.speeds = speeds.samples(of: visit.id)
         return try Answer.json(detail)
     }

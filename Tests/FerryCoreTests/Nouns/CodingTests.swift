@@ -59,9 +59,11 @@ struct CodingTests {
 
     static let finished = FinishedDownload(
         path: "/d/文件.iso", totalBytes: 1 << 53, proof: .single, wasAlreadyComplete: true,
-        finalURL: "https://a.example/x?…", contentType: "application/x-iso", receivedBytes: 12)
+        finalURL: "https://a.example/x?…", contentType: "application/x-iso", receivedBytes: 12,
+        etag: "W/1", lastModified: "Mon, 01 Jan 2024 00:00:00 GMT")
     static let finishedText =
-        #"{"contentType":"application/x-iso","finalURL":"https://a.example/x?…","path":"/d/文件.iso","proof":"single","#
+        #"{"contentType":"application/x-iso","etag":"W/1","finalURL":"https://a.example/x?…","#
+        + #""lastModified":"Mon, 01 Jan 2024 00:00:00 GMT","path":"/d/文件.iso","proof":"single","#
         + #""receivedBytes":12,"totalBytes":9007199254740992,"wasAlreadyComplete":true}"#
     @Test("Finished downloads; what may be left out may be left out")
     func finishedDownloads() throws {

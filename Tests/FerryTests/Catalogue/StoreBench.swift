@@ -112,7 +112,7 @@ struct StoreBench: Sendable {
     static func finished(_ path: String, _ bytes: ByteCount = 9) -> FinishedDownload {
         FinishedDownload(
             path: path, totalBytes: bytes, proof: .strong, finalURL: "https://example.com/?…", contentType: "a/b",
-            receivedBytes: 12)
+            receivedBytes: 12, etag: "\"e\"", lastModified: "Mon, 01 Jan 2024 00:00:00 GMT")
     }
 
     static let error = DownloadError(

@@ -21,7 +21,9 @@ export function facts(download, copy) {
   if (answered && answered !== download.url) add('fact.answered', answered, { isMono: true });
   add(download.path ? 'fact.path' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
   if (download.proof) add('fact.proof', t(`proof.${download.proof}`));
-  add('fact.validator', download.validator ?? (download.response?.type ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
+  // Of a complete file nothing may be known: an older version did not keep what the server had said.
+  const lacksValidator = download.response?.type && download.state !== 'completed';
+  add('fact.validator', download.validator ?? (lacksValidator ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
   add('fact.digest', download.checksum, { canCopy: true, isMono: true });
   add('fact.type', download.response?.type, { isMono: true });
   add('fact.modified', download.response?.lastModified);
