@@ -1,0 +1,57 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: the daemon's remote control, and secrets", .timeLimit(.minutes(30)))
+struct RemoteSecretTests {
+    @Test("D7: the process list shows no secret of a command that adds, nor of the daemon that it starts")
+    func arguments() async throws {
+        try await RemoteHome.run { home in
+            // A list that the command waits for: by then it has taken its arguments.
+            let list = home.place.path("list")
+            #expect(mkfifo(list, 0o600) == 0)
+            let url = home.server.url("/a").replacing("http://", with: "http://urluser:urlpass@")
+            let process = try FerryProcess(
+                [
+                    "add", "--paused", url, "-i", "list", "--header", "X-Key: headersecret",
+                    "--user=me:optionsecret",
+                ], in: home.place, environment: home.environment)
+            async let released: Void = Self.release(list, after: process)
+            let writer = try await Self.writer(of: list)
+            let own = try Self.commandLine(of: process.id)
+            let daemon = try Self.commandLine(of: try #require(home.daemon))
+            try writer.write(contentsOf: Data((home.server.url("/b") + "\n").utf8))
+            try writer.close()
+            let outcome = try await process.outcome()
+            await released
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(outcome.lines.count == 2)
+            #expect(own.contains("127.0.0.1"))
+            #expect(daemon.contains("serve"))
+            for secret in ["urluser", "urlpass", "headersecret", "optionsecret"] {
+                #expect(!own.contains(secret))
+                #expect(!daemon.contains(secret))
+            }
+        }
+    }
+
+    private static func commandLine(of process: Int32) throws -> String {
+        try String(decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline")), as: UTF8.self)
+    }
+
+    /// A pipe with a name, once somebody reads it.
+    private static func writer(of path: String) async throws -> FileHandle {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<FileHandle, any Error>) in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try FileHandle(forWritingTo: URL(filePath: path)) })
+            }
+        }
+    }
+
+    /// Lets go who waits for a reader of the pipe, when the process has ended and may never have been one.
+    private static func release(_ path: String, after process: FerryProcess) async {
+        _ = try? await process.outcome()
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        if descriptor >= 0 { close(descriptor) }
+    }
+}
