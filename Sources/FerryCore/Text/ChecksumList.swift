@@ -48,7 +48,7 @@ package struct ChecksumList: Sendable, Hashable {
             var name = rest.dropFirst()
             // The second character is the mode: a blank for text, `*` for binary.
             if let mode = name.first, ASCII.isBlank(mode) || mode == UInt8(ascii: "*") { name = name.dropFirst() }
-            return Entry(name: Self.name(name, isEscaped: isEscaped), checksum: checksum)
+            return Self.name(name, isEscaped: isEscaped).map { Entry(name: $0, checksum: checksum) }
         }
         return taggedEntry(line, isEscaped: isEscaped)
     }
@@ -57,17 +57,21 @@ package struct ChecksumList: Sendable, Hashable {
     private static func taggedEntry(_ line: Substring.UTF8View, isEscaped: Bool) -> Entry? {
         guard let open = line.firstIndex(of: UInt8(ascii: "(")),
             let algorithm = DigestAlgorithm(name: Substring(line[..<open])),
-            let close = line.lastIndex(of: UInt8(ascii: ")")), line.index(after: open) < close
+            let close = line.lastIndex(of: UInt8(ascii: ")")), open < close
         else { return nil }
         let tail = Substring(line[line.index(after: close)...]).trimmedText.utf8
         guard tail.first == UInt8(ascii: "="),
             let bytes = HexText.bytes(Substring(tail.dropFirst()).trimmedText.utf8),
             let checksum = Checksum(algorithm: algorithm, bytes: bytes)
         else { return nil }
-        return Entry(name: name(line[line.index(after: open)..<close], isEscaped: isEscaped), checksum: checksum)
+        return name(line[line.index(after: open)..<close], isEscaped: isEscaped).map {
+            Entry(name: $0, checksum: checksum)
+        }
     }
 
-    private static func name(_ bytes: Substring.UTF8View, isEscaped: Bool) -> String {
+    /// `nil` for an empty one, and for a backslash that nothing follows.
+    private static func name(_ bytes: Substring.UTF8View, isEscaped: Bool) -> String? {
+        guard !bytes.isEmpty else { return nil }
         guard isEscaped else { return String(Substring(bytes)) }
         var name: [UInt8] = []
         var isAfterBackslash = false
@@ -85,7 +89,7 @@ package struct ChecksumList: Sendable, Hashable {
                 name.append(byte)
             }
         }
-        return String(decoding: name, as: UTF8.self)
+        return isAfterBackslash ? nil : String(decoding: name, as: UTF8.self)
     }
 
     private static func baseName(_ name: String) -> String {

@@ -69,7 +69,10 @@ struct ChecksumTextTests {
     }
 
     @Test("a sum for an empty name is for no file") func emptyName() {
-        for text in ["MD5 () = \(Self.md5)", "MD5 ()= \(Self.md5)", "\\MD5 () = \(Self.md5)"] {
+        for text in [
+            "MD5 () = \(Self.md5)", "MD5 ()= \(Self.md5)", "\\MD5 () = \(Self.md5)", "\(Self.md5) *",
+            "\\\(Self.md5)  \\", "\\MD5 (\\) = \(Self.md5)", "\\\(Self.md5)  a\\",
+        ] {
             #expect(ChecksumList(text).entries.isEmpty)
         }
         #expect(ChecksumList("MD5 ( ) = \(Self.md5)").checksum(for: " ")?.hex == Self.md5)
