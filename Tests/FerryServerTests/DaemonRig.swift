@@ -57,6 +57,9 @@ struct DaemonRig: Sendable {
         options.pollInterval = .milliseconds(20)
         options.configure = {
             $0.minFreeBytes = 0
+            // A busy machine is no fault of the server's.
+            $0.stallTimeout = .seconds(9000)
+            $0.transfer.connectTimeout = .seconds(9000)
             $0.watchesNetwork = false
         }
         configure(&options)

@@ -38,8 +38,7 @@ extension Workshop {
     ) -> DownloadManager {
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.minFreeBytes = 0
-        // Tests that want a stall say so; a busy machine is none.
-        configuration.stallTimeout = .seconds(9000)
+        configuration.waitForBusyMachine()
         change(&configuration)
         return DownloadManager(configuration, engine: engine)
     }

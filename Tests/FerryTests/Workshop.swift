@@ -24,8 +24,7 @@ struct Workshop: Sendable {
     func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) -> DownloadManager {
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.minFreeBytes = 0
-        // Tests that want a stall say so; a busy machine is none.
-        configuration.stallTimeout = .seconds(9000)
+        configuration.waitForBusyMachine()
         change(&configuration)
         return DownloadManager(configuration)
     }
@@ -108,5 +107,13 @@ struct Workshop: Sendable {
     ) {
         let comparison = resource.source.compare(file: path, size: resource.size)
         #expect(comparison == .equal, "\(comparison)", sourceLocation: sourceLocation)
+    }
+}
+
+extension DownloadManager.Configuration {
+    /// Tests that want a stall, or a connection that is not made in time, say so; a busy machine is none.
+    mutating func waitForBusyMachine() {
+        stallTimeout = .seconds(9000)
+        transfer.connectTimeout = .seconds(9000)
     }
 }

@@ -34,6 +34,7 @@ final class TestDaemon: Sendable {
         options.flags["loopback"] = "false"
         options.configure = {
             $0.minFreeBytes = 0
+            $0.waitForBusyMachine()
             $0.watchesNetwork = false
         }
         let daemon = try await Daemon(place, options, logger: Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() })

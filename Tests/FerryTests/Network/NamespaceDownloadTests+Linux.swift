@@ -19,7 +19,9 @@
         /// A download of which 1 MB has come and the rest does not, until its connection is another one.
         private func begun(
             _ change: @escaping @Sendable (inout DownloadManager.Configuration) -> Void = { _ in },
-            _ body: @escaping @Sendable (NetworkNamespace, Workshop, DownloadManager, Download) async throws -> Void
+            _ body:
+                @escaping @Sendable (NetworkNamespace, Workshop, DownloadManager, SystemNetworkMonitor, Download)
+                async throws -> Void
         ) async throws {
             try await NetworkNamespace.with { network in
                 try network.near("route add default via 192.0.2.1 dev eth0 metric 100")
@@ -32,7 +34,7 @@
                     }
                     let download = try await manager.download(try shop.far("/a", host: Self.host))
                     await shop.reach(1_000_000, download)
-                    try await body(network, shop, manager, download)
+                    try await body(network, shop, manager, monitor, download)
                     try await shop.expectAll([download], are: resource)
                     #expect(shop.server.requests.map(\.range).last == "bytes=1000000-2999999")
                     let history = try await manager.history(of: download.id)
@@ -44,7 +46,7 @@
 
         @Test("B13: the cable is pulled: it waits with its bytes; put back: it goes on, and no attempt was counted")
         func cable() async throws {
-            try await begun { network, shop, manager, download in
+            try await begun { network, shop, manager, _, download in
                 try network.far("link set eth0 down")
                 await shop.reach(download) { $0 == .waiting(.network) }
                 #expect(download.status.bytes == 1_000_000)
@@ -64,7 +66,7 @@
             "B13: the way out moves to a mobile network: it waits where that is not allowed, and goes on after it moved back"
         )
         func metered() async throws {
-            try await begun({ $0.allowsMeteredNetwork = false }) { network, shop, manager, download in
+            try await begun({ $0.allowsMeteredNetwork = false }) { network, shop, manager, _, download in
                 try network.far("link set wwan0 up")
                 try network.near("link set wwan0 up", "route add default via 10.64.0.1 dev wwan0 metric 50")
                 await shop.reach(download) { $0 == .waiting(.network) }
@@ -76,8 +78,13 @@
 
         @Test("B13: another address: its connections are made anew, and it goes on without waiting")
         func address() async throws {
-            try await begun { network, _, _, _ in
-                try network.near("addr add 192.0.2.3/24 dev eth0", "addr del 192.0.2.3/24 dev eth0")
+            try await begun { network, _, _, monitor, _ in
+                try network.near("addr add 192.0.2.3/24 dev eth0")
+                // One that came and went before anybody looked is no change.
+                for await snapshot in monitor.changes() {
+                    if snapshot.interfaces.contains(where: { $0.addresses.contains(NamespaceTests.second) }) { break }
+                }
+                try network.near("addr del 192.0.2.3/24 dev eth0")
             }
         }
     }

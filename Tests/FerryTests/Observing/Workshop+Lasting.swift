@@ -9,8 +9,7 @@ extension Workshop {
         var configuration = DownloadManager.Configuration.default(
             identifier: "test", directory: URL(filePath: directory), stateDirectory: URL(filePath: path(".state")))
         configuration.minFreeBytes = 0
-        // Tests that want a stall say so; a busy machine is none.
-        configuration.stallTimeout = .seconds(9000)
+        configuration.waitForBusyMachine()
         configuration.watchesNetwork = false
         change(&configuration)
         return DownloadManager(configuration)

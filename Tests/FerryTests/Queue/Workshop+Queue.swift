@@ -16,8 +16,7 @@ extension Workshop {
             identifier: identifier, directory: URL(filePath: directory),
             stateDirectory: URL(filePath: directory + "/state/" + identifier))
         configuration.minFreeBytes = 0
-        // Tests that want a stall say so; a busy machine is none.
-        configuration.stallTimeout = .seconds(9000)
+        configuration.waitForBusyMachine()
         change(&configuration)
         return DownloadManager(configuration, engine: engine, monitor: monitor)
     }
