@@ -65,8 +65,6 @@ struct ServeCommand: ParsableCommand {
 
     /// Runs it; what it ends with.
     func serve() async -> FerryTerminal.ExitCode {
-        var logger = Logger(label: "ferry") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = verbose ? .debug : .info
         var options = Daemon.Options()
         options.environment = ProcessInfo.processInfo.environment
         options.flags["port"] = port.map(String.init)
@@ -79,6 +77,11 @@ struct ServeCommand: ParsableCommand {
         let place = DaemonPlace.current(
             state: stateDir.map(OwnProgram.absolute), socket: socket.map(OwnProgram.absolute),
             settings: config.map(OwnProgram.absolute))
+        let file = LogFile.isNeeded ? LogFile(place.log) : nil
+        var logger = Logger(label: "ferry") { label in
+            if let file { LogFile.Handler(file, label: label) } else { StreamLogHandler.standardError(label: label) }
+        }
+        logger.logLevel = verbose ? .debug : .info
         let watch = SignalWatch()
         let run = ServeRun(place, options, logger: logger)
         do throws(DownloadError) {

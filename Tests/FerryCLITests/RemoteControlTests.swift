@@ -22,6 +22,9 @@ import Testing
             #expect(listed["id"] as? String == id)
             #expect(listed["state"] as? String == "completed")
             #expect(listed["path"] as? String == home.path("a.bin"))
+            // Nobody sees its standard error.
+            let log = try String(contentsOfFile: home.root + "/state/daemon.log", encoding: .utf8)
+            #expect(log.contains("listening") && log.contains(id), "\(log)")
             #expect(Self.resource.source.compare(file: home.path("a.bin"), size: Self.resource.size) == .equal)
             #expect(
                 try await home.run("list").lines.map { $0.split(separator: " ").map(String.init) } == [

@@ -2,6 +2,7 @@ import FerryAPI
 import FerryCore
 import FerryTesting
 import Foundation
+import Logging
 import Testing
 
 @testable import FerryServer
@@ -237,5 +238,32 @@ struct ServiceTests {
                 #expect(try await rig.ask(.attach, body: registration).status == 400)
             }
         }
+    }
+
+    @Test("a log in a file is its user's alone, begins anew when it is large, and keeps what was before")
+    func logFile() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let path = root + "/daemon.log"
+        let file = LogFile(path, mostBytes: 100)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        for number in 0..<5 { file.write("line \(number) " + String(repeating: "x", count: 40)) }
+        func lines(_ path: String) throws -> [String] {
+            try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { String($0.prefix(6)) }
+        }
+        #expect(try lines(path) == ["line 4"])
+        #expect(try lines(path + ".1") == ["line 2", "line 3"])
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        // Another one goes on behind it.
+        var logger = Logger(label: "ferry") { LogFile.Handler(LogFile(path), label: $0) }
+        logger[metadataKey: "id"] = "7"
+        logger.warning("beware", metadata: ["error": "none"])
+        logger.debug("unseen")
+        let text = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        #expect(text.count == 2)
+        #expect(text.last?.hasSuffix("] beware") == true)
+        #expect(text.last?.contains(" warning ferry: error=none id=7 [") == true)
     }
 }

@@ -20,6 +20,8 @@ package struct DaemonPlace: Sendable, Hashable {
     }
 
     package var lock: String { state + "/daemon.lock" }
+    /// Where it logs when nobody sees its standard error.
+    package var log: String { state + "/daemon.log" }
     package var token: String { state + "/token" }
     package var sessions: String { state + "/sessions.json" }
     /// The name of the daemon's list among those of apps.

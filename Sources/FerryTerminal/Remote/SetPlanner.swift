@@ -176,7 +176,7 @@ package enum SetPlanner {
     }
 
     private static func rate(_ pair: (name: String, value: String)) throws(UsageError) -> ByteCount? {
-        if pair.value == "none" { return nil }
+        if pair.value == "none" || pair.value == "off" { return nil }
         let rate = try parsed(pair) { text throws(TextError) in try SizeText.parseRate(text) }
         return rate > 0 ? rate : nil
     }

@@ -20,7 +20,7 @@ import Testing
         none.rateLimit = .set(nil)
         none.networkAssumption = .set(nil)
         none.retriesFailedAfter = .set(nil)
-        #expect(try SetPlanner.plan(["limit=none", "network=auto", "retry-failed=never"]) == .daemon(none))
+        #expect(try SetPlanner.plan(["limit=off", "network=auto", "retry-failed=never"]) == .daemon(none))
         #expect(try SetPlanner.plan([]) == .show)
     }
 

@@ -1,0 +1,88 @@
+import FerryCore
+import Foundation
+package import Logging
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The log of a daemon whose standard error nobody sees: `daemon.log` in its state directory, for its user alone.
+///
+/// At 1 MiB it becomes `daemon.log.1`, in place of an earlier one. What cannot be written is lost: a log stops nobody.
+package final class LogFile: Sendable {
+    private struct State {
+        var descriptor: Int32 = -1
+        var size = 0
+    }
+    private let path: String
+    private let mostBytes: Int
+    private let state = Mutex(State())
+
+    /// Nothing is made before the first line.
+    package init(_ path: String, mostBytes: Int = 1 << 20) {
+        (self.path, self.mostBytes) = (path, mostBytes)
+    }
+
+    deinit { state.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
+
+    /// Whether standard error goes to `/dev/null`, as that of a daemon does that a command or an app has started.
+    package static var isNeeded: Bool {
+        var (own, null) = (stat(), stat())
+        guard fstat(2, &own) == 0, stat("/dev/null", &null) == 0 else { return false }
+        return own.st_mode & S_IFMT == S_IFCHR && own.st_rdev == null.st_rdev
+    }
+
+    package func write(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        state.withLock { state in
+            if state.descriptor >= 0, state.size + bytes.count > mostBytes {
+                close(state.descriptor)
+                state.descriptor = -1
+                rename(path, path + ".1")
+            }
+            if state.descriptor < 0 { reopen(&state) }
+            guard state.descriptor >= 0 else { return }
+            // One call a line: lines of two daemons, one after the other, never mix.
+            state.size += max(0, bytes.withUnsafeBytes { writeBytes(state.descriptor, $0.baseAddress, $0.count) })
+        }
+    }
+
+    private func reopen(_ state: inout State) {
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+        state.descriptor = open(path, flags, 0o600)
+        var status = stat()
+        state.size = state.descriptor >= 0 && fstat(state.descriptor, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// Writes events into a file as ``StreamLogHandler`` writes them on standard error.
+    package struct Handler: LogHandler {
+        private let file: LogFile
+        private let label: String
+        package var logLevel = Logger.Level.info
+        package var metadata: Logger.Metadata = [:]
+
+        package init(_ file: LogFile, label: String) { (self.file, self.label) = (file, label) }
+
+        package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        package func log(event: LogEvent) {
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+            let time = Date().formatted(.iso8601)
+            file.write("\(time) \(event.level) \(label):\(pairs) [\(event.source)] \(event.message)")
+        }
+    }
+}
+
+// A method of this name is nearer than the function.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}
