@@ -248,7 +248,7 @@ struct APITests {
         }
     }
 
-    @Test("those that have ended are cleared, of this session alone")
+    @Test("those that have ended are cleared, of their session alone")
     func clearing() async throws {
         try await DaemonRig.run { rig in
             let mine = try await rig.add(rig.new("/file/1k"))

@@ -55,6 +55,9 @@ package struct SettingsChange: Sendable, Hashable {
     package var directory: String?
 
     package init() {}
+
+    /// The names of what can be changed, as they are written.
+    package static var memberNames: [String] { CodingKeys.allCases.map(\.rawValue) }
 }
 
 extension SettingsChange: Codable {

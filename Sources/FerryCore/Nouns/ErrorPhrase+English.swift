@@ -91,7 +91,6 @@ extension ErrorPhrase.Key {
         case .useListed: "Use the listed one, or add another one on purpose."
         case .giveBinary: "Install ferry, or name its path in FERRY_BINARY."
 
-        case .unusableURL: "{0}"
         case .unusableName: "the name “{0}” cannot be used: {1}"
         case .emptyName: "it is empty"
         case .directoryName: "it is a directory"

@@ -82,7 +82,6 @@ extension ErrorPhrase.Key {
         case .useListed: "请使用已列出的下载，或明确添加另一个。"
         case .giveBinary: "请安装 ferry，或用 FERRY_BINARY 指明它的路径。"
 
-        case .unusableURL: "网址无法使用：{0}"
         case .unusableName: "名称“{0}”无法使用：{1}"
         case .emptyName: "它是空的"
         case .directoryName: "它是一个目录"

@@ -46,7 +46,7 @@ extension ErrorPhrase {
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
         case noURL, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
-        case unusableURL, unusableName, emptyName, directoryName, slashInName, zeroInName, longName
+        case unusableName, emptyName, directoryName, slashInName, zeroInName, longName
         case emptyIdentifier, unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream
         // Servers

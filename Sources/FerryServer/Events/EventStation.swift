@@ -168,7 +168,7 @@ package final class EventStation: Sendable {
         if let session = client.session { onAttach.withLock { $0 }?(session) }
     }
 
-    /// How many follow this session as its app does.
+    /// How many follow a session as its app does.
     func clients(of session: String) -> Int { state.withLock { $0.attached[session] ?? 0 } }
 
     /// How many events are held.

@@ -1,5 +1,4 @@
 import FerryCore
-import Foundation
 
 /// What is run after each completed download, made sure of before it is needed.
 enum CompletionCommand {
@@ -9,18 +8,11 @@ enum CompletionCommand {
     /// Throws `invalidRequest` when there is no such program, or it cannot be executed.
     static func resolve(_ words: [String], searchPath: String) throws(DownloadError) -> [String] {
         guard let name = words.first, !name.isEmpty else { return [] }
-        let candidates = name.contains("/") ? [name] : searchPath.split(separator: ":").map { "\($0)/\(name)" }
-        guard let program = candidates.first(where: isProgram) else {
+        guard let program = SearchPath.program(name, in: searchPath) else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.unusableSetting, "onComplete: \(name) is no program that can be run"),
                 recovery: .needsUser)
         }
         return [program] + words.dropFirst()
-    }
-
-    private static func isProgram(_ path: String) -> Bool {
-        var isDirectory: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
-            && FileManager.default.isExecutableFile(atPath: path)
     }
 }

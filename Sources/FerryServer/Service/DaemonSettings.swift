@@ -60,14 +60,14 @@ package struct DaemonSettings: Sendable, Hashable {
     package mutating func apply(_ change: SettingsChange) throws(Problem) {
         var new = self
         if case .set(let count) = change.maxConcurrentDownloads {
-            new.maxConcurrentDownloads = try Self.checked(count ?? 3, 1...1000, "maxConcurrentDownloads")
+            new.maxConcurrentDownloads = try Self.checked(count ?? 3, 1...FerryAPI.mostAtOnce, "maxConcurrentDownloads")
         }
         if case .set(let rate) = change.rateLimit {
             guard rate.map({ $0 >= 1 }) ?? true else { throw Problem(.badRequest, "rateLimit is below 1.") }
             new.rateLimit = rate
         }
         if case .set(let count) = change.connectionsPerHost {
-            new.connectionsPerHost = try Self.checked(count ?? 16, 1...1000, "connectionsPerHost")
+            new.connectionsPerHost = try Self.checked(count ?? 16, 1...FerryAPI.mostAtOnce, "connectionsPerHost")
         }
         if case .set(let flag) = change.allowsMetered { new.allowsMetered = flag ?? true }
         if case .set(let flag) = change.allowsConstrained { new.allowsConstrained = flag ?? true }

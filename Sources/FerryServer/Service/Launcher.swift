@@ -24,7 +24,7 @@ final class Launcher: Sendable {
     /// After the start of a daemon, its clients have this time to come back.
     private static let grace: Duration = .seconds(10)
 
-    /// An event that ended a download waits for this session.
+    /// An event that ended a download waits for the session.
     func ended(_ number: Int64, in session: String) { ended(number, in: session, LaunchPolicy()) }
 
     /// One that waited when the daemon began.

@@ -94,7 +94,7 @@ package struct ServiceInstaller: Sendable {
     }
 
     private func ask(_ arguments: [String]) throws(DownloadError) -> Answer {
-        guard let systemctl = Self.find("systemctl", path: environment["PATH"] ?? "/usr/bin:/bin") else {
+        guard let systemctl = SearchPath.program("systemctl", in: environment["PATH"] ?? "/usr/bin:/bin") else {
             throw DownloadError(
                 .notFound, ErrorPhrase(.noSystemctl), suggestion: ErrorPhrase(.runByItself),
                 recovery: .needsUser)
@@ -115,11 +115,5 @@ package struct ServiceInstaller: Sendable {
         return Answer(
             status: process.terminationStatus,
             output: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
-    }
-
-    private static func find(_ name: String, path: String) -> String? {
-        path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
     }
 }

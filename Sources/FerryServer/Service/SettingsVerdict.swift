@@ -1,3 +1,4 @@
+import FerryAPI
 import Foundation
 
 /// What can be said of a settings file by its text alone. Pure.
@@ -9,10 +10,8 @@ enum SettingsVerdict: Sendable, Hashable {
     case unknown([String])
 
     /// The members of the file.
-    static let members: Set<String> = [
-        "maxConcurrentDownloads", "rateLimit", "connectionsPerHost", "allowsMetered", "allowsConstrained",
-        "networkAssumption", "retriesFailedAfter", "directory", "allowedDirectories", "onComplete", "port", "loopback",
-    ]
+    static let members = Set(
+        SettingsChange.memberNames + ["allowedDirectories", "onComplete", "port", "loopback"])
 
     static func of(_ text: Data) -> SettingsVerdict {
         guard let object = (try? JSONSerialization.jsonObject(with: text)) as? [String: Any] else { return .noObject }

@@ -60,8 +60,8 @@ package enum SetPlanner {
         switch pair.name {
         case "metered": change.allowsMetered = .set(try flag(pair))
         case "constrained": change.allowsConstrained = .set(try flag(pair))
-        case "max-concurrent": change.maxConcurrentDownloads = .set(try count(pair, atMost: mostAtOnce))
-        case "connections-per-host": change.connectionsPerHost = .set(try count(pair, atMost: mostAtOnce))
+        case "max-concurrent": change.maxConcurrentDownloads = .set(try count(pair, atMost: FerryAPI.mostAtOnce))
+        case "connections-per-host": change.connectionsPerHost = .set(try count(pair, atMost: FerryAPI.mostAtOnce))
         case "limit": change.rateLimit = .set(try rate(pair))
         case "network":
             switch pair.value {
@@ -87,9 +87,6 @@ package enum SetPlanner {
                 "there is no setting \(pair.name); there are \(daemonNames.joined(separator: ", "))")
         }
     }
-
-    /// The most downloads at a time, and connections to one server, that the daemon takes.
-    private static let mostAtOnce = 1000
 
     package static let daemonNames = [
         "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed", "dir",
