@@ -12,6 +12,7 @@ BINDIR := $(DESTDIR)$(PREFIX)/bin
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
 # One after the other: Swift Testing begins all tests of a run at once, and each then takes as long as all together.
 TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
+THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
@@ -42,8 +43,9 @@ test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, F
 	FERRY_CRASH_KILLS=$${FERRY_CRASH_KILLS:-1000} $(SWIFT) test --skip-build --disable-xctest --filter CrashTests
 
 test-tsan: dependencies ## Run every test under the thread sanitizer, in a build of its own (FILTER=name)
-	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
-	export FERRY_MODEL_SEEDS=10; $(call run-tests,--sanitize=thread --scratch-path .build-tsan)
+	mkdir -p .build-tsan && clang -O1 -fPIC -c Tests/ThreadSanitizer/mutex.c -o .build-tsan/mutex.o
+	$(SWIFT) build --build-tests $(THREAD_SANITIZER)
+	export FERRY_MODEL_SEEDS=10; $(call run-tests,$(THREAD_SANITIZER))
 
 fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
 	@Scripts/dependencies build

@@ -16,11 +16,11 @@ struct PatienceRowTests {
             let clock = JumpingClock()
             shop.server.serve("/a", resource)
             shop.server.script("/a", [behaviour])
-            let manager = shop.manager(engine: shop.engine(clock: clock)) { $0.stallTimeout = .seconds(60) }
+            let manager = shop.manager(engine: shop.engine(clock: clock)) { $0.stallTimeout = .seconds(6000) }
             let events = manager.events
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
             await shop.reach(5_000_000, download)
-            clock.jump(.seconds(61))
+            clock.jump(.seconds(6001))
             try await shop.server.waitFor { $0.requests.count >= 2 }
             try shop.expect(await download.finished().path, is: resource)
             await manager.shutdown()
