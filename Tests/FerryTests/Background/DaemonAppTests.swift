@@ -32,8 +32,9 @@ struct DaemonAppTests {
             #expect(item.state == "completed")
             #expect(item.path == home.home.directory + "/a")
             home.home.shop.expect(home.home.directory + "/a", is: resource)
-            // It has gone on all the time: nothing was asked for twice.
-            #expect(home.server.traffic.requestCount == 1)
+            // It has gone on all the time: nothing was fetched twice. (A machine that is busy for a minute makes a stall of
+            // the server's wait, and the daemon asks for the rest anew.)
+            #expect(home.server.bodyBytes() == resource.size)
             try await second.close()
 
             let third = try home.app()
