@@ -99,6 +99,25 @@ struct ShapeTests {
         }
     }
 
+    @Test(
+        "a truth value is no number, and a number is no truth value, in any body",
+        arguments: [
+            #"{"maxConnections":true}"#, #"{"rateLimit":true}"#, #"{"priority":false}"#, #"{"startsPaused":1}"#,
+            #"{"allowsMetered":0}"#, #"{"strict":"true"}"#,
+        ])
+    func types(text: String) throws {
+        let name = try #require(text.split(separator: "\"").dropFirst().first)
+        let bodies = [text, #"{"downloads":[\#(text)]}"#]
+        for body in bodies {
+            #expect {
+                try APICoding.decode(NewDownloads.self, from: Data(body.utf8))
+            } throws: { error in
+                guard case .typeMismatch? = error as? DecodingError else { return false }
+                return Problem(decoding: error).detail?.contains("\(name)”: it is no ") == true
+            }
+        }
+    }
+
     @Test("a problem says where a body is wrong")
     func problems() {
         func detail(_ text: String) -> String? {

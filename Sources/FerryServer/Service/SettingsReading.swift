@@ -31,7 +31,7 @@ struct SettingsReading {
     /// Whether something is there, of whatever type; an empty variable is nothing.
     private func isGiven(_ key: ConfigKey) -> Bool {
         if let text = reader.string(forKey: key) { return !text.isEmpty }
-        return reader.int(forKey: key) != nil || reader.double(forKey: key) != nil || reader.bool(forKey: key) != nil
-            || reader.stringArray(forKey: key) != nil
+        // What is in the file and no text: see `SettingsSnapshot`.
+        return reader.bytes(forKey: key) != nil
     }
 }

@@ -12,7 +12,7 @@ import SystemPackage
 /// `port`, `loopback`, `onComplete`, `allowedDirectories`.
 package struct SettingsSource: Service {
     private let reader: ConfigReader
-    private let file: ReloadingFileProvider<JSONSnapshot>
+    private let file: ReloadingFileProvider<SettingsSnapshot>
     private let path: String
     /// What was in the file at the start; `nil` without one.
     private let text: Data?
@@ -39,7 +39,7 @@ package struct SettingsSource: Service {
         let verdict = text.map { SettingsVerdict.of($0) } ?? .usable
         if verdict == .noObject { throw Self.noObject(path) }
         do {
-            file = try await ReloadingFileProvider<JSONSnapshot>(
+            file = try await ReloadingFileProvider<SettingsSnapshot>(
                 filePath: FilePath(path), allowMissing: true, pollInterval: pollInterval, logger: logger)
         } catch {
             // Of a text that was read, the reader says in words what it cannot use.
