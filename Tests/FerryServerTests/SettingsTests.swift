@@ -103,6 +103,17 @@ struct SettingsTests {
         }
     }
 
+    @Test("a program that cannot be run is said in every language")
+    func program() {
+        #expect {
+            try CompletionCommand.resolve(["nothing", "-x"], searchPath: "/nowhere")
+        } throws: { error in
+            let error = error as? DownloadError
+            return error?.message == "a setting cannot be used: onComplete: nothing is no program that can be run"
+                && error?.message(in: .simplifiedChinese) == "有一项设置无法使用：onComplete：nothing 不是可以运行的程序"
+        }
+    }
+
     @Test(
         "a body of another type is refused by the name of its member",
         arguments: [

@@ -232,6 +232,7 @@ extension ErrorPhrase.Key {
         case .unwrittenSettings: "cannot write the settings to {0}"
         case .noJSONObject: "{0} is no JSON object"
         case .unusableSetting: "a setting cannot be used: {0}"
+        case .noProgram: "onComplete: {0} is no program that can be run"
         case .relativePath: "{0} is not absolute"
         case .relativeToDaemon: "{0} is not absolute: the daemon has another working directory"
         case .noDownload: "there is no download {0}"

@@ -223,6 +223,7 @@ extension ErrorPhrase.Key {
         case .unwrittenSettings: "无法把设置写入 {0}"
         case .noJSONObject: "{0} 不是 JSON 对象"
         case .unusableSetting: "有一项设置无法使用：{0}"
+        case .noProgram: "onComplete：{0} 不是可以运行的程序"
         case .relativePath: "{0} 不是绝对路径"
         case .relativeToDaemon: "{0} 不是绝对路径：守护进程的工作目录不同"
         case .noDownload: "没有下载 {0}"

@@ -91,7 +91,7 @@ extension ErrorPhrase {
         // The daemon
         case anotherDaemon, anotherDaemonProcess, takenPort, closedPort, longSocket, notOurSocket, notOurDirectory,
             openDirectory
-        case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting
+        case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
         case relativePath, relativeToDaemon, noDownload, unusableDownloadName, unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace
         case outsidePlace, linkedPlace, belowOne, passwordAlone, urlAndURLs, otherSession, runsElsewhere

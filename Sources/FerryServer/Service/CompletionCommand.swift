@@ -10,8 +10,7 @@ enum CompletionCommand {
         guard let name = words.first, !name.isEmpty else { return [] }
         guard let program = SearchPath.program(name, in: searchPath) else {
             throw DownloadError(
-                .invalidRequest, ErrorPhrase(.unusableSetting, "onComplete: \(name) is no program that can be run"),
-                recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.unusableSetting, ErrorPhrase(.noProgram, name)), recovery: .needsUser)
         }
         return [program] + words.dropFirst()
     }
