@@ -34,6 +34,24 @@ struct DaemonTests {
         }
     #endif
 
+    @Test(
+        "who has its lock stands in the first line of the file, for who wants it and for who asks",
+        arguments: [("77\n", 77), ("77", 77), ("77\n78\n", 77), ("", nil), ("x\n", nil)] as [(String, Int?)])
+    func lockOwner(text: String, process: Int?) throws {
+        let path = FileManager.default.temporaryDirectory.path + "/ferry-lock-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try PrivateFile.write(text, to: path)
+        #expect(DaemonLock.owner(of: path) == process)
+        let holder = open(path, O_RDWR)
+        defer { close(holder) }
+        #expect(flock(holder, LOCK_EX) == 0)
+        let error = try #require(throws: DownloadError.self) { try DaemonLock.take(path) }
+        #expect(error.code == .conflict)
+        let named = process.map { "another daemon runs (process \($0)) with \(path)" }
+        #expect(error.message == named ?? "another daemon runs with \(path)")
+        #expect(DaemonLock.owner(of: path) == process)
+    }
+
     @Test("it answers on its socket with its versions, and nothing of its state is for others")
     func greeting() async throws {
         try await DaemonRig.run { rig in

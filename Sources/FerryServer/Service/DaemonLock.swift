@@ -13,6 +13,8 @@ import Foundation
 /// when the process ends, however it ends.
 package final class DaemonLock: Sendable {
     private let descriptor: Int32
+    /// What is read of its file.
+    private static let mostBytes = 32
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -44,13 +46,14 @@ package final class DaemonLock: Sendable {
     }
 
     /// The process that a lock's file names; whether it still lives is another question.
-    package static func owner(of path: String) -> Int? {
-        PrivateFile.read(path, most: 32).flatMap { Int($0.prefix { !$0.isNewline }) }
+    package static func owner(of path: String) -> Int? { PrivateFile.read(path, most: mostBytes).flatMap(owner(in:)) }
+
+    private static func owner(_ descriptor: Int32) -> Int? {
+        var bytes = [UInt8](repeating: 0, count: mostBytes)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return owner(in: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
     }
 
-    private static func owner(_ descriptor: Int32) -> Int32? {
-        var bytes = [UInt8](repeating: 0, count: 32)
-        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        return Int32(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).prefix { !$0.isNewline })
-    }
+    /// The number in the first line.
+    private static func owner(in text: String) -> Int? { Int(text.prefix { !$0.isNewline }) }
 }
