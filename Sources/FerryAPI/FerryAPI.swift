@@ -31,7 +31,8 @@ package enum FerryAPI {
     package static let everySession = "all"
     /// The most entries of one page of the list.
     package static let mostEntries = 1000
-    /// The most downloads at a time, and the most connections to one server, that can be asked for.
+    /// The most downloads at a time, and the most connections to one server, that can be asked for; and the most
+    /// downloads that one request removes.
     package static let mostAtOnce = 1000
     /// The most downloads of one addition.
     package static let mostAdded = 10_000

@@ -174,6 +174,8 @@ enum ShapeSamples {
             ("HandleBody", handle),
             ("StorageBody", StorageBody(partBytes: 1, finishedBytes: 2, orphanedParts: ["/p"], orphanedBytes: 3)),
             ("ResumeDataBody", ResumeDataBody(Data([1]))), ("SelectionBody", SelectionBody(ids: ["a"])),
+            ("RemovalBody", RemovalBody(["a"], deleteFiles: true)), ("RemovalItems", RemovalItems([])),
+            ("Removal", Removal("a")), ("Removal", Removal("a", error: error)),
             ("ClearBody", ClearBody(.all)), ("AcknowledgeBody", AcknowledgeBody([1])), ("CodeBody", CodeBody("c")),
             (
                 "SessionRegistration",

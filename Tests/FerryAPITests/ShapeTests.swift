@@ -71,6 +71,10 @@ struct ShapeTests {
         #expect(try again(ShapeSamples.change) == ShapeSamples.change)
         #expect(try again(ShapeSamples.settingsChange) == ShapeSamples.settingsChange)
         for move in [MoveBody.first, .last, .before("a"), .after("b"), .index(3)] { #expect(try again(move) == move) }
+        #expect(try again(RemovalBody(["a", "b"], deleteFiles: true)) == RemovalBody(["a", "b"], deleteFiles: true))
+        let removals = RemovalItems([Removal("a"), Removal("b", error: ShapeSamples.error)])
+        #expect(try again(removals) == removals)
+        #expect(removals.items.map(\.removed) == [true, false])
         let plan = PlanBody(
             DownloadPlan(
                 name: "n", url: "u", totalBytes: 3,

@@ -127,6 +127,28 @@ import Testing
         }
     }
 
+    @Test("many are removed at once: one whose file is another by now stays, is said, and keeps no other")
+    func removed() async throws {
+        try await RemoteHome.run { home in
+            for name in ["a", "b"] { home.server.serve("/" + name, Self.resource) }
+            try await home.run("add", home.server.url("/a"), home.server.url("/b"))
+            _ = try await home.ferry("watch", "a", "b")
+            try Data("mine".utf8).write(to: URL(filePath: home.path("b")))
+            let outcome = try await home.ferry("remove", "all", "--delete-file")
+            #expect(outcome.code == 9)
+            #expect(outcome.text == "removed: a\n")
+            #expect(outcome.error.hasPrefix("ferry: \(home.path("b")) is not the file that was downloaded any more"))
+            #expect(outcome.error.split(separator: "\n").count == 1)
+            #expect(!FileManager.default.fileExists(atPath: home.path("a")))
+            let again = try await home.ferry("remove", "b", "--delete-file", "--json")
+            #expect(again.code == 9)
+            let error = try #require(try FerryCLITests.objects(again.text).first?["error"] as? [String: Any])
+            #expect(error["code"] as? String == "conflict")
+            #expect(try await home.run("remove", "b").text == "removed: b\n")
+            #expect(try await home.run("list").text == "")
+        }
+    }
+
     @Test("a list is added at its time, all or paused, with what each line says")
     func lists() async throws {
         try await RemoteHome.run { home in

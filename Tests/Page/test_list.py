@@ -48,10 +48,30 @@ class TheList(PageTest):
         self.assertEqual(self.browser.state(made[2]), "downloading")
         self.browser.press(".selection [aria-label='Select all shown']")
         self.assertEqual(self.browser.one(".selection-count").text, "3 selected")
+        self.browser.js("performance.clearResourceTimings()")
         self.browser.press(".selection [data-action=remove]")
         self.browser.press("dialog.question [data-answer=yes]")
         self.browser.one(".empty:not(.small)")
         self.assertEqual(self.daemon.items(), [])
+        asked = lambda: self.browser.js(
+            "return performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)")
+        self.browser.until(lambda: asked().count("/api/v1/downloads/remove") == 1, "one request for all")
+        self.assertEqual([path for path in asked() if path.split("/")[-1] in made], [])
+
+    def test_of_many_that_are_removed_one_that_cannot_be_keeps_no_other(self):
+        made = self.make("first.bin", "second.bin")
+        # Changed on its way: the first one that the page asks for is one that nobody lists.
+        self.browser.js("""
+            const [identifier] = arguments, real = window.fetch;
+            window.fetch = (path, options) => real(path, String(path).endsWith('/downloads/remove')
+              ? { ...options, body: options.body.replace(identifier, 'nobody') } : options);
+            """, made[0])
+        for identifier in made:
+            self.browser.press(self.browser.in_row(identifier, ".row-check"))
+        self.browser.press(".selection [data-action=remove]")
+        self.browser.gone(f'.row[data-id="{made[1]}"]')
+        self.assertIn("nobody", self.browser.one(".toast").text)
+        self.assertEqual([item["id"] for item in self.daemon.items()], made[:1])
 
     def test_all_are_paused_resumed_and_cleared_from_the_menu(self):
         made = [self.held(name=f"all-{number}.bin") for number in range(2)]

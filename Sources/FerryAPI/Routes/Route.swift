@@ -5,7 +5,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     case greeting, openAPI
     case list, add, show, change, remove
     case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history
-    case adopt, pauseMany, resumeMany, clear
+    case adopt, pauseMany, resumeMany, removeMany, clear
     case plan, settings, changeSettings, network, statistics, storage
     case events
     case sessions, attach, acknowledge, detach
@@ -42,6 +42,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .adopt: "/downloads/adopt"
         case .pauseMany: "/downloads/pause"
         case .resumeMany: "/downloads/resume"
+        case .removeMany: "/downloads/remove"
         case .clear: "/downloads/clear"
         case .plan: "/plan"
         case .settings, .changeSettings: "/settings"
@@ -79,6 +80,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .adopt: "List what a part file holds, and go on with it"
         case .pauseMany: "Pause these, or all of the session"
         case .resumeMany: "Resume these, or all of the session"
+        case .removeMany: "Take these off the list, cancelling them first, and say of each what became of it"
         case .clear: "Take those that have ended off the list"
         case .plan: "Ask what a download would be; writes nothing"
         case .settings: "Limits and rules"

@@ -37,6 +37,8 @@ extension APISchemas {
                 ], optional: ["handle"]),
             answer("ActionBody", [("changed", flag), ("download", Route.reference("ListedDownload"))]),
             answer("CountBody", [("changed", count)]),
+            answer("Removal", [("id", text), ("removed", flag), ("error", optional("ErrorBody"))]),
+            answer("RemovalItems", [("items", list("Removal"))]),
             answer(
                 "EventBody",
                 [

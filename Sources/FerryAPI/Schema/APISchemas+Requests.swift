@@ -63,6 +63,17 @@ extension APISchemas {
                 required: ["resumeData"]),
             request("SelectionBody", [("ids", texts)]),
             request(
+                "RemovalBody",
+                [
+                    (
+                        "ids",
+                        [
+                            "type": "array", "items": ["type": "string"],
+                            "maxItems": .number(FerryAPI.mostAtOnce),
+                        ]
+                    ), ("deleteFiles", flag),
+                ], required: ["ids"]),
+            request(
                 "ClearBody", [("which", words(ClearBody.Which.allCases.map(\.rawValue))), ("deleteFiles", flag)],
                 required: ["which"]),
             request(

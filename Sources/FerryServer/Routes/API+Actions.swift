@@ -112,6 +112,33 @@ extension API {
         return try Answer.json(CountBody(changed))
     }
 
+    func removeMany(_ visit: Visit) async throws -> Response {
+        let body = try await visit.body(RemovalBody.self)
+        guard body.ids.count <= FerryAPI.mostAtOnce else {
+            throw Problem(.badRequest, "At most \(FerryAPI.mostAtOnce) downloads at a time.")
+        }
+        var seen: Set<String> = []
+        let ids = body.ids.filter { seen.insert($0).inserted }.map { DownloadID(rawValue: $0) }
+        let running = Set(manager.running.map { $0.status.id })
+        var failures: [DownloadID: DownloadError] = [:]
+        // Those that wait first: else each would start when one that runs has gone.
+        for some in [ids.filter { !running.contains($0) }, ids.filter { running.contains($0) }] {
+            await withTaskGroup(of: (DownloadID, DownloadError?).self) { group in
+                for id in some { group.addTask { (id, await failure(removing: id, body.deleteFiles)) } }
+                for await (id, failure) in group { failures[id] = failure }
+            }
+        }
+        return try Answer.json(RemovalItems(ids.map { Removal($0.rawValue, error: failures[$0]) }))
+    }
+
+    /// Removes one. Returns why that cannot be; `nil` when it is done.
+    private func failure(removing id: DownloadID, _ deletes: Bool) async -> DownloadError? {
+        do throws(DownloadError) {
+            try await download(id).remove(deletingFile: deletes)
+            return nil
+        } catch { return error }
+    }
+
     func clear(_ visit: Visit) async throws -> Response {
         let body = try await visit.body(ClearBody.self)
         let which: ClearFilter =

@@ -42,6 +42,7 @@ struct API: Sendable {
         case .history: try await history(visit)
         case .pauseMany: try await pauseMany(visit)
         case .resumeMany: try await resumeMany(visit)
+        case .removeMany: try await removeMany(visit)
         case .clear: try await clear(visit)
         case .plan: try await plan(visit)
         case .settings: try showSettings(visit)

@@ -44,7 +44,8 @@ extension Program {
         return usage(message, command: command)
     }
 
-    private static func failure(_ error: DownloadError) -> String {
+    /// A failure as a line of JSON.
+    static func failure(_ error: DownloadError) -> String {
         JSONShape.line(Failure(error: ErrorBody(error))) + "\n"
     }
 

@@ -60,15 +60,6 @@ package struct RemoteLink: Sendable {
         return try await ask(call, as: type)
     }
 
-    /// A call whose answer is nothing.
-    package func tell(
-        _ route: Route, id: String = "", query: [(name: String, value: String)] = []
-    ) async throws(DownloadError) {
-        do throws(DaemonFailure) { try await client.send(DaemonCall(route, id: id, query: query)) } catch {
-            throw error.error(socket: client.socket)
-        }
-    }
-
     /// All downloads that pass a filter, page by page, in its order; at most `limit`.
     package func downloads(
         _ filter: [(name: String, value: String)] = [], limit: Int = .max

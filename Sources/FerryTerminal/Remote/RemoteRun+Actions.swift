@@ -58,14 +58,34 @@ extension RemoteRun {
         say(isDone ? "\(action.done): \(name)" : "unchanged: \(name) (\(DownloadTable.state(download)))")
     }
 
-    /// `ferry remove`.
+    /// `ferry remove`: one that cannot be removed keeps no other on the list.
     package func remove(_ words: [String], deletingFile: Bool) async throws -> ExitCode {
-        let query = deletingFile ? [(name: "deleteFile", value: "true")] : []
-        for one in try await pick(words).reversed() {
-            try await link.tell(.remove, id: one.id.rawValue, query: query)
-            if json { say(one) } else { say(PrintableText.escape("removed: \(one.status.name)")) }
+        // The last of the list first: else those that wait would start when the first ones have gone.
+        let chosen = Array(try await pick(words).reversed())
+        var codes: Set<ExitCode> = []
+        for start in stride(from: 0, to: chosen.count, by: FerryAPI.mostAtOnce) {
+            let some = chosen[start..<min(chosen.count, start + FerryAPI.mostAtOnce)]
+            let body = RemovalBody(some.map(\.id.rawValue), deleteFiles: deletingFile)
+            let items = try await link.ask(.removeMany, body: body, as: RemovalItems.self).items
+            let ended = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
+            for one in some {
+                if let error = ended[one.id.rawValue]?.error?.error {
+                    codes.insert(fail(error, one))
+                } else if json {
+                    say(one)
+                } else {
+                    say(PrintableText.escape("removed: \(one.status.name)"))
+                }
+            }
         }
-        return .done
+        return ExitCode.combine(codes)
+    }
+
+    /// Says what could not be done with one of several; gives the code for that.
+    private func fail(_ error: DownloadError, _ download: ListedDownload) -> ExitCode {
+        if json { console.result(Program.failure(error)) }
+        console.message("ferry: " + ErrorText.line(error, name: download.status.name))
+        return ExitCode.of(error)
     }
 
     /// `ferry clear`.

@@ -36,8 +36,16 @@ export class Actions {
     if (targets.length > 1 && (action === 'pause' || action === 'resume')) {
       return forAll([0], () => this.#api.post(`/downloads/${action}`, { ids: targets.map(({ id }) => id) }));
     }
+    const isRemoval = action === 'remove' || action === 'removeFile';
+    if (targets.length > 1 && isRemoval) {
+      try {
+        return await this.#api.removeMany(targets.map(({ id }) => id), action === 'removeFile');
+      } catch (problem) {
+        return [problem];
+      }
+    }
     return forAll(targets, async ({ id }) => {
-      if (action === 'remove' || action === 'removeFile') {
+      if (isRemoval) {
         await this.#api.remove(id, action === 'removeFile');
       } else {
         const { mark } = this.#store;

@@ -5,6 +5,8 @@ import { t, said } from './text.js';
 export const ROOT = '/api/v1';
 const VERSION = 1;
 const TOKEN = 'ferry.token';
+/// The most downloads that one request removes, as the daemon allows.
+const MOST_REMOVED = 1000;
 
 export const token = {
   get() {
@@ -91,6 +93,18 @@ export class API {
   act(id, action) { return this.post(`/downloads/${encodeURIComponent(id)}/${action}`); }
   remove(id, deleteFile) {
     return this.delete(`/downloads/${encodeURIComponent(id)}${deleteFile ? '?deleteFile=true' : ''}`);
+  }
+  /// Takes many off the list; gives the problems of those that stay.
+  async removeMany(ids, deleteFiles) {
+    const problems = [];
+    for (let start = 0; start < ids.length; start += MOST_REMOVED) {
+      const some = ids.slice(start, start + MOST_REMOVED);
+      const answer = await this.post('/downloads/remove', { ids: some, deleteFiles }, { timeout: 120_000 });
+      for (const { removed, error } of answer?.items ?? []) {
+        if (!removed) problems.push(new Problem(200, { code: error?.code, detail: error?.message, error }));
+      }
+    }
+    return problems;
   }
   move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }
   change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }

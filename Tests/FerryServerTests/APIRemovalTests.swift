@@ -1,0 +1,75 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+@Suite("Removing many", .timeLimit(.minutes(30)))
+struct APIRemovalTests {
+    @Test("they leave the list with one request, and of each is said what became of it")
+    func removed() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/runs", Resource(size: 4 << 20, seed: 2))
+            rig.origin.always("/runs", .stall(after: 1 << 20))
+            let runs = try await rig.add(rig.new("/runs") { $0.maxConnections = 1 }).id
+            #expect(try await rig.reach("downloading", runs).status.state == .downloading)
+            let paused = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id
+            let done = try await rig.add(rig.new("/file/2k")).id
+            let replaced = try await rig.add(rig.new("/file/3k")).id
+            for id in [done, replaced] { #expect(try await rig.reach("completed", id).status.state.kind == .completed) }
+            try Data("mine".utf8).write(to: URL(filePath: rig.downloads + "/3k"))
+            let ids = [replaced.rawValue, runs.rawValue, "none", done.rawValue, paused.rawValue, done.rawValue]
+            let reply = try await rig.ask(.removeMany, body: RemovalBody(ids, deleteFiles: true))
+            #expect(reply.status == 200, "\(reply.text)")
+            let items = try reply.shape(RemovalItems.self).items
+            #expect(items.map(\.id) == Array(ids.dropLast()))
+            #expect(items.map(\.removed) == [false, true, false, true, true])
+            let codes: [DownloadError.Code?] = [.conflict, nil, .notFound, nil, nil]
+            #expect(items.map { $0.error?.error.code } == codes)
+            #expect(try await rig.ask(.list).shape(DownloadPage.self).items.map(\.id) == [replaced])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads) == ["3k"])
+            let again = try await rig.ask(.removeMany, body: RemovalBody([replaced.rawValue]))
+            #expect(try again.shape(RemovalItems.self) == RemovalItems([Removal(replaced.rawValue)]))
+            #expect(try String(contentsOfFile: rig.downloads + "/3k", encoding: .utf8) == "mine")
+        }
+    }
+
+    @Test("those that wait do not start when the ones before them go")
+    func waiting() async throws {
+        try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 1}"#) { rig in
+            for name in ["/a", "/b", "/c"] {
+                rig.origin.serve(name, Resource(size: 4 << 20, seed: 2))
+                rig.origin.always(name, .stall(after: 1 << 20))
+            }
+            var ids: [String] = []
+            for name in ["/a", "/b", "/c"] {
+                ids.append(try await rig.add(rig.new(name) { $0.maxConnections = 1 }).id.rawValue)
+            }
+            _ = try await rig.reach("downloading", DownloadID(rawValue: ids[0]))
+            let reply = try await rig.ask(.removeMany, body: RemovalBody(ids))
+            #expect(try reply.shape(RemovalItems.self).items.map(\.removed) == [true, true, true])
+            #expect(Set(rig.origin.requests.map(\.path)) == ["/a"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads).isEmpty)
+        }
+    }
+
+    @Test("a request for too many, or without any list of them, is refused, and none removes none")
+    func refused() async throws {
+        try await DaemonRig.run { rig in
+            let id = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id.rawValue
+            let many = [id] + (0..<FerryAPI.mostAtOnce).map { "none-\($0)" }
+            let tooMany = try await rig.ask(.removeMany, body: RemovalBody(many))
+            #expect(tooMany.status == 400)
+            #expect(tooMany.problem?.detail?.contains("\(FerryAPI.mostAtOnce)") == true)
+            #expect(try await rig.ask(.removeMany, body: SelectionBody()).status == 400)
+            let none = try await rig.ask(.removeMany, body: RemovalBody([]))
+            #expect(try none.shape(RemovalItems.self).items.isEmpty)
+            #expect(try await rig.ask(.list).shape(DownloadPage.self).total == 1)
+            let most = try await rig.ask(.removeMany, body: RemovalBody(Array(many.dropLast())))
+            #expect(try most.shape(RemovalItems.self).items.filter(\.removed).map(\.id) == [id])
+        }
+    }
+}
