@@ -14,7 +14,7 @@ extension APISchemas {
                 "ErrorBody",
                 [
                     ("code", text), ("message", text), ("suggestion", text), ("underlying", text),
-                    ("recovery", ["type": "object"]), ("phrase", texts), ("suggestionPhrase", texts),
+                    ("recovery", ["type": "object"]), ("phrase", phrase), ("suggestionPhrase", phrase),
                     ("messages", Route.reference("Translations")), ("suggestions", Route.reference("Translations")),
                 ],
                 optional: ["suggestion", "underlying", "recovery", "phrase", "suggestionPhrase", "suggestions"]),
@@ -119,6 +119,12 @@ extension APISchemas {
                 ]),
         ]
     }
+
+    /// Nested as deep as reasons are; a schema cannot be inside of itself without a name.
+    private static let phrase: JSONNode = [
+        "type": "array", "items": ["oneOf": [["type": "string"], ["type": "array"]]],
+        "description": "Which sentence it is, then what fills it: texts, and sentences again.",
+    ]
 
     private static var progress: [(String, JSONNode)] {
         [

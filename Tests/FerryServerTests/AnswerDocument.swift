@@ -1,0 +1,67 @@
+import FerryAPI
+import Foundation
+
+/// What the OpenAPI document says of answers and events, and whether they are so.
+struct AnswerDocument: Sendable {
+    private let document: JSONValue
+    private let checker: SchemaChecker
+
+    init() throws {
+        document = try JSONValue(OpenAPIDocument.data)
+        checker = SchemaChecker(document: document)
+    }
+
+    /// What is not as the document says of this route and status; empty when all is.
+    func faults(of reply: DaemonRig.Reply, to route: Route) -> [String] {
+        guard let response = response(of: route, reply.status) else {
+            return ["the status \(reply.status) is not in the document"]
+        }
+        guard let content = response["content"] else {
+            return reply.data.isEmpty ? [] : ["the document has no body"]
+        }
+        let type = reply.headers["content-type"] ?? "none"
+        guard let schema = content[type]?["schema"] else { return ["the type \(type) is not in the document"] }
+        guard let value = try? JSONValue(reply.data) else { return ["it is no JSON"] }
+        return checker.faults(value, schema)
+    }
+
+    /// Whether the document knows this status of a route with this type; for what is no JSON.
+    func knows(_ route: Route, status: Int, type: String) -> Bool {
+        response(of: route, status)?["content"]?[type]?["schema"] != nil
+    }
+
+    /// What is not as the schema of this name says; empty when all is.
+    func faults(of value: JSONValue?, as name: String) -> [String] {
+        guard let value else { return ["\(name): it is missing"] }
+        return checker.faults(value, .object(["$ref": .text("#/components/schemas/\(name)")]), at: name)
+    }
+
+    /// The same for the data of an event of the stream.
+    func faults(of event: ServerSentEvent) -> [String] {
+        guard let data = try? JSONValue(Data(event.data.utf8)) else { return ["\(event.name): it is no JSON"] }
+        switch StreamEvent.Name(rawValue: event.name) {
+        case .state: return faults(of: data["download"], as: "ListedDownload")
+        case .happened, .ended: return faults(of: data["event"], as: "EventBody")
+        case .settings: return faults(of: data["settings"], as: "SettingsBody")
+        case .network: return faults(of: data["network"], as: "NetworkBody")
+        case .reset: return faults(of: data["snapshot"], as: "Snapshot")
+        case .progress:
+            guard case .list(let downloads)? = data["downloads"] else { return ["progress: of no downloads"] }
+            return downloads.flatMap { faults(of: $0, as: "StreamProgress") }
+        case .removed:
+            guard case .list? = data["ids"] else { return ["removed: no identifiers"] }
+            return []
+        case .order, .upToDate: return []
+        case nil: return ["\(event.name): an event that nobody knows"]
+        }
+    }
+
+    /// What a route answers with; every refusal is told by the default.
+    private func response(of route: Route, _ status: Int) -> JSONValue? {
+        let path = route.template.isEmpty ? "/" : route.template
+        let responses = document["paths"]?[path]?[route.method.rawValue.lowercased()]?["responses"]
+        let response = responses?["\(status)"] ?? (status < 400 ? nil : responses?["default"])
+        guard case .text(let reference)? = response?["$ref"] else { return response }
+        return checker.resolved(reference)
+    }
+}

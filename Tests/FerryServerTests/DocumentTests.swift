@@ -1,0 +1,317 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import FerryServer
+
+@Suite("The OpenAPI document and what is answered", .timeLimit(.minutes(30)))
+struct DocumentTests {
+    /// Asks, and compares every answer with what the document says of it.
+    private struct Witness: Sendable {
+        let rig: DaemonRig
+        let document: AnswerDocument
+        /// The statuses that came, by route.
+        let seen = Held<[Route: Set<Int>]>([:])
+
+        @discardableResult
+        func ask(
+            _ route: Route, _ id: String = "", session: String? = nil, query: String = "",
+            headers: [String: String] = [:], body: (any Encodable & Sendable)? = nil, expecting status: Int,
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws -> DaemonRig.Reply {
+            var headers = headers
+            if let session { headers[FerryAPI.sessionHeader] = session }
+            if route.method != .get { headers["Content-Type"] = "application/json" }
+            let path = route.path(id: id, session: id) + (query.isEmpty ? "" : "?" + query)
+            let reply = try await rig.send(
+                route.method.rawValue, path, headers: headers, body: try body.map { try APICoding.encode($0) })
+            let faults = document.faults(of: reply, to: route)
+            #expect(reply.status == status, "\(route) \(reply.text)", sourceLocation: sourceLocation)
+            #expect(faults == [], "\(route) \(reply.text)", sourceLocation: sourceLocation)
+            seen.value[route, default: []].insert(reply.status)
+            return reply
+        }
+
+        func add(_ path: String, _ change: (inout NewDownload) -> Void = { _ in }) async throws -> String {
+            try await ask(.add, body: rig.new(path, change), expecting: 201).shape(ListedDownload.self).id.rawValue
+        }
+
+        /// A download that has its first bytes, and gets no more.
+        func held(_ name: String) async throws -> String {
+            rig.origin.serve("/" + name, Resource(size: 4 << 20, seed: 3))
+            rig.origin.always("/" + name, .stall(after: 1 << 20))
+            let id = try await add("/" + name) { $0.maxConnections = 1 }
+            let download = try #require(try await rig.daemon.manager.download(id: DownloadID(rawValue: id)))
+            for await status in download.updates where status.progress.completedBytes >= 1 << 20 { break }
+            return id
+        }
+    }
+
+    @Test("every answer of every route is as the document says, and so is every refusal and every event")
+    func answers() async throws {
+        try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 9}"#) { rig in
+            let witness = Witness(rig: rig, document: try AnswerDocument())
+            try await daemon(witness)
+            try await sessions(witness)
+            try await listed(witness)
+            try await acted(witness)
+            try await kept(witness)
+            try await many(witness)
+            try await events(witness)
+            // What takes nothing and is about nothing cannot be wrong.
+            let always: Set<Route> = [.detach, .makeCode]
+            for route in Route.allCases {
+                try await witness.ask(route, "none", headers: [FerryAPI.versionHeader: "99"], expecting: 426)
+                let statuses = witness.seen.value[route] ?? []
+                #expect(statuses.isSuperset(of: route.successes), "\(route) \(statuses)")
+                guard route.method != .get, !always.contains(route) else { continue }
+                #expect(statuses.contains { $0 >= 400 && $0 != 426 }, "\(route)")
+            }
+        }
+    }
+
+    private func daemon(_ witness: Witness) async throws {
+        for route in [Route.greeting, .openAPI, .network, .settings, .statistics, .storage, .sessions, .list] {
+            try await witness.ask(route, expecting: 200)
+        }
+        for route in [Route.settings, .statistics, .storage, .sessions, .list, .events] {
+            try await witness.ask(route, query: "nonsense=1", expecting: 400)
+        }
+        try await witness.ask(.statistics, query: "session=all", expecting: 200)
+        var change = SettingsChange()
+        change.rateLimit = .set(1 << 30)
+        change.networkAssumption = .set("unmetered")
+        change.retriesFailedAfter = .set(86_400.5)
+        try await witness.ask(.changeSettings, body: change, expecting: 200)
+        try await witness.ask(.settings, expecting: 200)
+        change.maxConcurrentDownloads = .set(0)
+        try await witness.ask(.changeSettings, body: change, expecting: 400)
+        let code = try await witness.ask(.makeCode, expecting: 201).shape(CodeBody.self)
+        try await witness.ask(.login, body: code, expecting: 200)
+        try await witness.ask(.login, body: code, expecting: 401)
+        try await witness.ask(.plan, body: witness.rig.new("/file/1k"), expecting: 200)
+        try await witness.ask(.plan, body: NewDownload(), expecting: 400)
+    }
+
+    private func sessions(_ witness: Witness) async throws {
+        let registration = SessionRegistration(identifier: "app", directory: witness.rig.directory + "/app")
+        try await witness.ask(.attach, body: registration, expecting: 201)
+        try await witness.ask(.attach, body: registration, expecting: 200)
+        try await witness.ask(.attach, body: SessionRegistration(identifier: "all"), expecting: 400)
+        var change = SettingsChange()
+        change.maxConcurrentDownloads = .set(2)
+        change.allowsMetered = .set(false)
+        try await witness.ask(.changeSettings, session: "app", query: "scope=session", body: change, expecting: 200)
+        try await witness.ask(.settings, session: "app", query: "scope=session", expecting: 200)
+        try await witness.ask(.sessions, expecting: 200)
+        try await witness.ask(.acknowledge, "app", body: AcknowledgeBody([7]), expecting: 204)
+        try await witness.ask(.acknowledge, "app", body: CodeBody("x"), expecting: 400)
+        try await witness.ask(.detach, "app", expecting: 204)
+    }
+
+    /// Downloads in every state that lasts, added, listed and shown.
+    private func listed(_ witness: Witness) async throws {
+        let rig = witness.rig
+        let request = rig.new("/file/1k") {
+            $0.id = "mine"
+            $0.startsPaused = true
+            $0.name = "named"
+            $0.label = "l"
+            $0.userInfo = ["k": "v"]
+            $0.priority = 1
+            $0.rateLimit = 5000
+            $0.allowsMetered = false
+            $0.checksum = "sha-256:" + String(repeating: "a", count: 64)
+            $0.headers = HeaderList([.accept: "text/plain"])
+        }
+        try await witness.ask(.add, body: request, expecting: 201)
+        try await witness.ask(.add, body: request, expecting: 200)
+        try await witness.ask(.add, session: "app", body: request, expecting: 409)
+        try await witness.ask(.add, body: NewDownload(urls: ["ftp://h/"]), expecting: 400)
+        let later = rig.new("/file/2k") { $0.notBefore = Date(timeIntervalSince1970: 4_000_000_000) }
+        try await witness.ask(
+            .add, body: NewDownloads([later, rig.new("/file/3k") { $0.startsPaused = true }]), expecting: 201)
+        let done = try await witness.add("/file/4k")
+        let failed = try await witness.add("/file/5k") { $0.checksum = "sha-256:" + String(repeating: "0", count: 64) }
+        let cancelled = try await witness.add("/file/6k") { $0.startsPaused = true }
+        try await witness.ask(.cancel, cancelled, expecting: 200)
+        _ = try await witness.held("runs")
+        #expect(try await rig.reach("completed", DownloadID(rawValue: done)).status.state.kind == .completed)
+        #expect(try await rig.reach("failed", DownloadID(rawValue: failed)).status.state.kind == .failed)
+        let handles = [FerryAPI.handlesHeader: "1"]
+        try await witness.ask(.list, headers: handles, expecting: 200)
+        let page = try await witness.ask(.list, expecting: 200).shape(DownloadPage.self)
+        let states = Set(page.items.map(\.status.state.kind))
+        #expect(states == [.waiting, .downloading, .paused, .failed, .completed, .cancelled])
+        for id in page.items.map(\.id.rawValue) {
+            try await witness.ask(.show, id, expecting: 200)
+            try await witness.ask(.show, id, headers: handles, expecting: 200)
+            try await witness.ask(.history, id, expecting: 200)
+        }
+        try await witness.ask(.show, "none", expecting: 404)
+        try await witness.ask(.history, "none", expecting: 404)
+    }
+
+    private func acted(_ witness: Witness) async throws {
+        let rig = witness.rig
+        let id = try await witness.held("acted")
+        for route in [Route.pause, .resume] { try await witness.ask(route, id, expecting: 200) }
+        try await witness.ask(.move, id, body: MoveBody.first, expecting: 200)
+        try await witness.ask(.move, id, body: MoveBody.before("none"), expecting: 404)
+        var change = ChangeBody()
+        change.label = .set("new")
+        try await witness.ask(.change, id, body: change, expecting: 200)
+        change.maxConnections = 0
+        try await witness.ask(.change, id, body: change, expecting: 400)
+        try await witness.ask(
+            .relocate, id, body: RelocateBody(directory: rig.directory + "/elsewhere"), expecting: 200)
+        try await witness.ask(.relocate, id, body: RelocateBody(directory: "relative"), expecting: 400)
+        try await witness.ask(.cancel, id, expecting: 200)
+        try await witness.ask(.restart, id, expecting: 200)
+        for route in [Route.pause, .resume, .cancel, .restart, .remove] {
+            try await witness.ask(route, "none", expecting: 404)
+        }
+        try await witness.ask(.remove, id, query: "nonsense=1", expecting: 400)
+        try await witness.ask(.remove, id, query: "deleteFile=true", expecting: 204)
+    }
+
+    private func kept(_ witness: Witness) async throws {
+        let kept = try await witness.held("kept")
+        let data = try await witness.ask(.keepResumeData, kept, expecting: 200).shape(ResumeDataBody.self)
+        try await witness.ask(.keepResumeData, kept, expecting: 404)
+        try await witness.ask(.addResumeData, body: data, expecting: 201)
+        try await witness.ask(.addResumeData, body: ResumeDataBody(Data("x".utf8)), expecting: 409)
+        let left = try await witness.held("left")
+        try await witness.ask(.keepResumeData, left, expecting: 200)
+        try await witness.ask(.adopt, body: AdoptBody(path: witness.rig.downloads + "/left.part"), expecting: 201)
+        try await witness.ask(.adopt, body: AdoptBody(path: "relative"), expecting: 400)
+    }
+
+    private func many(_ witness: Witness) async throws {
+        try await witness.ask(.pauseMany, expecting: 200)
+        try await witness.ask(.pauseMany, body: SelectionBody(ids: ["none"]), expecting: 404)
+        let paused = try await witness.ask(.list, query: "state=paused", expecting: 200).shape(DownloadPage.self).items
+        try await witness.ask(
+            .resumeMany, body: SelectionBody(ids: paused.prefix(1).map(\.id.rawValue)), expecting: 200)
+        try await witness.ask(.resumeMany, body: SelectionBody(ids: ["none"]), expecting: 404)
+        let ids = paused.suffix(1).map(\.id.rawValue) + ["none"]
+        let removed = try await witness.ask(.removeMany, body: RemovalBody(ids), expecting: 200).shape(
+            RemovalItems.self)
+        #expect(removed.items.map(\.removed) == [true, false])
+        try await witness.ask(.removeMany, body: SelectionBody(), expecting: 400)
+        try await witness.ask(.clear, body: ClearBody(.completed), expecting: 200)
+        try await witness.ask(.clear, body: ["which": "some"], expecting: 400)
+    }
+
+    private func events(_ witness: Witness) async throws {
+        let rig = witness.rig
+        #expect(witness.document.knows(.events, status: 200, type: ServerSentEvent.mediaType))
+        witness.seen.value[.events, default: []].insert(200)
+        try await rig.follow { events in
+            try await read(&events, to: [.reset, .upToDate], witness)
+            var change = SettingsChange()
+            change.maxConcurrentDownloads = .set(8)
+            try await witness.ask(.changeSettings, body: change, expecting: 200)
+            try await read(&events, to: [.settings], witness)
+            let id = try await witness.add("/file/7k")
+            try await read(&events, to: [.state, .happened], witness)
+            try await witness.ask(.remove, id, expecting: 204)
+            try await read(&events, to: [.removed], witness)
+        }
+    }
+
+    /// Compares all events that come, until one of each of these names has come.
+    private func read(_ events: inout EventReader, to names: Set<StreamEvent.Name>, _ witness: Witness) async throws {
+        var missing = Set(names.map(\.rawValue))
+        while !missing.isEmpty {
+            guard let sent = try await events.next() else {
+                Issue.record("the stream ended before \(missing)")
+                return
+            }
+            #expect(witness.document.faults(of: sent) == [], "\(sent.data)")
+            missing.remove(sent.name)
+        }
+    }
+
+    @Test("a reason inside of another one, and a reason alone, are as the document has them")
+    func reasons() throws {
+        let document = try AnswerDocument()
+        let reset = ErrorPhrase(.at, ErrorPhrase(.connectionReset, "h"), ErrorPhrase(.beforeBodyEnd))
+        let errors = [
+            DownloadError(.network, ErrorPhrase(.gaveUp, "3", reset), suggestion: ErrorPhrase(.runAgain)),
+            DownloadError(.disk, ErrorPhrase(.noFile), underlying: "u", recovery: .transient(retryAfter: .seconds(3))),
+            DownloadError(.disk, "in words"),
+        ]
+        for error in errors {
+            let problem = try JSONValue(APICoding.encode(Problem(error)))
+            #expect(document.faults(of: problem, as: "Problem") == [])
+        }
+        for name in StreamEvent.Name.allCases {
+            let event = ServerSentEvent(name: name.rawValue, data: "[]")
+            let isEmpty = name == .order || name == .upToDate
+            #expect(document.faults(of: event).isEmpty == isEmpty, "\(name)")
+        }
+    }
+
+    @Test(
+        "what is not as a schema says is found",
+        arguments: [
+            (#"{"type":"integer"}"#, ["1", "-5", "1e3"], ["1.5", "true", "\"1\"", "null", "[]", "{}"]),
+            (#"{"type":"boolean"}"#, ["true", "false"], ["0", "1", "\"true\"", "null"]),
+            (#"{"type":["number","null"],"minimum":0}"#, ["0", "0.5", "null"], ["-1", "-0.5", "true", "\"\""]),
+            (#"{"type":"string","enum":["a","b"]}"#, ["\"a\""], ["\"c\"", "1", "null"]),
+            (
+                #"{"type":["string","null"],"format":"date-time"}"#, ["\"2025-01-31T09:05:00.123Z\"", "null"],
+                ["\"soon\""]
+            ),
+            (#"{"type":"string","contentEncoding":"base64"}"#, ["\"eA==\""], ["\"?\""]),
+            (
+                #"{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":2}"#, [#"["a"]"#, #"["a","b"]"#],
+                ["[]", "[1]", #"["a",null]"#, #"["a","b","c"]"#, "{}"]
+            ),
+            (
+                #"{"type":"object","properties":{"a":{"type":"integer"},"b":{}},"required":["a"]}"#,
+                [#"{"a":1}"#, #"{"a":1,"b":[]}"#], ["{}", #"{"a":"1"}"#, #"{"a":1,"c":1}"#, #"{"b":1}"#]
+            ),
+            (
+                #"{"properties":{"a":{}},"additionalProperties":false}"#, ["{}", #"{"a":1}"#], [#"{"b":1}"#]
+            ),
+            (
+                #"{"properties":{"a":{}},"additionalProperties":{"type":"string"}}"#, [#"{"a":1,"b":"1"}"#],
+                [#"{"b":1}"#]
+            ),
+            (#"{"oneOf":[{"type":"integer"},{"type":"number"},{"type":"null"}]}"#, ["1.5", "null"], ["1", "true"]),
+            (##"{"$ref":"#/a/b"}"##, ["true"], ["1"]), (##"{"$ref":"#/a/c"}"##, [], ["1"]),
+            (#"{"type":"integer","multipleOf":2}"#, [], ["2"]), ("[]", [], ["1"]),
+        ] as [(String, [String], [String])])
+    func checked(schema: String, good: [String], bad: [String]) throws {
+        let checker = SchemaChecker(document: try JSONValue(Data(#"{"a":{"b":{"type":"boolean"}}}"#.utf8)))
+        let schema = try JSONValue(Data(schema.utf8))
+        for text in good { #expect(checker.faults(try JSONValue(Data(text.utf8)), schema) == [], "\(text)") }
+        for text in bad { #expect(checker.faults(try JSONValue(Data(text.utf8)), schema) != [], "\(text)") }
+    }
+
+    @Test("an answer with another status, type, member or body than the document has is found")
+    func found() throws {
+        let document = try AnswerDocument()
+        func reply(_ status: Int, _ text: String, _ type: String = "application/json") -> DaemonRig.Reply {
+            DaemonRig.Reply(status: status, headers: ["content-type": type], data: Data(text.utf8))
+        }
+        #expect(document.faults(of: reply(200, #"{"changed":1}"#), to: .clear) == [])
+        #expect(document.faults(of: reply(204, ""), to: .remove) == [])
+        let refusal = String(decoding: try APICoding.encode(Problem(.noSuchPath)), as: UTF8.self)
+        #expect(document.faults(of: reply(404, refusal, Problem.mediaType), to: .clear) == [])
+        let others = [
+            reply(201, #"{"changed":1}"#), reply(200, #"{"changed":true}"#), reply(200, #"{"changed":1,"more":1}"#),
+            reply(200, "{}"), reply(200, ""), reply(200, #"{"changed":1}"#, "text/plain"), reply(404, refusal),
+            reply(404, "{}", Problem.mediaType),
+        ]
+        for other in others { #expect(document.faults(of: other, to: .clear) != [], "\(other.status) \(other.text)") }
+        #expect(document.faults(of: reply(204, "{}"), to: .remove) != [])
+        #expect(document.faults(of: reply(200, ""), to: .remove) != [])
+    }
+}
