@@ -50,6 +50,13 @@ struct ShapeTests {
                 == #"网址 "ftp://h/x?…" 无法使用：协议是 "ftp"，而只能下载 http 和 https"#)
     }
 
+    @Test("a text that is no checksum is refused in both languages")
+    func checksums() throws {
+        let error = try #require(throws: DownloadError.self) { try NewDownload.checksum("sha256:abc") }
+        #expect(error.message == "a sha-256 checksum has 64 hexadecimal digits, this one has 3")
+        #expect(error.message(in: .simplifiedChinese) == "sha-256 校验和应有 64 个十六进制数字，这里有 3 个")
+    }
+
     @Test("an error comes back whole, with its sentences in both languages")
     func errors() throws {
         let error = ShapeSamples.error

@@ -99,7 +99,7 @@ extension NewDownload {
         guard let text else { return nil }
         do throws(Checksum.ParseError) {
             return try Checksum(parsing: text)
-        } catch { throw DownloadError(.invalidRequest, error.message) }
+        } catch { throw DownloadError(.invalidRequest, error.reason) }
     }
 
     /// It stands in paths of the API, percent-encoded.

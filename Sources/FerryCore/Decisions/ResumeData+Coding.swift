@@ -51,13 +51,13 @@ extension ResumeData {
         var sources: [DownloadURL] = []
         for url in try fields.texts("urls") {
             let source: DownloadURL
-            do { source = try DownloadURL(url) } catch { throw Self.damaged(.words(error.message)) }
+            do { source = try DownloadURL(url) } catch { throw Self.damaged(.phrase(error.phrase)) }
             guard source.credentials == nil else { throw Self.damaged(Reason(.hasCredentials)) }
             sources.append(source)
         }
         var checksum: Checksum?
         if let text = try fields.text("checksum") {
-            do { checksum = try Checksum(parsing: text) } catch { throw Self.damaged(.words(error.message)) }
+            do { checksum = try Checksum(parsing: text) } catch { throw Self.damaged(error.reason) }
         }
         try self.init(
             id: DownloadID(rawValue: fields.text("id") ?? ""), sources: sources,

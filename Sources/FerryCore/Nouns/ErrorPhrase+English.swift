@@ -105,6 +105,10 @@ extension ErrorPhrase.Key {
         case .longUserInfo: "userInfo has {0} bytes; 4096 are the most"
         case .unusableListName: "“{0}” cannot name a list of downloads"
         case .keptStream: "a download into a stream cannot be kept in a catalogue"
+        case .notAChecksum: "{0} is not a checksum: write it as ALGORITHM:HEX, like sha-256:9f86…"
+        case .unknownAlgorithm: "unknown checksum algorithm {0}: use sha-256, sha-512, sha-1 or md5"
+        case .notHexadecimal: "the {0} checksum has characters that are not hexadecimal digits"
+        case .digitCount: "a {0} checksum has {1} hexadecimal digits, this one has {2}"
 
         case .serverAnswered: "the server answered {0}"
         case .unusableList: "the list of digests {0} cannot be had: the server answered {1}"

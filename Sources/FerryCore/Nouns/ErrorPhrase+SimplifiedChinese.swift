@@ -96,6 +96,10 @@ extension ErrorPhrase.Key {
         case .longUserInfo: "userInfo 有 {0} 字节，最多 4096 字节"
         case .unusableListName: "“{0}”不能用作下载列表的名称"
         case .keptStream: "写入数据流的下载无法保存到目录库"
+        case .notAChecksum: "{0} 不是校验和：请写成 ALGORITHM:HEX，例如 sha-256:9f86…"
+        case .unknownAlgorithm: "未知的校验算法 {0}：请使用 sha-256、sha-512、sha-1 或 md5"
+        case .notHexadecimal: "{0} 校验和中有不是十六进制数字的字符"
+        case .digitCount: "{0} 校验和应有 {1} 个十六进制数字，这里有 {2} 个"
 
         case .serverAnswered: "服务器返回了 {0}"
         case .unusableList: "无法取得摘要列表 {0}：服务器返回了 {1}"

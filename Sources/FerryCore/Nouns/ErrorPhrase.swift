@@ -49,6 +49,7 @@ extension ErrorPhrase {
         case unusableName, emptyName, directoryName, slashInName, zeroInName, longName
         case emptyIdentifier, unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream
+        case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink
         case gaveUpOnce, gaveUp

@@ -10,21 +10,19 @@ extension Checksum: CustomStringConvertible {
         let trimmed = text.trimmedText
         let utf8 = trimmed.utf8
         guard let separator = utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
-            throw TextError(
-                "\(TextError.quote(trimmed)) is not a checksum: write it as ALGORITHM:HEX, like sha-256:9f86…")
+            throw TextError(ErrorPhrase(.notAChecksum, TextError.quote(trimmed)))
         }
         let name = trimmed[..<separator]
         guard let algorithm = DigestAlgorithm(name: name) else {
-            throw TextError("unknown checksum algorithm \(TextError.quote(name)): use sha-256, sha-512, sha-1 or md5")
+            throw TextError(ErrorPhrase(.unknownAlgorithm, TextError.quote(name)))
         }
         let digits = Array(trimmed[utf8.index(after: separator)...].trimmedText.utf8)
         guard digits.allSatisfy({ PercentEncoding.hexValue($0) != nil }) else {
-            throw TextError("the \(algorithm.rawValue) checksum has characters that are not hexadecimal digits")
+            throw TextError(ErrorPhrase(.notHexadecimal, algorithm.rawValue))
         }
         guard let bytes = HexText.bytes(digits), let checksum = Checksum(algorithm: algorithm, bytes: bytes) else {
             throw TextError(
-                "a \(algorithm.rawValue) checksum has \(algorithm.byteCount * 2) hexadecimal digits, this one has \(digits.count)"
-            )
+                ErrorPhrase(.digitCount, algorithm.rawValue, "\(algorithm.byteCount * 2)", "\(digits.count)"))
         }
         self = checksum
     }

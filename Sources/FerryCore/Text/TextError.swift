@@ -2,14 +2,23 @@
 ///
 /// It never quotes what may be a secret (header values, passwords).
 public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One line without a full stop.
-    public let message: String
     /// The line of the file, counted from 1; `nil` when the text is not a file.
     public let line: Int?
+    /// The message, in every language where it is known so.
+    package let reason: Reason
+
+    /// One line without a full stop, in English.
+    public var message: String { reason.description }
 
     /// Takes a message as it is.
     public init(_ message: String, line: Int? = nil) {
-        self.message = message
+        reason = .words(message)
+        self.line = line
+    }
+
+    /// Takes a sentence that is known in every language.
+    package init(_ phrase: ErrorPhrase, line: Int? = nil) {
+        reason = .phrase(phrase)
         self.line = line
     }
 

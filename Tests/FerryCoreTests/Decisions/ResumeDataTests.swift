@@ -159,6 +159,24 @@ struct ResumeDataTests {
         #expect(reason(Array(newer.utf8)) == nil)
     }
 
+    @Test("What is wrong with a URL or a digest in it is said in Chinese too")
+    func translated() throws {
+        let start = #"{"completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p""#
+        let digest = start.replacing("{", with: #"{"checksum":"md5=7","#)
+        let texts = [
+            sealed(start, #""urls":["ftp://h/x"],"version":1}"#),
+            sealed(digest, #""urls":["http://a.example/"],"version":1}"#),
+        ]
+        let expected = [
+            #"续传数据已损坏：网址 "ftp://h/x" 无法使用：协议是 "ftp"，而只能下载 http 和 https"#,
+            "续传数据已损坏：md5 校验和应有 32 个十六进制数字，这里有 1 个",
+        ]
+        for (text, expected) in zip(texts, expected) {
+            let error = try #require(throws: DownloadError.self) { try ResumeData(Data(text.utf8)) }
+            #expect(error.message(in: .simplifiedChinese) == expected)
+        }
+    }
+
     /// Why the bytes cannot be used; `nil` when they can.
     private func reason(_ bytes: [UInt8]) -> String? {
         do throws(DownloadError) {

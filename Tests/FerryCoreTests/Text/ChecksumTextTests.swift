@@ -38,6 +38,20 @@ struct ChecksumTextTests {
         #expect(error?.message.lowercased().contains(part.lowercased()) == true, "\(error?.message ?? "")")
     }
 
+    @Test(
+        "what is wrong is said in Chinese too",
+        arguments: [
+            ("abc", #""abc" 不是校验和：请写成 ALGORITHM:HEX，例如 sha-256:9f86…"#),
+            ("crc32:00", #"未知的校验算法 "crc32"：请使用 sha-256、sha-512、sha-1 或 md5"#),
+            ("md5:zz", "md5 校验和中有不是十六进制数字的字符"),
+            ("sha256:abc", "sha-256 校验和应有 64 个十六进制数字，这里有 3 个"),
+        ])
+    func translated(_ text: String, _ expected: String) throws {
+        let error = try #require(throws: Checksum.ParseError.self) { try Checksum(parsing: text) }
+        #expect(error.reason.text(in: .simplifiedChinese) == expected)
+        #expect(error.reason.text(in: .english) == error.message)
+    }
+
     @Test("sums of a list are found by name in all usual formats") func list() throws {
         let list = ChecksumList(
             """
