@@ -82,3 +82,21 @@ protocol DownloadBackend: AnyObject, Sendable {
     var network: NetworkStatus { get }
     var networkChanges: AsyncStream<NetworkStatus> { get }
 }
+
+extension DownloadBackend {
+    /// The events of a place, as they are when somebody takes them; does not keep the backend alive.
+    func stream(_ place: EventHub.Place) -> AsyncStream<DownloadEvent> {
+        AsyncStream { [weak self] in
+            guard let event = await place.mailbox.nextEvent() else { return nil }
+            return self?.located(event) ?? event
+        }
+    }
+
+    /// The event, with a file that was moved while it waited named where it is now.
+    private func located(_ event: DownloadEvent) -> DownloadEvent {
+        guard case .completed(let told) = event.kind, let live = known(event.id) else { return event }
+        var event = event
+        event.kind = .completed(live.located(told))
+        return event
+    }
+}

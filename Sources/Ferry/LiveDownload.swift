@@ -141,6 +141,14 @@ final class LiveDownload: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
+    /// How it ended, as an event has it; the file is named where it is now, when it was moved since.
+    func located(_ told: FinishedDownload) -> FinishedDownload {
+        guard let finished else { return told }
+        var moved = told
+        moved.path = finished.path
+        return moved == finished ? moved : told
+    }
+
     /// It begins anew: nothing of the file is there.
     func forgetProgress() {
         state.withLock { state in

@@ -11,6 +11,7 @@ struct CatalogueEditor {
             switch change {
             case .insert(let rows): try insert(rows, db)
             case .update(let id, let fields):
+                for case .file(let file, _) in fields { try follow(file, of: id, db) }
                 try update(id, try fields.flatMap(columns.assignments), db)
             case .keys(let changes):
                 for change in changes { try set(change, db) }
@@ -72,6 +73,17 @@ struct CatalogueEditor {
         try db.cachedStatement(sql: "INSERT INTO event (download, session, time, kind) VALUES (?, ?, ?, ?)")
             .execute(arguments: [id.rawValue, session ?? "", event.date.storedSeconds, text])
         return NumberedEvent(number: db.lastInsertedRowID, session: session ?? "", event: event)
+    }
+
+    /// The finished file is about to be known elsewhere: events of it that wait to be handled name it there.
+    private func follow(_ file: FinishedDownload, of id: DownloadID, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE event SET kind = json_replace(kind, '$.file.path', ?1)
+                WHERE download = ?2 AND json_extract(kind, '$.file.path') =
+                    (SELECT json_extract(finished, '$.path') FROM download WHERE id = ?2)
+                """
+        ).execute(arguments: [columns.root.stored(file).path, id.rawValue])
     }
 
     private func record(_ event: DownloadEvent, _ kind: String, _ db: Database) throws {

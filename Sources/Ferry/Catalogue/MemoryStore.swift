@@ -176,7 +176,10 @@ extension MemoryStore.State {
             for row in new { rows[row.id] = row }
             order = nil
         case .update(let id, let fields):
-            for field in fields { rows[id]?.set(field) }
+            for field in fields {
+                if case .file(let file, _) = field { follow(file, of: id) }
+                rows[id]?.set(field)
+            }
         case .keys(let changes):
             for change in changes { rows[change.id]?.key = change.key }
             order = nil
@@ -196,6 +199,16 @@ extension MemoryStore.State {
             }
             order = nil
         case .acknowledge(let number): pending.removeAll { $0.number == number }
+        }
+    }
+
+    /// The finished file is about to be known elsewhere: events of it that wait to be handled name it there.
+    private mutating func follow(_ file: FinishedDownload, of id: DownloadID) {
+        guard let old = rows[id]?.finished?.path else { return }
+        for index in pending.indices where pending[index].event.id == id {
+            guard case .completed(var told) = pending[index].event.kind, told.path == old else { continue }
+            told.path = file.path
+            pending[index].event.kind = .completed(told)
         }
     }
 

@@ -18,6 +18,7 @@ package enum RowField: Sendable, Hashable {
     case part(String?)
     /// A small file is about to get its name, or a finished one another.
     case announced(AnnouncedFile?)
-    /// The finished file has another path now; name, path and announcement follow.
+    /// The finished file has another path now; name, path and announcement follow, and so do events of it that were not
+    /// acknowledged.
     case file(FinishedDownload, FileStamp?)
 }

@@ -105,7 +105,7 @@ final class DelegateDispatcher: Sendable {
             await delegate.downloadManager(manager, download: download, isWaitingFor: reason)
         case .paused: await delegate.downloadManager(manager, didPause: download)
         case .completed(let finished):
-            await delegate.downloadManager(manager, download: download, didComplete: finished)
+            await delegate.downloadManager(manager, download: download, didComplete: download.live.located(finished))
         case .failed(let error): await delegate.downloadManager(manager, download: download, didFail: error)
         case .cancelled: await delegate.downloadManager(manager, didCancel: download)
         case .retrying(_, let delay, _):

@@ -91,10 +91,7 @@ extension Scheduler {
     // MARK: Events
 
     /// Everything that happens, first what ended earlier and was not handled.
-    var events: AsyncStream<DownloadEvent> {
-        let place = hub.listen(backlog: backlog)
-        return AsyncStream { await place.mailbox.nextEvent() }
-    }
+    var events: AsyncStream<DownloadEvent> { stream(hub.listen(backlog: backlog)) }
 
     /// As ``events``, with a mark where all that ended earlier has been told.
     func listen() -> EventHub.Place { hub.listen(backlog: backlog ?? { [] }) }

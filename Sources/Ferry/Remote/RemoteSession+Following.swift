@@ -107,10 +107,7 @@ extension RemoteSession {
 
     // MARK: Listening
 
-    var events: AsyncStream<DownloadEvent> {
-        let place = listen()
-        return AsyncStream { await place.mailbox.nextEvent() }
-    }
+    var events: AsyncStream<DownloadEvent> { stream(listen()) }
 
     func listen() -> EventHub.Place { hub.listen { [weak self] in await self?.backlog() ?? [] } }
 

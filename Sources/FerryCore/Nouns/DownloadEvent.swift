@@ -65,7 +65,7 @@ public struct DownloadEvent: Sendable, Hashable {
         case note(String)
         /// It was paused; what is there is safe.
         case paused
-        /// The file has its name.
+        /// The file has its name. One that was moved before the event is handed out is named where it is then.
         case completed(FinishedDownload)
         /// It cannot go on by itself; what is there is kept.
         case failed(DownloadError)

@@ -61,6 +61,26 @@ struct StoreEventTests {
         }
     }
 
+    @Test("that wait name a file where it is now, once it was moved", arguments: StoreKind.allCases)
+    func moved(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let store = bench.store
+            let paths = ["/files/sub/old", "/files/earlier", "/elsewhere/“new”"].map { bench.directory + $0 }
+            let files = paths.map { StoreBench.finished($0) }
+            func ending(_ file: FinishedDownload) -> Ending { Ending(.completed(file, nil), at: StoreBench.date(1)) }
+            // One had another file before, and one had its file at the same path.
+            try await store.commit([
+                .insert(try ["a", "b"].map { try StoreBench.row($0) }), .end("a", ending(files[1])),
+                .end("b", ending(files[0])), .end("a", ending(files[0])),
+            ])
+            try await store.commit([.update("a", [.file(files[2], nil)])])
+            let told = try await store.pendingEvents(after: 0, limit: 9).map(\.event.kind)
+            #expect(told == [.completed(files[1]), .completed(files[0]), .completed(files[2])])
+            // What has happened is not told otherwise.
+            #expect(try await store.history(of: "a").last?.kind == .completed(files[0]))
+        }
+    }
+
     @Test("without a number are history alone", arguments: StoreKind.allCases)
     func unnumbered(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in

@@ -85,6 +85,24 @@ struct DelegateTests {
         }
     }
 
+    @Test("is told where a file is that was moved before it hears of its end")
+    func moved() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let door = Door()
+            let recorder = Recorder { if $0 == .started { await door.pass() } }
+            let manager = shop.kept()
+            manager.setDelegate(recorder)
+            let download = try await manager.download(try shop.single("/a"))
+            _ = try await download.finished()
+            try await download.relocate(to: URL(filePath: shop.path("else")))
+            door.open()
+            await recorder.reach(.completed)
+            #expect(recorder.files.map(\.path) == [shop.path("else/a")])
+            await manager.shutdown()
+        }
+    }
+
     @Test("is called on the actor that was given")
     func actor() async throws {
         try await Workshop.run { shop in

@@ -15,6 +15,7 @@ final class Recorder: DownloadManagerDelegate {
     }
     private struct State {
         var entries: [Entry] = []
+        var files: [FinishedDownload] = []
         var inside = 0
         var overlaps = 0
         var strangers = 0
@@ -38,6 +39,8 @@ final class Recorder: DownloadManagerDelegate {
     deinit { gone?.open() }
 
     var entries: [Entry] { state.withLock { $0.entries } }
+    /// The files of those that it was told have completed.
+    var files: [FinishedDownload] { state.withLock { $0.files } }
     /// Calls that came before the one before had returned.
     var overlaps: Int { state.withLock { $0.overlaps } }
     /// Calls on another actor.
@@ -110,7 +113,10 @@ final class Recorder: DownloadManagerDelegate {
 
     func downloadManager(
         _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
-    ) async { await note(.completed, download, on: #isolation) }
+    ) async {
+        state.withLock { $0.files.append(finished) }
+        await note(.completed, download, on: #isolation)
+    }
 
     func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async {
         await note(.failed, download, on: #isolation)

@@ -128,6 +128,33 @@ struct RelocateTests {
         }
     }
 
+    @Test("an end that nobody has handled yet is told with the place where the file is now")
+    func told() async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop) { place in
+                shop.serve(["/a"])
+                let first = shop.kept()
+                let waiting = first.events
+                let download = try await first.download(try shop.single("/a"))
+                _ = try await download.finished()
+                try await move(download, to: place)
+                #expect(await end(of: waiting)?.path == place + "/a")
+                #expect(await end(of: first.events)?.path == place + "/a")
+                await first.shutdown()
+                let second = shop.kept()
+                try await second.activate()
+                #expect(await end(of: second.events)?.path == place + "/a")
+                await second.shutdown()
+            }
+        }
+    }
+
+    /// How the next download ended of which it is told.
+    private func end(of events: AsyncStream<DownloadEvent>) async -> FinishedDownload? {
+        for await event in events { if case .completed(let file) = event.kind { return file } }
+        return nil
+    }
+
     @Test("a finished file that is another by now, or is gone, is not moved")
     func replaced() async throws {
         try await Workshop.run { shop in
