@@ -5,7 +5,8 @@ import Synchronization
 
 /// Progress, ten times a second while something runs, and never when nothing does.
 extension Scheduler {
-    /// How often what is held is written to the catalogue, in beats of 100 ms.
+    private static let interval: Duration = .milliseconds(100)
+    /// How often what is held is written to the catalogue, in beats.
     private static let beatsPerRecord = 100
 
     func startPulse() { state.withLock { startPulse(&$0) } }
@@ -13,9 +14,9 @@ extension Scheduler {
     func startPulse(_ state: inout State) {
         guard state.pulse == nil, !state.runs.isEmpty, state.phase == .open else { return }
         // owner: state.pulse, cancelled in shutdown; it ends by itself when nothing runs.
-        state.pulse = Task { [weak self] in
+        state.pulse = Task { [weak self, clock] in
             while !Task.isCancelled {
-                try? await Task.sleep(for: .milliseconds(100))
+                try? await clock.sleep(for: Self.interval)
                 guard let self, self.beat() else { return }
             }
         }

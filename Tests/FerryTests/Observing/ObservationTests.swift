@@ -16,7 +16,8 @@ struct ObservationTests {
         private let all = Mutex<[DownloadStatus]>([])
         private let bell = Signal()
         var count: Int { all.withLock { $0.count } }
-        var states: [DownloadState] { all.withLock { $0.map(\.state) } }
+        var statuses: [DownloadStatus] { all.withLock { $0 } }
+        var states: [DownloadState] { statuses.map(\.state) }
         func add(_ status: DownloadStatus) {
             all.withLock { $0.append(status) }
             bell.ring()
@@ -48,6 +49,38 @@ struct ObservationTests {
             await door.pass()
             #expect(notes.states.last == .completed(.single))
             withExtendedLifetime(token) {}
+            await manager.shutdown()
+        }
+    }
+
+    @Test("gives at most ten statuses a second, however fast the bytes come, and the last one always")
+    func tenASecond() async throws {
+        try await Workshop.run { shop in
+            let (clock, notes) = (ManualClock(), Notes())
+            // A hundred pieces a second of that clock; a few of them wait until the reader has got another status.
+            let transport = ScriptedTransport(Resource(size: 4_000_000), piece: 4000) { offset in
+                let count = notes.count
+                repeat {
+                    clock.advance(by: .milliseconds(10))
+                    // For those whom that has woken.
+                    try? await Task.sleep(for: .milliseconds(1))
+                } while offset.isMultiple(of: 400_000) && notes.count == count
+            }
+            let recorder = Recorder()
+            let manager = shop.manager(engine: shop.engine(clock: clock, transport: transport))
+            manager.setDelegate(recorder)
+            let start = clock.now()
+            let download = try await manager.download(try shop.single("/a"))
+            for await status in download.updates { notes.add(status) }
+            let tenths = (clock.now() - start) / .milliseconds(100)
+            await recorder.reach(.completed)
+            let moving = notes.statuses.count { $0.state == .downloading }
+            // Beside those of the pulse there may be the first, and the one for the change of the state.
+            #expect(moving >= 8 && Double(moving) <= tenths + 2, "\(moving) statuses in \(tenths) tenths")
+            let calls = recorder.calls(of: download.id).count { $0 == .progress }
+            #expect(Double(calls) <= tenths, "\(calls) calls in \(tenths) tenths")
+            #expect(notes.states.last == .completed(.single))
+            #expect(notes.statuses.last?.bytes == 4_000_000)
             await manager.shutdown()
         }
     }

@@ -1,0 +1,59 @@
+import FerryEngine
+package import struct Foundation.Date
+import Synchronization
+
+/// Time that stands still until it is put forward; who sleeps is woken by that alone.
+package final class ManualClock: EngineClock {
+    private struct Sleeper {
+        let until: Duration
+        let continuation: CheckedContinuation<Void, Never>
+    }
+    private struct State {
+        var now = Duration.seconds(1000)
+        var last = 0
+        var sleepers: [Int: Sleeper] = [:]
+    }
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func now() -> Duration { state.withLock { $0.now } }
+
+    package func date() -> Date {
+        let seconds = now().components.seconds
+        // A day of 2025: later than the dates that resources have.
+        return Date(timeIntervalSince1970: 1_750_000_000 + Double(seconds))
+    }
+
+    /// Puts the clock forward, and wakes who has slept long enough.
+    package func advance(by duration: Duration) {
+        let woken = state.withLock { state in
+            state.now += duration
+            let now = state.now
+            let due = state.sleepers.filter { $0.value.until <= now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.map(\.continuation)
+        }
+        for sleeper in woken { sleeper.resume() }
+    }
+
+    package func sleep(for duration: Duration) async throws {
+        let (id, until) = state.withLock { state in
+            state.last += 1
+            return (state.last, state.now + duration)
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.withLock { state in
+                    if Task.isCancelled || state.now >= until { return true }
+                    state.sleepers[id] = Sleeper(until: until, continuation: continuation)
+                    return false
+                }
+                if goesOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()
+        }
+        try Task.checkCancellation()
+    }
+}
