@@ -72,6 +72,10 @@ enum ShapeSamples {
         EventBody(DownloadEvent(id: DownloadID(rawValue: "a"), date: date, kind: kind, number: 4), session: "s")
     }
 
+    static func event(_ told: ToldEvent) -> EventBody {
+        EventBody(DownloadEvent(id: DownloadID(rawValue: "a"), date: date, told), session: "s")
+    }
+
     static var detail: DownloadDetail {
         var detail = DownloadDetail(download())
         detail.sources = ["http://h/n"]
@@ -184,6 +188,7 @@ enum ShapeSamples {
         ]
         for state in states { all.append(("ListedDownload", download(state))) }
         for kind in kinds { all.append(("EventBody", event(kind))) }
+        for one in told { all.append(("EventBody", event(one))) }
         return all
     }
 }

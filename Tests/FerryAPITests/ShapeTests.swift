@@ -27,6 +27,23 @@ struct ShapeTests {
         #expect(try again(event) == event)
     }
 
+    @Test("an event keeps its reason in both languages; a phrase of a newer version leaves the English one")
+    func reasons() throws {
+        for told in ShapeSamples.told {
+            let body = ShapeSamples.event(told)
+            let back = try again(body).event
+            for language in Language.allCases {
+                #expect(back.reason(in: language) == told.reason?.text(in: language), "\(told)")
+            }
+            let text = String(decoding: try APICoding.encode(body), as: UTF8.self)
+            let newer = text.replacing(#""phrase":[""#, with: #""phrase":["ofTomorrow"#)
+            #expect(newer != text)
+            let unknown = try APICoding.decode(EventBody.self, from: Data(newer.utf8)).event
+            #expect(unknown == back)
+            #expect(unknown.reason(in: .simplifiedChinese) == back.reason(in: .english))
+        }
+    }
+
     @Test("what happened has no English sentence in Chinese", arguments: ShapeSamples.told)
     func translated(told: ToldEvent) throws {
         let event = DownloadEvent(id: DownloadID(rawValue: "a"), date: ShapeSamples.date, told)

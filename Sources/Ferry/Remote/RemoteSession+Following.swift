@@ -83,7 +83,7 @@ extension RemoteSession {
             }
         }
         let event = DownloadEvent(
-            id: said.id, date: said.date, kind: said.kind, number: said.number,
+            id: said.id, date: said.date, kind: said.kind, number: said.number, reason: said.reason,
             onAcknowledge: { [weak self] number in self?.handled(number) })
         let isTold: Bool = state.withLock { state in
             switch said.kind {

@@ -46,11 +46,11 @@ extension APISchemas {
                     ("texts", Route.reference("Translations")), ("kind", words(kinds)), ("url", text), ("name", text),
                     ("totalBytes", bytes), ("offset", bytes), ("reason", text), ("attempt", count), ("delay", seconds),
                     ("wait", ["type": "object"]), ("message", text), ("text", text), ("file", ["type": "object"]),
-                    ("error", ["type": "object"]),
+                    ("error", ["type": "object"]), ("phrase", phrase),
                 ],
                 optional: [
                     "url", "name", "totalBytes", "offset", "reason", "attempt", "delay", "wait", "message", "text",
-                    "file", "error",
+                    "file", "error", "phrase",
                 ]),
             answer("EventItems", [("items", list("EventBody"))]),
             answer(

@@ -24,6 +24,8 @@ package enum APISchemas {
     static let time: JSONNode = ["type": "string", "format": "date-time"]
     static let optionalTime: JSONNode = ["type": ["string", "null"], "format": "date-time"]
     static let texts: JSONNode = ["type": "array", "items": ["type": "string"]]
+    /// A sentence by its key, and what fills it: texts, and such lists again.
+    static let phrase: JSONNode = ["type": "array"]
     static let map: JSONNode = ["type": "object", "additionalProperties": ["type": "string"]]
 
     static func words(_ words: some Sequence<String>) -> JSONNode {

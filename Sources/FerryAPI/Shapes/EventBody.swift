@@ -2,7 +2,8 @@ package import FerryCore
 
 /// Something that happened to a download, with its reason: `{"id", "session", "date", "number", "texts", "kind", …}`.
 ///
-/// What a kind carries is coded as by ``FerryCore/DownloadEvent/Kind``, so that a client has the whole event again.
+/// What a kind carries is coded as by ``FerryCore/ToldEvent``, with what to translate in `phrase`, so that a client has the
+/// whole event again.
 package struct EventBody: Sendable, Hashable {
     package var event: DownloadEvent
     package var session: String
@@ -19,10 +20,11 @@ extension EventBody: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         session = try container.decode(String.self, forKey: .session)
+        let told = try ToldEvent(from: decoder)
         event = DownloadEvent(
             id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
-            date: try container.decodeDate(forKey: .date), kind: try DownloadEvent.Kind(from: decoder),
-            number: try container.decodeIfPresent(Int64.self, forKey: .number))
+            date: try container.decodeDate(forKey: .date), kind: told.kind,
+            number: try container.decodeIfPresent(Int64.self, forKey: .number), reason: told.reason, onAcknowledge: nil)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -32,7 +34,7 @@ extension EventBody: Codable {
         try container.encode(date: event.date, forKey: .date)
         try container.encode(event.number, forKey: .number)
         try container.encode(Translations { EventSentence.text(event, in: $0) }, forKey: .texts)
-        try event.kind.encode(to: encoder)
+        try ToldEvent(event.kind, reason: event.reason).encode(to: encoder)
     }
 }
 

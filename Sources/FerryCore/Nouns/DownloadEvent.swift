@@ -39,6 +39,21 @@ public struct DownloadEvent: Sendable, Hashable {
     /// What the kind says in English, in every language where it is known so; no part of what is compared or coded.
     package var reason: Reason? { translation.reason }
 
+    /// Why it happened: what ``kind`` says as its reason, message or text, in that language; in English where it has no
+    /// translation. Of a failure the error's message; `nil` for kinds that say nothing more.
+    public func reason(in language: Language) -> String? {
+        let words: String
+        switch kind {
+        case .resumed(_, _, let said), .retrying(_, _, let said), .restarted(let said): words = said
+        case .waiting(_, let said), .note(let said): words = said
+        case .failed(let error): return error.message(in: language)
+        case .added, .started, .paused, .completed, .cancelled: return nil
+        }
+        // A translation counts only while the English text is still the one that it gives.
+        guard let known = translation.reason, known.description == words else { return words }
+        return known.text(in: language)
+    }
+
     /// Who asked for the download, as far as the manager that told it knows; no part of what is compared or coded.
     package var session: String? { receipt?.session }
 

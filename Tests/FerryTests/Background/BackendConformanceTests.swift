@@ -315,6 +315,35 @@ struct BackendConformanceTests {
         }
     }
 
+    @Test("says why it goes on in both languages, when that happens and afterwards", arguments: BackendKind.allCases)
+    func reasons(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = home.manager()
+            let events = manager.events
+            let download = try await manager.download(home.request("/a"))
+            await home.shop.reach(1_000_000, download)
+            #expect(await download.pause())
+            #expect(await download.resume())
+            _ = try await download.finished()
+            var told: [DownloadEvent] = []
+            for await event in events {
+                guard case .resumed = event.kind else { continue }
+                told.append(event)
+                break
+            }
+            for event in try await manager.history(of: download.id) {
+                if case .resumed = event.kind { told.append(event) }
+            }
+            #expect(told.count == 2)
+            for event in told {
+                #expect(event.reason(in: .english) == #"ETag "s1-3000000" matched"#)
+                #expect(event.reason(in: .simplifiedChinese) == #"标识 ETag "s1-3000000" 一致"#)
+            }
+            await manager.shutdown()
+        }
+    }
+
     @Test("waits for credentials, and goes on with them; they are shown nowhere", arguments: BackendKind.allCases)
     func credentials(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
