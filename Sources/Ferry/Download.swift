@@ -60,6 +60,9 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     /// Fetches a completed or cancelled one again, from the beginning.
     ///
+    /// The file that it published before stays untouched until the new one is complete, which then takes its place.
+    /// Where it is not the one that was published any more, the request's conflict rule holds.
+    ///
     /// Returns false, and changes nothing, in every other state.
     @discardableResult
     public func restart() async -> Bool { await backend.restart(live) }

@@ -44,7 +44,7 @@ struct CatalogueColumns {
         switch field {
         case .state(let state):
             return try stateAssignments(state)
-                + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil), ("published", nil)])
+                + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil)])
         case .name(let name, let path):
             return [("name", name.storable), ("path", path.map(root.stored))]
         case .progress(let completed, let total):
@@ -56,6 +56,7 @@ struct CatalogueColumns {
             return [("attempts", max(0, count)), ("retryAt", date?.storedSeconds)]
         case .part(let part): return [("part", part.map(root.stored))]
         case .announced(let file): return [("announced", try file.map { try StoredText.text(root.stored($0)) })]
+        case .published(let stamp): return [("published", try stamp.map(StoredText.text))]
         case .file(let file, let stamp): return try finished(file, stamp) + [("announced", nil)]
         }
     }
@@ -81,8 +82,7 @@ struct CatalogueColumns {
     func assignments(_ ending: Ending) throws -> [Assignment] {
         var all = try stateAssignments(ending.state)
         all += [
-            ("endedAt", ending.date.storedSeconds), ("finished", nil), ("published", nil), ("announced", nil),
-            ("retryAt", nil),
+            ("endedAt", ending.date.storedSeconds), ("finished", nil), ("announced", nil), ("retryAt", nil),
         ]
         switch ending.outcome {
         case .completed(let file, let stamp):

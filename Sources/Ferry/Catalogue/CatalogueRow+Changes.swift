@@ -7,7 +7,6 @@ extension CatalogueRow {
             guard !new.isFinal else { return }
             endedAt = nil
             finished = nil
-            published = nil
         case .name(let new, let newPath):
             name = new
             path = newPath
@@ -22,6 +21,7 @@ extension CatalogueRow {
             retryAt = date
         case .part(let new): part = new
         case .announced(let new): announced = new
+        case .published(let new): published = new
         case .file(let file, let stamp):
             finished = file
             published = stamp
@@ -35,7 +35,6 @@ extension CatalogueRow {
         state = ending.state
         endedAt = ending.date
         finished = nil
-        published = nil
         announced = nil
         retryAt = nil
         switch ending.outcome {

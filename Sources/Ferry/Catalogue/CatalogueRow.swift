@@ -20,7 +20,7 @@ package struct CatalogueRow: Sendable, Hashable {
     package var createdAt: Date
     package var endedAt: Date?
     package var finished: FinishedDownload?
-    /// The file as it was when it got its name.
+    /// The file as it was when it got its name; while it is fetched again, that of the time before.
     package var published: FileStamp?
     /// A small file that was about to get its name; `nil` once it is told whether it did.
     package var announced: AnnouncedFile?

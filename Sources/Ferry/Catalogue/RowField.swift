@@ -2,8 +2,8 @@ package import struct Foundation.Date
 
 /// A field of a row with its new value.
 package enum RowField: Sendable, Hashable {
-    /// A final state has its own change, ``StoreChange/end(_:_:)``; any other one clears ``CatalogueRow/endedAt``,
-    /// `finished` and `published`.
+    /// A final state has its own change, ``StoreChange/end(_:_:)``; any other one clears ``CatalogueRow/endedAt``
+    /// and `finished`.
     case state(DownloadState)
     /// The name, and the path of the finished file once it is taken.
     case name(String, path: String?)
@@ -18,6 +18,8 @@ package enum RowField: Sendable, Hashable {
     case part(String?)
     /// A small file is about to get its name, or a finished one another.
     case announced(AnnouncedFile?)
+    /// The file that the next run may replace.
+    case published(FileStamp?)
     /// The finished file has another path now; name, path and announcement follow, and so do events of it that were not
     /// acknowledged.
     case file(FinishedDownload, FileStamp?)

@@ -69,17 +69,16 @@ extension Scheduler {
 
     /// Fetches it again from the beginning; the caller has its turn.
     func renew(_ live: LiveDownload) async {
+        var fields: [RowField] = [
+            .name(live.status.name, path: nil), .part(nil), .announced(nil),
+            .progress(completedBytes: 0, totalBytes: nil),
+        ]
+        // Only what it published itself may be replaced: a file that was there before is the user's.
+        if live.finished?.wasAlreadyComplete == true { fields.append(.published(nil)) }
         await discardParts(live)
         live.forgetProgress()
         state.withLock { _ = $0.renewed.insert(live.id) }
-        await keep([
-            .update(
-                live.id,
-                [
-                    .name(live.status.name, path: nil), .part(nil), .announced(nil),
-                    .progress(completedBytes: 0, totalBytes: nil),
-                ])
-        ])
+        await keep([.update(live.id, fields)])
         await join(live)
     }
 

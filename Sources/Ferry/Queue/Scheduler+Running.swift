@@ -125,9 +125,11 @@ extension Scheduler {
     ) -> RunContext {
         var context = RunContext()
         context.partPath = row.part ?? path
+        context.replaces = row.earlierFile
         // Another one on purpose is not answered by the file of the first.
         context.ignoresFinished =
-            isRenewed || configuration.storage.isKept && row.request.onDuplicate == .addAnother
+            isRenewed || row.published != nil
+            || configuration.storage.isKept && row.request.onDuplicate == .addAnother
         if row.attempts > 0 {
             var retries = RetryMemory()
             retries.attempts = row.attempts

@@ -51,6 +51,14 @@ extension FileStamp {
     }
 }
 
+extension CatalogueRow {
+    /// The file of an earlier run, where the next one looks for it.
+    var earlierFile: PublishedFile? {
+        guard let published, let directory else { return nil }
+        return published.file(at: directory + "/" + name)
+    }
+}
+
 extension AnnouncedFile {
     init(_ file: PublishedFile) { self.init(path: file.path, stamp: FileStamp(file)) }
 }

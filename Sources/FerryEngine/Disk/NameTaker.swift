@@ -36,17 +36,20 @@ package struct NameTaker: Sendable {
         self.numbered = numbered
     }
 
-    /// Takes `name`, or under ``ConflictRule/rename`` the first free one after it.
+    /// Takes `name`, or under ``ConflictRule/rename`` the first free one after it. With `mayReplace` a file may have
+    /// `name`, whatever the rule.
     ///
     /// Next the journal is to be written, before anything else: an empty part file of ours that has no journal is what
     /// a crash between the two leaves, and the next taker takes it over.
     package func take(
-        _ name: String, in directory: FilePath, rule: ConflictRule
+        _ name: String, in directory: FilePath, rule: ConflictRule, mayReplace: Bool = false
     ) throws(PartFileError) -> Result {
         guard let wanted = DownloadPaths(directory: directory, name: name) else {
             return .blocked(directory.appending(name))
         }
-        if let part = try tryTaking(wanted, mayExist: rule == .overwrite) { return .taken(part, wanted) }
+        if let part = try tryTaking(wanted, mayExist: mayReplace || rule == .overwrite) {
+            return .taken(part, wanted)
+        }
         if rule != .rename {
             let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(wanted.final) }
             if let status {

@@ -13,10 +13,12 @@ package struct PublishOrder: Sendable, Hashable {
     package var modificationTime: FileTime?
     /// What `user.ferry.source` is to say; `nil` for no attribute.
     package var source: FileSource?
+    /// While the wanted name is that of this file, unchanged, it is replaced, whatever the rule; `nil` for none.
+    package var replaces: FileMark?
 
     package init(
         directory: FilePath, name: String, rule: ConflictRule, length: ByteCount, modificationTime: FileTime? = nil,
-        source: FileSource? = nil
+        source: FileSource? = nil, replaces: FileMark? = nil
     ) {
         self.directory = directory
         self.name = name
@@ -24,5 +26,6 @@ package struct PublishOrder: Sendable, Hashable {
         self.length = length
         self.modificationTime = modificationTime
         self.source = source
+        self.replaces = replaces
     }
 }

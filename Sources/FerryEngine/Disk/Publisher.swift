@@ -6,7 +6,7 @@ import SystemPackage
 ///     mode, time, attribute; sync the file; announce; rename without replacing; sync the directory
 ///
 /// Invariants: a file that has no announcement has not been renamed; what has the final name is whole and, when
-/// syncing, on the disk; nothing is replaced unless the rule says so. After a crash at any point
+/// syncing, on the disk; nothing is replaced unless the order says so. After a crash at any point
 /// ``recover(_:part:unsyncedBoot:)`` says which side of the rename it was.
 package struct Publisher: Sendable {
     let fileSystem: any FileSystem
@@ -39,7 +39,7 @@ package struct Publisher: Sendable {
             guard let paths = DownloadPaths(directory: order.directory, name: name) else {
                 throw .blocked(order.directory.appending(name))
             }
-            let answer = try look(at: paths, isFirst: number == 0, rule: order.rule)
+            let answer = try look(at: paths, isFirst: number == 0, order)
             guard let replaces = answer else {
                 number += 1
                 continue
@@ -52,6 +52,11 @@ package struct Publisher: Sendable {
             }
             // The announcement took a while: another program may have been here.
             try checkWhole(part, order)
+            if order.replaces != nil, replaces, try look(at: paths, isFirst: number == 0, order) != true {
+                // What was to be replaced is another file by now.
+                lost += 1
+                continue
+            }
             let how = try disk { () throws(FileError) in
                 try rename(part.path, to: paths.final, replacing: replaces)
             }
@@ -76,13 +81,16 @@ package struct Publisher: Sendable {
     }
 
     /// Whether the name may be tried, and then whether by replacing; `nil`: the next number.
-    private func look(at paths: DownloadPaths, isFirst: Bool, rule: ConflictRule) throws(PublishError) -> Bool? {
+    private func look(
+        at paths: DownloadPaths, isFirst: Bool, _ order: PublishOrder
+    ) throws(PublishError) -> Bool? {
         let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(paths.final) }
         guard isFirst else {
             let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
             return try disk { () throws(FileError) in try taker.isFree(paths) } ? false : nil
         }
         guard let status else { return false }
+        let rule: ConflictRule = order.replaces?.fits(status) == true ? .overwrite : order.rule
         switch rule {
         case .rename: return nil
         case .fail, .skip: throw .exists(paths.final)

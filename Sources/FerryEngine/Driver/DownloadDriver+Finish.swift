@@ -116,6 +116,9 @@ extension DownloadDriver {
                     state.primary == 0
                         ? FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
                         : FileSource(url: $0.text)
+                },
+                replaces: context.replaces.flatMap {
+                    absolute($0.path) == directory.appending(name) ? $0.mark : nil
                 })
         }
     }

@@ -1,7 +1,7 @@
 import FerryCore
 import SystemPackage
 
-/// Whose part files are whose.
+/// Whose part files are whose, and which file may be replaced.
 extension DownloadDriver {
     /// The pair that an earlier run of this download left, when it is still there.
     func pathsOfLastRun() -> DownloadPaths? {
@@ -16,6 +16,14 @@ extension DownloadDriver {
             report(.event(.note(.phrase(error.phrase))))
         }
         return nil
+    }
+
+    /// The file that an earlier run of this download published, while it is there unchanged.
+    var earlierFile: FilePath? {
+        guard let file = context.replaces else { return nil }
+        let path = absolute(file.path)
+        guard let status = try? environment.fileSystem.statusIfPresent(path), file.mark.fits(status) else { return nil }
+        return path
     }
 
     /// Whether what this id names is another download's.

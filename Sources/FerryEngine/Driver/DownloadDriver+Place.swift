@@ -15,7 +15,7 @@ extension DownloadDriver {
     /// A file that starts in memory and is published whole.
     func isSmall(_ entity: Entity) -> Bool {
         guard let total = entity.identity.totalBytes, total < Self.smallFileBytes else { return false }
-        return !entity.endsByClose && request.onConflict != .overwrite
+        return !entity.endsByClose && request.onConflict != .overwrite && context.replaces == nil
     }
 
     /// Puts what is held aside, when there is a reason to, and makes a place for this file.
@@ -86,7 +86,7 @@ extension DownloadDriver {
 
     /// Under the rules `fail` and `skip` a file that has the name decides before a byte of the body is read.
     private func isDecided(by path: FilePath) throws(DownloadError) -> Bool {
-        guard request.onConflict == .fail || request.onConflict == .skip else { return false }
+        guard request.onConflict == .fail || request.onConflict == .skip, earlierFile != path else { return false }
         let status: FileStatus?
         do throws(FileError) { status = try environment.fileSystem.statusIfPresent(path) } catch {
             throw DownloadError(error)
@@ -113,6 +113,10 @@ extension DownloadDriver {
     private func destination(for entity: Entity, url: DownloadURL) throws(DownloadError) -> (FilePath, String) {
         // What was begun under a name begins again under it.
         if let own = state.withLock({ $0.ownPaths }) { return (own.directory, own.name) }
+        // What is fetched again is to take the place of what is there.
+        if let earlier = earlierFile, let name = earlier.lastComponent {
+            return (earlier.removingLastComponent(), name.string)
+        }
         switch request.destination {
         case .stream: throw DownloadError(.internal, "a stream has no name")
         case .file(let path):
@@ -203,7 +207,9 @@ extension DownloadDriver {
                     fileSystem: environment.fileSystem, ownAside: state.withLock { $0.ownAside },
                     numbered: SafeName.numbered
                 )
-                .take(name, in: directory, rule: request.onConflict)
+                .take(
+                    name, in: directory, rule: request.onConflict,
+                    mayReplace: earlierFile == directory.appending(name))
             }
         } catch { throw DownloadError(error) }
         switch taken {

@@ -287,8 +287,9 @@ extension DownloadDriver {
 
     // MARK: A finished file
 
-    func lookForFinished(_ path: FilePath) async throws(DownloadError) -> FinishedDownload? {
-        guard !context.ignoresFinished,
+    /// `isOwn`: it was published by this download, whose journal says so.
+    func lookForFinished(_ path: FilePath, isOwn: Bool = false) async throws(DownloadError) -> FinishedDownload? {
+        guard isOwn || !context.ignoresFinished,
             let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular
         else {
             begin(with: nil)

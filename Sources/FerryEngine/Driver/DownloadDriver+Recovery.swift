@@ -69,7 +69,7 @@ extension DownloadDriver {
                     }
                     state.withLock { $0.sources = known }
                 }
-                answer = try await lookForFinished(FilePath(finished.path))
+                answer = try await lookForFinished(FilePath(finished.path), isOwn: true)
             }
             if let answer { try await tellPublished(answer) }
         } catch {

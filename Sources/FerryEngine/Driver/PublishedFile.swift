@@ -24,6 +24,9 @@ package struct PublishedFile: Sendable, Hashable, Codable {
             modified: status.modified)
     }
 
+    /// The same without the path.
+    package var mark: FileMark { FileMark(device: device, inode: inode, length: length, modified: modified) }
+
     /// The regular file that has this path now; `nil` when there is none. Blocks.
     package static func read(
         _ path: String, fileSystem: any FileSystem = LocalFileSystem()

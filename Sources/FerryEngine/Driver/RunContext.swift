@@ -13,6 +13,9 @@ package struct RunContext: Sendable {
     package var belongsToAnother: (@Sendable (String) -> Bool)?
     /// A finished file that is there is never the answer: it is fetched again, under the conflict rule. Default false.
     package var ignoresFinished = false
+    /// The file that an earlier run of this download published: while it is there unchanged, this run takes its name,
+    /// and replaces it when the new file is complete. Default none.
+    package var replaces: PublishedFile?
     /// Who is told about publishing.
     package var witness: (any PublishWitness)?
     /// A limit that this run shares with others, beside its own and that of all.

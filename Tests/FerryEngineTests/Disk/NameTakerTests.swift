@@ -72,6 +72,29 @@ struct NameTakerTests {
     }
 
     @Test(
+        "a name whose file may be replaced is taken, whatever the rule; what a download keeps there is in its way",
+        arguments: [ConflictRule.fail, .skip, .overwrite, .rename])
+    func replaced(rule: ConflictRule) throws {
+        try directory.put("a", [1])
+        guard case .taken(let part, let paths) = try taker.take("a", in: directory.path, rule: rule, mayReplace: true)
+        else {
+            Issue.record("it was not taken")
+            return
+        }
+        held.parts.withLock { $0.append(part) }
+        #expect(paths.name == "a")
+        #expect(directory.bytes("a") == [1])
+        #expect(try take("a", rule) != "a")
+        for name in ["b", "b.part.ferry"] { try directory.put(name, [1]) }
+        if case .taken(let part, let paths) = try taker.take("b", in: directory.path, rule: rule, mayReplace: true) {
+            held.parts.withLock { $0.append(part) }
+            #expect(rule == .rename && paths.name == "b (1)")
+        } else {
+            #expect(rule != .rename)
+        }
+    }
+
+    @Test(
         "another download's part file is never touched, whatever the rule",
         arguments: [ConflictRule.fail, .skip, .overwrite])
     func blocked(rule: ConflictRule) throws {

@@ -116,6 +116,37 @@ struct PublisherTests {
         #expect(directory.bytes("a (1).bin") == bytes)
     }
 
+    /// What is to be published in the place of `a.bin`, as that is now.
+    private func replacement(_ rule: ConflictRule = .rename) throws -> PublishOrder {
+        var wish = order(rule)
+        wish.replaces = FileMark(try disk.status(directory.file("a.bin"), followingLinks: false))
+        return wish
+    }
+
+    @Test(
+        "the file of an earlier time is replaced while it is unchanged, whatever the rule",
+        arguments: [ConflictRule.rename, .fail, .skip, .overwrite])
+    func replaces(rule: ConflictRule) throws {
+        try directory.put("a.bin", [9])
+        let published = try publisher(disk).publish(part(disk), replacement(rule)) { _ in }
+        #expect(published == Published(path: directory.file("a.bin"), name: "a.bin", notes: [.replaced]))
+        #expect(try directory.names == ["a.bin"])
+        #expect(directory.bytes("a.bin") == bytes)
+    }
+
+    @Test("one that was changed is not, be it while the announcement is written", arguments: [false, true])
+    func changed(isLate: Bool) throws {
+        try directory.put("a.bin", [9])
+        let wish = try replacement()
+        if !isLate { try directory.put("a.bin", [8, 8]) }
+        let published = try publisher(disk).publish(part(disk), wish) { publishing in
+            if isLate, publishing.name == "a.bin" { try directory.put("a.bin", [8, 8]) }
+        }
+        #expect(published.name == "a (1).bin")
+        #expect(directory.bytes("a.bin") == [8, 8])
+        #expect(directory.bytes("a (1).bin") == bytes)
+    }
+
     @Test("overwriting a.part is refused while a journal says that it is the part file of a")
     func overwritesNoJournaledPart() throws {
         try directory.put("b.part", [1])
@@ -230,6 +261,36 @@ struct PublisherTests {
             _ = try publisher(disk).publish(part, order()) { _ in }
         case .finished(let path): #expect(path == directory.file("a.bin"))
         case .unproven, .lost: Issue.record("\(recovery)")
+        }
+        #expect(try directory.names == ["a.bin"])
+        #expect(directory.bytes("a.bin") == bytes)
+    }
+
+    @Test(
+        "B1, C3: killed before any call of a replacement, the name has the old file or the new one, whole",
+        arguments: 0..<40)
+    func killedReplacing(n: Int) throws {
+        try directory.put("a.bin", [9])
+        let wish = try replacement()
+        let healthy = try part(disk)
+        healthy.close()
+        let faulty = FaultyFileSystem(.fromThen(n))
+        let announced = Mutex<JournalRecord.Publishing?>(nil)
+        do {
+            let part = try PartFile.open(directory.file("a.bin.part"), fileSystem: faulty)
+            defer { part.close() }
+            _ = try publisher(faulty).publish(part, wish) { publishing in
+                announced.withLock { $0 = publishing }
+            }
+        } catch {}
+        let hasPart = try directory.names.contains("a.bin.part")
+        #expect(directory.bytes("a.bin") == (hasPart ? [9] : bytes))
+        guard let publishing = announced.withLock({ $0 }) else { return }
+        let expected: Publisher.Recovery = hasPart ? .again : .finished(directory.file("a.bin"))
+        #expect(try publisher(disk).recover(publishing, part: directory.file("a.bin.part")) == expected)
+        if hasPart {
+            let part = try PartFile.open(directory.file("a.bin.part"), fileSystem: disk)
+            _ = try publisher(disk).publish(part, wish) { _ in }
         }
         #expect(try directory.names == ["a.bin"])
         #expect(directory.bytes("a.bin") == bytes)

@@ -168,6 +168,32 @@ struct RunContextTests {
         }
     }
 
+    @Test(
+        "the file of an earlier run stays until the new one is complete, and then goes, unless it was changed",
+        arguments: [300_000, 3_000_000], [false, true])
+    func replaced(size: Int64, isChanged: Bool) async throws {
+        try await DriverRig.with { rig in
+            let (old, new) = (Resource(size: size), Resource(size: size, seed: 2))
+            rig.server.serve("/f", old)
+            let first = await rig.run(try rig.request("/f"))
+            var context = RunContext(ignoresFinished: true)
+            context.replaces = try PublishedFile.read(try #require(first.file).path)
+            rig.server.serve("/f", new)
+            let gate = Gate()
+            rig.server.script("/f", [.hold(after: size / 2, gate)])
+            let run = rig.start(try rig.request("/f") { $0.maxConnections = 1 }, context)
+            await run.reach(size / 2)
+            #expect(rig.holds("f", old))
+            if isChanged { try rig.directory.put("f", [1]) }
+            gate.open()
+            let name = isChanged ? "f (1)" : "f"
+            #expect(await run.end().file?.path == rig.directory.file(name).string)
+            #expect(rig.holds(name, new))
+            #expect(try rig.directory.names == (isChanged ? ["f", "f (1)"] : ["f"]))
+            if isChanged { #expect(rig.directory.bytes("f") == [1]) }
+        }
+    }
+
     @Test("the exact name is taken, whatever the server calls it", arguments: [300_000, 3_000_000])
     func exactName(size: Int64) async throws {
         try await DriverRig.with { rig in

@@ -41,6 +41,7 @@ struct StoreChangeTests {
                 [.request(request)], [.label("l")], [.label(nil)], [.userInfo(["k": "v"])], [.userInfo([:])],
                 [.attempts(3, retryAt: StoreBench.date(4))], [.attempts(0, retryAt: nil)], [.part("/p/x.part")],
                 [.part(nil)], [.announced(file)], [.announced(nil)], [.announced(file)], [.file(moved, file.stamp)], [],
+                [.published(nil)], [.published(file.stamp)],
                 [.label("one"), .state(.paused), .label("two"), .part("/q")],
             ]
             var row = try StoreBench.fullRow("a", downloads: bench.directory + "/files")
@@ -55,14 +56,20 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("clears what told of an end when it goes on", arguments: StoreKind.allCases)
+    @Test(
+        "clears what told of an end when it goes on, and keeps which file may be replaced",
+        arguments: StoreKind.allCases)
     func goesOn(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let full = try StoreBench.fullRow("a", downloads: bench.directory, state: .completed(.strong))
             try await bench.store.commit([.insert([full]), .update("a", [.state(.waiting(.slot))])])
             let row = try #require(try await bench.store.row("a"))
             #expect(row.state == .waiting(.slot))
-            #expect(row.endedAt == nil && row.finished == nil && row.published == nil)
+            #expect(row.endedAt == nil && row.finished == nil)
+            #expect(row.published != nil && row.published == full.published)
+            // Nor does an end without a file change that.
+            try await bench.store.commit([.end("a", Ending(.cancelled, at: StoreBench.date(1)))])
+            #expect(try await bench.store.row("a")?.published == full.published)
         }
     }
 
