@@ -1,5 +1,6 @@
 import FerryAPI
 import Foundation
+import HTTPTypes
 
 /// What the OpenAPI document says of answers and events, and whether they are so.
 struct AnswerDocument: Sendable {

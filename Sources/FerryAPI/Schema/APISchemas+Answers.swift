@@ -120,12 +120,6 @@ extension APISchemas {
         ]
     }
 
-    /// Nested as deep as reasons are; a schema cannot be inside of itself without a name.
-    private static let phrase: JSONNode = [
-        "type": "array", "items": ["oneOf": [["type": "string"], ["type": "array"]]],
-        "description": "Which sentence it is, then what fills it: texts, and sentences again.",
-    ]
-
     private static var progress: [(String, JSONNode)] {
         [
             ("completedBytes", bytes), ("totalBytes", optionalBytes), ("bytesPerSecond", seconds),

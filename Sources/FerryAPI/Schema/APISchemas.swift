@@ -24,8 +24,11 @@ package enum APISchemas {
     static let time: JSONNode = ["type": "string", "format": "date-time"]
     static let optionalTime: JSONNode = ["type": ["string", "null"], "format": "date-time"]
     static let texts: JSONNode = ["type": "array", "items": ["type": "string"]]
-    /// A sentence by its key, and what fills it: texts, and such lists again.
-    static let phrase: JSONNode = ["type": "array"]
+    /// Nested as deep as reasons are; a schema cannot be inside of itself without a name.
+    static let phrase: JSONNode = [
+        "type": "array", "items": ["oneOf": [["type": "string"], ["type": "array"]]],
+        "description": "Which sentence it is, then what fills it: texts, and sentences again.",
+    ]
     static let map: JSONNode = ["type": "object", "additionalProperties": ["type": "string"]]
 
     static func words(_ words: some Sequence<String>) -> JSONNode {
