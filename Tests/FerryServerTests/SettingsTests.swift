@@ -165,14 +165,14 @@ struct SettingsTests {
         ])
     func bodies(text: String) async throws {
         try await DaemonRig.run { rig in
-            let before = try await rig.ask(.settings).text
+            let before = try await rig.ask(.settings).shape(SettingsBody.self)
             let reply = try await rig.send(
                 "PATCH", Route.changeSettings.path(), headers: ["Content-Type": "application/json"],
                 body: Data(text.utf8))
             #expect(reply.status == 400)
             let name = try #require(text.split(separator: "\"").dropFirst().first)
             #expect(reply.problem?.detail?.contains("“\(name)”") == true, "\(reply.text)")
-            #expect(try await rig.ask(.settings).text == before)
+            #expect(try await rig.ask(.settings).shape(SettingsBody.self) == before)
             #expect(!FileManager.default.fileExists(atPath: rig.place.settings))
         }
     }
