@@ -228,9 +228,11 @@ public final class DownloadManager: Sendable {
 
     func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
 
-    /// The handle of the download that an event is about; `nil` when it is not listed any more.
+    /// The handle of the download that an event is about. When it is not listed any more, one that shows how it ended;
+    /// `nil` for an event that ended nothing.
     func handle(for event: DownloadEvent) async throws(DownloadError) -> Download? {
-        try await backend.download(event.id).map(handle)
+        let listed = try await backend.download(event.id)
+        return (listed ?? LiveDownload(ended: event)).map(handle)
     }
 
     static func absolute(_ path: String) -> String {

@@ -7,6 +7,9 @@ public import FerryCore
 /// cancelled. An event that ends a download counts as handled when its method has returned: one whose method did not
 /// return, because the app was killed in it, is told again at the next start. The manager holds its delegate weakly.
 ///
+/// An end is told also when the download has left the list since. Its handle shows how it ended and nothing else: not what
+/// was asked for, and calls change nothing.
+///
 /// A class on the main actor marks each method `@MainActor`: where methods are called is said by ``DownloadManager``
 /// alone, so the protocol cannot.
 public protocol DownloadManagerDelegate: AnyObject, Sendable {

@@ -93,7 +93,7 @@ final class DelegateDispatcher: Sendable {
     ) async -> Bool {
         let found: Download?
         do throws(DownloadError) { found = try await manager.handle(for: event) } catch { return false }
-        // It has left the list: nobody wants to know.
+        // It has left the list: nobody wants to know how it went on there.
         guard let download = found else { return true }
         switch event.kind {
         case .started(let name, let total):

@@ -1,0 +1,33 @@
+import FerryCore
+
+extension LiveDownload {
+    /// A download that has left the list, as the event that ended it tells of it; `nil` for an event that ends nothing.
+    ///
+    /// It is closed, and nobody finds it: what is asked of it changes nothing.
+    convenience init?(ended event: DownloadEvent) {
+        let end: DownloadState
+        var finished: FinishedDownload?
+        switch event.kind {
+        case .completed(let file):
+            end = .completed(file.proof)
+            finished = file
+        case .failed(let error): end = .failed(error)
+        case .cancelled: end = .cancelled
+        case .added, .started, .resumed, .retrying, .restarted, .waiting, .note, .paused: return nil
+        }
+        // A stream has no path.
+        let path = finished.flatMap { $0.path.isEmpty ? nil : $0.path }
+        var request = DownloadRequest(
+            sources: [], destination: path.map { DownloadRequest.Destination.file($0) } ?? .part(""))
+        request.id = event.id
+        let name = path?.split(separator: "/").last.map(String.init) ?? event.id.rawValue
+        let bytes = finished?.totalBytes
+        let status = DownloadStatus(
+            id: event.id, state: end, progress: DownloadProgress(completedBytes: bytes ?? 0, totalBytes: bytes),
+            name: name, path: path)
+        self.init(
+            request: request, status: status, session: event.session ?? "", finished: finished, readers: RowReaders(),
+            registry: LiveRegistry())
+        close()
+    }
+}

@@ -1,0 +1,68 @@
+import FerryTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+/// What a delegate hears at the edges of a manager's life, wherever its downloads run.
+@Suite("Every backend of a manager, to its delegate", .timeLimit(.minutes(30)))
+struct BackendDelegateTests {
+    /// Keeps the downloads whose end it was told.
+    private final class Keeper: DownloadManagerDelegate {
+        private let kept = Mutex<[Download]>([])
+        let hasHeardAll = Door()
+
+        var ended: [Download] { kept.withLock { $0 } }
+
+        func downloadManager(
+            _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
+        ) async { kept.withLock { $0.append(download) } }
+
+        func downloadManager(_ manager: DownloadManager, didCancel download: Download) async {
+            kept.withLock { $0.append(download) }
+        }
+
+        func downloadManagerDidFinishEvents(_ manager: DownloadManager) async { hasHeardAll.open() }
+    }
+
+    @Test("tells an end also when the download has left the list since", arguments: BackendKind.allCases)
+    func removed(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"])
+            let first = home.manager()
+            let whole = try await first.download(home.request("/a"))
+            let file = try await whole.finished()
+            try await whole.remove()
+            let other = try await first.download(home.request("/b") { $0.startsPaused = true })
+            try await other.remove()
+            await first.shutdown()
+
+            let second = home.manager()
+            let keeper = Keeper()
+            second.setDelegate(keeper)
+            try await second.activate()
+            await keeper.hasHeardAll.pass()
+            #expect(keeper.ended.map(\.id) == [whole.id, other.id])
+            #expect(keeper.ended.map(\.status.state) == [.completed(.single), .cancelled])
+            let told = try #require(keeper.ended.first)
+            #expect(told.status.name == "a")
+            #expect(told.status.path == file.path)
+            #expect(told.status.progress.completedBytes == file.totalBytes)
+            #expect(try await told.finished().path == file.path)
+            // It shows how it ended, and brings nothing back.
+            #expect(!(await told.restart()))
+            #expect(await home.shop.code { try await told.remove() } == .notFound)
+            #expect(try await second.downloadCount == 0)
+            await second.shutdown()
+
+            let third = home.manager()
+            let recorder = Recorder()
+            third.setDelegate(recorder)
+            try await third.activate()
+            await recorder.reach(.allTold)
+            #expect(recorder.entries.map(\.call) == [.allTold])
+            await third.shutdown()
+        }
+    }
+}
