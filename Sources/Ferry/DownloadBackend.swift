@@ -14,8 +14,9 @@ protocol DownloadBackend: AnyObject, Sendable {
     var configuration: DownloadManager.Configuration { get }
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async
     func activate() async throws(DownloadError)
-    /// Takes nothing new, and returns when nothing runs or waits for its turn.
-    func drain() async
+    /// Takes nothing new, and returns when nothing runs or waits for its turn. False when that cannot be waited for: the
+    /// list cannot be opened, it is shut down, the task was cancelled.
+    func drain() async -> Bool
     func shutdown() async
     /// The manager and all its downloads are gone.
     func letGo()

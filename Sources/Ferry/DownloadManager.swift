@@ -66,11 +66,14 @@ public final class DownloadManager: Sendable {
         dispatcher.withLock { $0 }?.stop()
     }
 
-    /// Takes no more downloads, waits until all that run or wait for their turn have ended, then shuts down.
+    /// Takes no more downloads, waits until all that run or wait for their turn have ended and the delegate was told so,
+    /// then shuts down.
     ///
-    /// Those that are paused, or wait for a link or credentials, are left as they are.
+    /// Opens the list when it is not open yet: what ran or waited when it was left belongs to it. Those that are paused,
+    /// or wait for a link or credentials, are left as they are. Awaited inside a method of the delegate, it does not wait
+    /// for the calls behind that one; once the task is cancelled, it waits for nothing.
     public func finishAndShutDown() async {
-        await backend.drain()
+        if await backend.drain() { await dispatcher.withLock { $0 }?.finish() }
         await shutdown()
     }
 

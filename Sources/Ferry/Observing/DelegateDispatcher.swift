@@ -8,6 +8,20 @@ import Synchronization
 /// Events wait without bound, so that none is lost; of progress only the latest of each download waits. An event with
 /// a number is acknowledged once its method has returned.
 final class DelegateDispatcher: Sendable {
+    /// One call of a method. The tasks that the method begins know of it too, and may go on when it has returned.
+    final class Call: Sendable {
+        fileprivate let dispatcher: ObjectIdentifier
+        private let over = Atomic(false)
+        fileprivate var isOver: Bool { over.load(ordering: .acquiring) }
+
+        fileprivate init(by dispatcher: DelegateDispatcher) { self.dispatcher = ObjectIdentifier(dispatcher) }
+
+        fileprivate func end() { over.store(true, ordering: .releasing) }
+    }
+
+    /// The call that this task is part of.
+    @TaskLocal static var current: Call?
+
     private weak let manager: DownloadManager?
     weak let delegate: (any DownloadManagerDelegate)?
     private let place: EventHub.Place
@@ -17,6 +31,8 @@ final class DelegateDispatcher: Sendable {
     /// Those whose beginning was told and whose end was not: only of them progress is told.
     private let moving: Mutex<Set<DownloadID>>
     private let task: Mutex<Task<Void, Never>?>
+    /// Rings when nothing is called any more.
+    private let ended = Signal()
 
     init(
         _ delegate: any DownloadManagerDelegate, of manager: DownloadManager, _ place: EventHub.Place,
@@ -34,8 +50,9 @@ final class DelegateDispatcher: Sendable {
     func start() {
         task.withLock { task in
             // owner: task, cancelled in stop; while nothing is to be told it holds the mailbox alone.
-            task = Task { [weak self, mailbox = place.mailbox] in
-                while let item = await mailbox.next() { guard await Self.call(item, by: self) else { return } }
+            task = Task { [weak self, mailbox = place.mailbox, ended] in
+                while let item = await mailbox.next() { guard await Self.call(item, by: self) else { break } }
+                ended.ring()
             }
         }
     }
@@ -44,6 +61,15 @@ final class DelegateDispatcher: Sendable {
 
     /// Calls nothing more after the method that is under way.
     func stop() { task.withLock { $0 }?.cancel() }
+
+    /// Returns once the delegate was told all that has happened by now; it is told nothing after that.
+    ///
+    /// At once for who asks from inside a method: what waits is told after that one.
+    func finish() async {
+        if let call = Self.current, call.dispatcher == ObjectIdentifier(self), !call.isOver { return }
+        place.close()
+        await ended.wait(after: 0)
+    }
 
     /// The latest progress of a download; told when the delegate gets to it.
     func report(_ now: DownloadProgress, of id: DownloadID) {
@@ -56,14 +82,17 @@ final class DelegateDispatcher: Sendable {
         guard !Task.isCancelled, let dispatcher, let manager = dispatcher.manager, let delegate = dispatcher.delegate,
             let actor = dispatcher.actor ?? (delegate as? any Actor)
         else { return false }
-        await dispatcher.call(item, delegate, manager, on: actor)
+        let call = Call(by: dispatcher)
+        await Self.$current.withValue(call) { await dispatcher.call(item, delegate, manager, on: actor, as: call) }
         return true
     }
 
     private func call(
         _ item: EventMailbox.Item, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager,
-        on actor: isolated any Actor
+        on actor: isolated any Actor, as call: Call
     ) async {
+        // Here, where the method has returned: what it has left to do on this actor comes after.
+        defer { call.end() }
         if Task.isCancelled { return }
         switch item {
         case .event(let event):

@@ -8,6 +8,8 @@ final class EventHub: Sendable {
         let mailbox: EventMailbox
         /// What came while the earlier ones are being read; `nil` once they are told.
         var held: [DownloadEvent]?
+        /// It leaves once they are told.
+        var isLeaving = false
     }
     private struct State {
         var listeners: [Int: Listener] = [:]
@@ -19,16 +21,24 @@ final class EventHub: Sendable {
     /// A place among the listeners; it is given up when this is let go.
     final class Place: Sendable {
         let mailbox: EventMailbox
-        private let leave: @Sendable () -> Void
-        init(_ mailbox: EventMailbox, _ leave: @escaping @Sendable () -> Void) {
+        private weak let hub: EventHub?
+        private let id: Int
+
+        fileprivate init(_ mailbox: EventMailbox, _ hub: EventHub? = nil, _ id: Int = 0) {
             self.mailbox = mailbox
-            self.leave = leave
+            self.hub = hub
+            self.id = id
         }
-        deinit { leave() }
+
+        deinit { hub?.leave(id) }
+
+        /// The mailbox closes behind all that was sent by now, what ended earlier included.
+        func close() { hub?.close(id) }
     }
 
-    /// Everything from now on. `backlog` reads what ended earlier and was not handled, in order.
-    func listen(backlog: (@Sendable () async -> [DownloadEvent])? = nil) -> Place {
+    /// Everything from now on. `backlog` reads what ended earlier and was not handled, in order; `nil` when nobody can
+    /// say, because it is closed.
+    func listen(backlog: (@Sendable () async -> [DownloadEvent]?)? = nil) -> Place {
         let mailbox = EventMailbox()
         let id: Int? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -38,21 +48,36 @@ final class EventHub: Sendable {
         }
         guard let id else {
             mailbox.close()
-            return Place(mailbox) {}
+            return Place(mailbox)
         }
         if let backlog {
             // owner: nobody has to wait for it: it ends when the store has answered, and holds the hub weakly.
             Task { [weak self] in
-                let earlier = await backlog()
+                guard let earlier = await backlog() else { return }
                 self?.release(id, after: earlier)
             }
         }
-        return Place(mailbox) { [weak self] in self?.state.withLock { $0.listeners[id] = nil } }
+        return Place(mailbox, self, id)
+    }
+
+    private func leave(_ id: Int) { state.withLock { $0.listeners[id] = nil } }
+
+    private func close(_ id: Int) {
+        let mailbox: EventMailbox? = state.withLock { state in
+            guard let listener = state.listeners[id] else { return nil }
+            if listener.held != nil {
+                state.listeners[id]?.isLeaving = true
+                return nil
+            }
+            state.listeners[id] = nil
+            return listener.mailbox
+        }
+        mailbox?.close()
     }
 
     private func release(_ id: Int, after earlier: [DownloadEvent]) {
-        let listener: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard let listener = state.listeners[id], let held = listener.held else { return nil }
+        let (listener, closing): (CheckedContinuation<Void, Never>?, EventMailbox?) = state.withLock { state in
+            guard let listener = state.listeners[id], let held = listener.held else { return (nil, nil) }
             state.listeners[id]?.held = nil
             let known = Set(earlier.compactMap(\.number))
             var woken: CheckedContinuation<Void, Never>?
@@ -60,9 +85,12 @@ final class EventHub: Sendable {
             for event in earlier { tell(.event(event)) }
             tell(.upToDate)
             for event in held where event.number.map({ !known.contains($0) }) ?? true { tell(.event(event)) }
-            return woken
+            guard listener.isLeaving else { return (woken, nil) }
+            state.listeners[id] = nil
+            return (woken, listener.mailbox)
         }
         listener?.resume()
+        closing?.close()
     }
 
     /// Whether anybody listens: what nobody hears need not be made.

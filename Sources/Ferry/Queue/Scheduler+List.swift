@@ -97,15 +97,15 @@ extension Scheduler {
     func listen() -> EventHub.Place { hub.listen(backlog: backlog ?? { [] }) }
 
     /// Reads what ended and was not handled, once the list is open; `nil` where events are not kept.
-    private var backlog: (@Sendable () async -> [DownloadEvent])? {
+    private var backlog: (@Sendable () async -> [DownloadEvent]?)? {
         guard configuration.storage.isKept else { return nil }
         return { [weak self] in
-            guard let store = await self?.whenOpen() else { return [] }
+            guard let store = await self?.whenOpen() else { return nil }
             var events: [DownloadEvent] = []
             while let page = try? await store.pendingEvents(after: events.last?.number ?? 0, limit: 1000),
                 !page.isEmpty
             {
-                guard let self else { return [] }
+                guard let self else { return nil }
                 events += page.map {
                     self.event(
                         $0.event.kind, of: $0.event.id, date: $0.event.date, number: $0.number, session: $0.session)

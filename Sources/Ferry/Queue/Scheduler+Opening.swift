@@ -198,12 +198,14 @@ extension Scheduler {
     }
 
     /// Takes nothing new, and returns when nothing runs or waits for its turn.
-    func drain() async {
+    func drain() async -> Bool {
         state.withLock { $0.isDraining = true }
+        do throws(DownloadError) { _ = try await opened() } catch { return false }
         while true {
             let heard = bell.rings
-            let isDone = state.withLock { $0.phase != .open || $0.policy.count == 0 && $0.runs.isEmpty }
-            if isDone || Task.isCancelled { return }
+            let (isOpen, isEmpty) = state.withLock { ($0.phase == .open, $0.policy.count == 0 && $0.runs.isEmpty) }
+            if !isOpen || Task.isCancelled { return false }
+            if isEmpty { return true }
             await bell.wait(after: heard)
         }
     }

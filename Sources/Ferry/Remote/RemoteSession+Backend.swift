@@ -121,7 +121,7 @@ extension RemoteSession: DownloadBackend {
     }
 
     /// Takes nothing new, and returns when nothing of the session runs or waits for its turn.
-    func drain() async {
+    func drain() async -> Bool {
         state.withLock { $0.isDraining = true }
         while !isShutDown, !Task.isCancelled {
             let heard = bell.rings
@@ -129,11 +129,13 @@ extension RemoteSession: DownloadBackend {
                 if try await open() == 0 {
                     try await hearOut()
                     // The list is quicker than the stream.
-                    return try await catchUp()
+                    try await catchUp()
+                    return state.withLock { $0.isUpToDate }
                 }
-            } catch { return }
+            } catch { return false }
             await bell.wait(after: heard)
         }
+        return false
     }
 
     /// Returns once everything that has ended was told here. Bounded: what is not told by then is told at the next launch.
@@ -142,10 +144,12 @@ extension RemoteSession: DownloadBackend {
         while !isShutDown, !Task.isCancelled, clock.now() < deadline {
             let heard = bell.rings
             // Looked at before the daemon is asked: what is acknowledged meanwhile makes its count smaller, not larger.
-            let known = state.withLock { $0.receipts.pending.count + $0.receipts.handled.count }
+            let (known, isUpToDate) = state.withLock {
+                ($0.receipts.pending.count + $0.receipts.handled.count, $0.isUpToDate)
+            }
             let sessions = try await ask(DaemonCall(.sessions), as: SessionItems.self).items
             let own = sessions.first { $0.identifier == place.identifier }
-            if own?.pendingEvents ?? 0 <= known { break }
+            if isUpToDate, own?.pendingEvents ?? 0 <= known { break }
             await wait(after: heard, atMost: deadline - clock.now())
         }
     }

@@ -109,18 +109,18 @@ extension RemoteSession {
 
     var events: AsyncStream<DownloadEvent> { stream(listen()) }
 
-    func listen() -> EventHub.Place { hub.listen { [weak self] in await self?.backlog() ?? [] } }
+    func listen() -> EventHub.Place { hub.listen { [weak self] in await self?.backlog() } }
 
-    /// What ended and was not handled, once the daemon has told all of it.
-    private func backlog() async -> [DownloadEvent] {
+    /// What ended and was not handled, once the daemon has told all of it; `nil` when it will not.
+    private func backlog() async -> [DownloadEvent]? {
         while !Task.isCancelled {
             let heard = bell.rings
             let (phase, isUpToDate, backlog) = state.withLock { ($0.phase, $0.isUpToDate, $0.receipts.backlog) }
             if isUpToDate { return backlog }
-            if phase == .closed { return [] }
+            if phase == .closed { return nil }
             await bell.wait(after: heard)
         }
-        return []
+        return nil
     }
 
     // MARK: Acknowledging

@@ -73,7 +73,8 @@ extension RemoteSession {
         let greeting = try await greet(mayStart: mayStart)
         let session: SessionBody
         let stream: EventReader
-        let last = state.withLock { $0.boot == greeting.boot ? $0.lastEvent : nil }
+        // What ended earlier is told in one piece: cut in the middle, from the beginning.
+        let last = state.withLock { $0.boot == greeting.boot && $0.isUpToDate ? $0.lastEvent : nil }
         do throws(DaemonFailure) {
             session = try await client.send(
                 call(

@@ -65,4 +65,84 @@ struct BackendDelegateTests {
             await third.shutdown()
         }
     }
+
+    @Test("tells everything before it leaves, to one that is slow too", arguments: BackendKind.allCases)
+    func slow(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a", "/b"])
+            let door = Door()
+            let slow = Recorder { if $0 == .allTold { await door.pass() } }
+            let manager = home.manager()
+            manager.setDelegate(slow)
+            try await manager.activate()
+            await slow.reach(.allTold)
+            let downloads = try await manager.download([home.request("/a"), home.request("/b")])
+            for download in downloads { _ = try await download.finished() }
+            async let isOver: Void = manager.finishAndShutDown()
+            // It has taken leave of who tells the delegate; what was told by then waits at the door.
+            while manager.isHeard { await Task.yield() }
+            door.open()
+            await isOver
+            for download in downloads {
+                #expect(slow.milestones(of: download.id) == [.started, .completed])
+            }
+            #expect(slow.overlaps == 0)
+            // It has handled all of it.
+            let next = home.manager()
+            let recorder = Recorder()
+            next.setDelegate(recorder)
+            try await next.activate()
+            await recorder.reach(.allTold)
+            #expect(recorder.entries.map(\.call) == [.allTold])
+            await next.shutdown()
+        }
+    }
+
+    @Test(
+        "tells what ended earlier, and that this was all, when it is to leave at once", arguments: BackendKind.allCases)
+    func atOnce(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"])
+            let first = home.manager()
+            _ = try await first.download(home.request("/a")).finished()
+            await first.shutdown()
+            let second = home.manager()
+            let recorder = Recorder()
+            second.setDelegate(recorder)
+            await second.finishAndShutDown()
+            #expect(recorder.entries.map(\.call) == [.completed, .allTold])
+        }
+    }
+
+    /// Leaves as soon as something is complete.
+    private final class Leaver: DownloadManagerDelegate {
+        let hasLeft = Door()
+
+        func downloadManager(
+            _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
+        ) async {
+            await manager.finishAndShutDown()
+            hasLeft.open()
+        }
+    }
+
+    @Test("may be told to leave from inside a method", arguments: BackendKind.allCases)
+    func inside(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"])
+            let manager = home.manager()
+            let leaver = Leaver()
+            manager.setDelegate(leaver)
+            let download = try await manager.download(home.request("/a"))
+            await leaver.hasLeft.pass()
+            #expect(download.status.state == .completed(.single))
+            #expect(await home.shop.code { _ = try await manager.downloads() } == .shutDown)
+            withExtendedLifetime(leaver) {}
+        }
+    }
+}
+
+extension DownloadManager {
+    /// Whether anybody listens to what happens.
+    var isHeard: Bool { (scheduler?.hub ?? (backend as? RemoteSession)?.hub)?.isHeard ?? false }
 }

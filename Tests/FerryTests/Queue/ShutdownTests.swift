@@ -159,6 +159,34 @@ struct ShutdownTests {
         }
     }
 
+    @Test("after the last has ended counts those of an earlier launch, also when nothing was opened yet")
+    func finishingUnopened() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let first = shop.kept()
+            let download = try await first.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            await first.shutdown()
+            let second = shop.kept()
+            await second.finishAndShutDown()
+            shop.expect(shop.path("a"), is: resource)
+        }
+    }
+
+    @Test("after the last has ended comes at once when another one has the list, and nobody is told anything")
+    func finishingClosed() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            try await manager.activate()
+            let second = shop.kept()
+            let recorder = Recorder()
+            second.setDelegate(recorder)
+            await second.finishAndShutDown()
+            #expect(recorder.entries == [])
+            await manager.shutdown()
+        }
+    }
+
     @Test(
         "after the last has ended comes also when that was cancelled or paused while it waited",
         arguments: [true, false])
