@@ -50,7 +50,8 @@ public final class DownloadManager: Sendable {
     /// Throws `catalogue` when another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
     public func activate() async throws(DownloadError) { try await backend.activate() }
 
-    /// Changes limits and rules at once. Connection settings count until the first download has begun.
+    /// Changes limits and rules at once, one change after the other. Connection settings count until the first download
+    /// has begun. `change` may look at the manager.
     public func configure(_ change: @Sendable (inout Configuration) -> Void) async {
         await backend.configure(change)
     }

@@ -64,6 +64,8 @@ final class Scheduler: Sendable {
     /// Additions and moves happen one after the other; so do opening and closing.
     let listTurn = Turn()
     let openTurn = Turn()
+    /// Changed settings count one after the other.
+    let settingsTurn = Turn()
     /// Rings when a run has ended.
     let bell = Signal()
 
@@ -85,12 +87,17 @@ final class Scheduler: Sendable {
 
     static let wasShutDown = DownloadError(.shutDown, ErrorPhrase(.wasShutDown))
 
-    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) {
-        let configuration = state.withLock { state in
-            change(&state.configuration)
-            state.configuration.maxConcurrentDownloads = max(1, state.configuration.maxConcurrentDownloads)
-            state.policy.set(limit: state.configuration.maxConcurrentDownloads)
-            return state.configuration
+    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
+        await settingsTurn.take()
+        defer { settingsTurn.give() }
+        // Not under the lock: it may look at the manager.
+        var new = self.configuration
+        change(&new)
+        new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)
+        let configuration = new
+        state.withLock { state in
+            state.configuration = configuration
+            state.policy.set(limit: configuration.maxConcurrentDownloads)
         }
         engine.apply(configuration)
         monitor.set(configuration.networkSettings)

@@ -11,11 +11,14 @@ extension RemoteSession: DownloadBackend {
 
     /// The settings that are a session's own are told to the daemon, once they differ from what they were.
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
-        let (old, new) = state.withLock { state in
-            let old = state.configuration
-            change(&state.configuration)
-            return (old, state.configuration)
-        }
+        await settingsTurn.take()
+        defer { settingsTurn.give() }
+        // Not under the lock: it may look at the manager.
+        let old = configuration
+        var changed = old
+        change(&changed)
+        let new = changed
+        state.withLock { $0.configuration = new }
         var wish = SettingsChange()
         if new.maxConcurrentDownloads != old.maxConcurrentDownloads {
             wish.maxConcurrentDownloads = .set(max(1, new.maxConcurrentDownloads))

@@ -64,6 +64,8 @@ final class RemoteSession: Sendable {
     let hub = EventHub()
     let list = ListHub()
     let networkHub = NetworkHub()
+    /// Changed settings count one after the other.
+    let settingsTurn = Turn()
     let readers = RowReaders()
     let registry = LiveRegistry()
     /// Rings when the phase has changed, an attempt has failed, or something has ended.

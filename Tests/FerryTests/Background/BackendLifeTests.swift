@@ -65,6 +65,27 @@ struct BackendLifeTests {
         }
     }
 
+    @Test("lets who changes its settings look at it", arguments: BackendKind.allCases)
+    func configuredByItself(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let manager = home.manager { $0.maxConcurrentDownloads = 4 }
+            await manager.configure {
+                $0.allowsMeteredNetwork = manager.network.isMetered
+                $0.maxConcurrentDownloads = manager.configuration.maxConcurrentDownloads * 2
+            }
+            #expect(!manager.configuration.allowsMeteredNetwork)
+            #expect(manager.configuration.maxConcurrentDownloads == 8)
+            // One after the other, so that none is lost.
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { await manager.configure { $0.maxConcurrentDownloads += 1 } }
+                }
+            }
+            #expect(manager.configuration.maxConcurrentDownloads == 28)
+            await manager.shutdown()
+        }
+    }
+
     @Test("says what a download would be", arguments: BackendKind.allCases)
     func planned(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
