@@ -50,8 +50,11 @@ final class DelegateDispatcher: Sendable {
     func start() {
         task.withLock { task in
             // owner: task, cancelled in stop; while nothing is to be told it holds the mailbox alone.
-            task = Task { [weak self, mailbox = place.mailbox, ended] in
+            task = Task { [weak self, weak place = self.place, mailbox = self.place.mailbox, ended] in
                 while let item = await mailbox.next() { guard await Self.call(item, by: self) else { break } }
+                // The manager keeps this also when the delegate has gone: nothing is gathered for nobody.
+                place?.leave()
+                mailbox.abandon()
                 ended.ring()
             }
         }
@@ -73,6 +76,7 @@ final class DelegateDispatcher: Sendable {
 
     /// The latest progress of a download; told when the delegate gets to it.
     func report(_ now: DownloadProgress, of id: DownloadID) {
+        guard delegate != nil else { return }
         let isNew = progress.withLock { $0.updateValue(now, forKey: id) == nil }
         if isNew { place.mailbox.put(.progress(id)) }
     }

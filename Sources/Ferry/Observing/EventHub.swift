@@ -30,7 +30,10 @@ final class EventHub: Sendable {
             self.id = id
         }
 
-        deinit { hub?.leave(id) }
+        deinit { leave() }
+
+        /// Nothing comes here any more.
+        func leave() { hub?.leave(id) }
 
         /// The mailbox closes behind all that was sent by now, what ended earlier included.
         func close() { hub?.close(id) }

@@ -51,6 +51,13 @@ final class EventMailbox: Sendable {
         listener?.resume()
     }
 
+    /// Nobody listens any more: what waits goes, and nothing more comes.
+    func abandon() {
+        close()
+        state.withLock { $0.waiting = [] }
+        taken.withLock { $0 = ([], 0) }
+    }
+
     /// The next one; `nil` after the last, and when the task is cancelled.
     func next() async -> Item? {
         while true {

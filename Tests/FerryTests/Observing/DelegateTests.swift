@@ -138,6 +138,25 @@ struct DelegateTests {
         }
     }
 
+    @Test("that has gone leaves nobody behind who listens")
+    func goneAndForgotten() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Self.resource)
+            let manager = shop.manager()
+            let gone = Door()
+            var recorder: Recorder? = Recorder(gone: gone)
+            manager.setDelegate(recorder)
+            await recorder?.reach(.allTold)
+            #expect(manager.isHeard)
+            recorder = nil
+            await gone.pass()
+            // What happens next finds that nobody is there; what comes then is not even made.
+            _ = try await manager.download(shop.request("/a")).finished()
+            while manager.isHeard { await Task.yield() }
+            await manager.shutdown()
+        }
+    }
+
     /// A delegate that is an actor, and the one on which it is called.
     private actor Chief: DownloadManagerDelegate {
         let gone: Door
