@@ -8,8 +8,13 @@ final class EventHub: Sendable {
         let mailbox: EventMailbox
         /// What came while the earlier ones are being read; `nil` once they are told.
         var held: [DownloadEvent]?
+        /// The numbers of the earlier ones. Of the last of them some are sent as well: an end is written down, and may be
+        /// read here, before it is sent.
+        var earlier: Set<Int64> = []
         /// It leaves once they are told.
         var isLeaving = false
+
+        func hasHeard(_ event: DownloadEvent) -> Bool { event.number.map(earlier.contains) ?? false }
     }
     private struct State {
         var listeners: [Int: Listener] = [:]
@@ -80,17 +85,17 @@ final class EventHub: Sendable {
 
     private func release(_ id: Int, after earlier: [DownloadEvent]) {
         let (listener, closing): (CheckedContinuation<Void, Never>?, EventMailbox?) = state.withLock { state in
-            guard let listener = state.listeners[id], let held = listener.held else { return (nil, nil) }
-            state.listeners[id]?.held = nil
-            let known = Set(earlier.compactMap(\.number))
+            guard var listener = state.listeners[id], let held = listener.held else { return (nil, nil) }
+            listener.held = nil
+            listener.earlier = Set(earlier.compactMap(\.number))
+            state.listeners[id] = listener.isLeaving ? nil : listener
+            let mailbox = listener.mailbox
             var woken: CheckedContinuation<Void, Never>?
-            func tell(_ item: EventMailbox.Item) { woken = listener.mailbox.append(item) ?? woken }
+            func tell(_ item: EventMailbox.Item) { woken = mailbox.append(item) ?? woken }
             for event in earlier { tell(.event(event)) }
             tell(.upToDate)
-            for event in held where event.number.map({ !known.contains($0) }) ?? true { tell(.event(event)) }
-            guard listener.isLeaving else { return (woken, nil) }
-            state.listeners[id] = nil
-            return (woken, listener.mailbox)
+            for event in held where !listener.hasHeard(event) { tell(.event(event)) }
+            return (woken, listener.isLeaving ? mailbox : nil)
         }
         listener?.resume()
         closing?.close()
@@ -106,7 +111,7 @@ final class EventHub: Sendable {
             for (id, listener) in state.listeners {
                 if listener.held != nil {
                     state.listeners[id]?.held?.append(event)
-                } else if let waiting = listener.mailbox.append(.event(event)) {
+                } else if !listener.hasHeard(event), let waiting = listener.mailbox.append(.event(event)) {
                     woken.append(waiting)
                 }
             }
