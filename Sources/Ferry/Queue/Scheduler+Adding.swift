@@ -5,13 +5,23 @@ import Synchronization
 
 /// New downloads: checked, compared with what is listed, written down together, and only then begun.
 extension Scheduler {
+    typealias Added = (live: LiveDownload, isNew: Bool)
+
     /// Adds all of them, or none; the answers are in the order of the requests.
     func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload] {
         try await addAll(requests).map(\.live)
     }
 
     /// The same, and which of them were not listed before.
-    func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [(live: LiveDownload, isNew: Bool)] {
+    func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
+        let answers = try await enlist(requests)
+        // Not in the list's turn: whoever has the turn of one of these may be waiting for that.
+        for answer in answers where !answer.isNew { await revive(answer.live) }
+        return answers
+    }
+
+    /// Lists what is not listed yet, in the list's turn.
+    private func enlist(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         let store = try await opened()
         await listTurn.take()
         defer { listTurn.give() }
@@ -29,7 +39,7 @@ extension Scheduler {
             }
             added = enter(rows, plan)
         }
-        var answers: [(live: LiveDownload, isNew: Bool)] = []
+        var answers: [Added] = []
         for answer in plan.answers {
             switch answer {
             case .new(let index): answers.append((added[index], true))
@@ -37,7 +47,6 @@ extension Scheduler {
             }
         }
         turnOver()
-        for case .existing(let live) in plan.answers { await revive(live) }
         return answers
     }
 

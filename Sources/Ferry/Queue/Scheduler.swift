@@ -14,6 +14,7 @@ import Synchronization
 /// Invariants: everything that lasts is in the store before it is told; the policy alone decides who starts and who
 /// is stopped; every run is in `runs` until it has ended and is awaited by ``shutdown()``; a download runs at most
 /// once at a time. What a user does with one download takes that download's turn.
+/// Turns: the list's may be taken in a download's own, never the other way round.
 /// Locks: a download's own may be taken under this one, never the other way round; neither across a suspension.
 final class Scheduler: Sendable {
     enum Phase: Sendable, Hashable {
