@@ -14,9 +14,14 @@ extension Scheduler {
 
     /// The same, and which of them were not listed before.
     func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
-        let answers = try await enlist(requests)
+        var answers = try await enlist(requests)
         // Not in the list's turn: whoever has the turn of one of these may be waiting for that.
-        for answer in answers where !answer.isNew { await revive(answer.live) }
+        for index in answers.indices {
+            while !answers[index].isNew, !(await revive(answers[index].live)) {
+                // It was taken off the list before its turn came.
+                answers[index] = try await enlist([requests[index]])[0]
+            }
+        }
         return answers
     }
 
@@ -142,16 +147,21 @@ extension Scheduler {
         return all
     }
 
-    /// A listed one was asked for again: it begins again when it has ended without its file being there.
-    private func revive(_ live: LiveDownload) async {
+    /// A listed one was asked for again: it begins again when it has ended without its file being there. False when it
+    /// is not listed any more.
+    private func revive(_ live: LiveDownload) async -> Bool {
         await live.turn.take()
         defer { live.turn.give() }
+        // Then all are closed, and stay as they are.
+        if isShutDown { return true }
+        if live.isClosed { return false }
         switch live.current {
         case .completed: if !(await isUnchanged(live)) { await renew(live) }
         case .failed: await join(live)
         case .cancelled: await renew(live)
         case .waiting, .downloading, .verifying, .paused: break
         }
+        return true
     }
 
     /// Whether the file is still the one that was published.

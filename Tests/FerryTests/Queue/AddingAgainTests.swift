@@ -5,8 +5,8 @@ import Testing
 
 @testable import Ferry
 
-/// In each the other call is held up in the download's turn. One new download comes along with the listed one: that it was
-/// added says that the listed one was found by then.
+/// In each the other call is held up in the download's turn. One new download comes along with the listed one: that it
+/// was added says that the listed one was found by then.
 @Suite("Adding what is listed while something else is done with it", .timeLimit(.minutes(30)))
 struct AddingAgainTests {
     private static let new = DownloadID(rawValue: "new")
@@ -41,6 +41,32 @@ struct AddingAgainTests {
             #expect(download.request.priority == .high)
             #expect(download.status.state == .paused)
             try await shop.expectAll([both[1]], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("gives a new one where the listed one is being removed")
+    func removed() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            let manager = shop.kept()
+            let scheduler = try #require(manager.scheduler)
+            let same = try shop.single("/a")
+            let other = try shop.single("/b") { $0.id = Self.new }
+            let download = try await manager.download(try shop.single("/a") { $0.startsPaused = true })
+            let events = manager.events
+            // It is cancelled by then, and listed.
+            let vault = HeldVault.hold(.remove, in: scheduler)
+            let removing = Task { try await download.remove() }
+            await vault.arrived()
+            let adding = Task { try await manager.download([same, other]) }
+            await whenListed(events)
+            vault.open()
+            try await removing.value
+            let both = try await adding.value
+            #expect(both[0] != download)
+            #expect(try await Set(manager.downloads()) == Set(both))
+            try await shop.expectAll(both, are: resource)
             await manager.shutdown()
         }
     }
