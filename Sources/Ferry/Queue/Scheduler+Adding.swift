@@ -33,7 +33,7 @@ extension Scheduler {
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         // All of one addition are of one session.
         let plan = try await plan(requests, store)
-        try check(plan)
+        try await check(plan, store)
         var added: [LiveDownload] = []
         let rows = plan.rows
         if !rows.isEmpty {
@@ -66,6 +66,8 @@ extension Scheduler {
         var rows: [CatalogueRow] = []
         var isNear: [Bool] = []
         var secrets: [DownloadID: Secrets] = [:]
+        /// Identifiers that were asked for; others are made so that nobody has them.
+        var wanted: [DownloadID] = []
     }
 
     private var vault: any SecretVault { state.withLock { $0.vault } }
@@ -99,6 +101,7 @@ extension Scheduler {
                 }
             }
             let id = request.id ?? DownloadID.make()
+            if request.id != nil { plan.wanted.append(id) }
             if isKept { seen[stored.place] = plan.rows.count }
             plan.answers.append(.new(plan.rows.count))
             let key = state.withLock { $0.takeKey(request.priority) }
@@ -113,12 +116,20 @@ extension Scheduler {
         return plan
     }
 
-    /// Two new ones may not have one identifier; that none is listed already is seen by the store.
-    private func check(_ plan: Plan) throws(DownloadError) {
+    /// Two may not have one identifier, neither a new one and a listed one. Known before anything is kept under it: the
+    /// secrets there belong to the listed one.
+    private func check(_ plan: Plan, _ store: any DownloadStore) async throws(DownloadError) {
         var ids: Set<DownloadID> = []
-        for row in plan.rows where !ids.insert(row.id).inserted {
-            throw DownloadError(.duplicate, ErrorPhrase(.sameIdentifier, "\(row.id)"))
+        for id in plan.wanted where !ids.insert(id).inserted {
+            throw DownloadError(.duplicate, ErrorPhrase(.sameIdentifier, "\(id)"))
         }
+        let taken: DownloadID?
+        if configuration.storage.isKept {
+            taken = state.withLock { state in plan.wanted.first { state.listed.contains($0) } }
+        } else {
+            taken = try await store.rows(plan.wanted).first?.id
+        }
+        if let taken { throw .isListed(taken) }
     }
 
     private func enter(_ rows: [CatalogueRow], _ plan: Plan) -> [LiveDownload] {

@@ -56,6 +56,35 @@ struct AddingTests {
         }
     }
 
+    @Test("under an identifier that is listed leaves the listed one its secrets", arguments: [true, false])
+    func listedSecrets(isKept: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            shop.server.always("/a", .basicAuth("ann", "hush"))
+            let first = isKept ? shop.kept() : shop.manager()
+            let id = DownloadID(rawValue: "one")
+            _ = try await first.download(
+                try shop.single("/a") {
+                    $0.id = id
+                    $0.credentials = Credentials(user: "ann", password: "hush")
+                    $0.startsPaused = true
+                })
+            let other = try shop.single("/b") {
+                $0.id = id
+                $0.credentials = Credentials(user: "bob", password: "other")
+            }
+            #expect(await shop.code { _ = try await first.download(other) } == .duplicate)
+            if isKept { await first.shutdown() }
+            let manager = isKept ? shop.kept() : first
+            let download = try #require(try await manager.download(id: id))
+            #expect(await download.resume())
+            await shop.reach(download) { $0 == .waiting(.credentials) }
+            #expect(download.status.state != .waiting(.credentials))
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test("the same again gives the listed one, within one call too")
     func existing() async throws {
         try await Workshop.run { shop in
