@@ -38,10 +38,8 @@ public struct DownloadChange: Sendable, Hashable {
     /// the new URL, secret headers and credentials are dropped then.
     func applied(to old: DownloadRequest) -> DownloadRequest {
         var request = old
-        let known = Set(old.sources.map(\.origin))
-        let staysAtHome = sources.allSatisfy { known.contains($0.origin) }
         var headers = headers
-        if !staysAtHome {
+        if !staysAtHome(of: old) {
             request.credentials = nil
             if headers == old.headers { headers = StoredRequest.openFields(of: headers) }
         }
@@ -55,6 +53,12 @@ public struct DownloadChange: Sendable, Hashable {
         request.userInfo = userInfo
         request.checksum = checksum
         return request
+    }
+
+    /// Whether all sources are of origins that the request had already.
+    func staysAtHome(of request: DownloadRequest) -> Bool {
+        let known = Set(request.sources.map(\.origin))
+        return sources.allSatisfy { known.contains($0.origin) }
     }
 
     /// Whether what runs must be stopped and begun again for it.

@@ -11,7 +11,7 @@ extension Scheduler {
         await live.turn.take()
         defer { live.turn.give() }
         try checkMayChange(live)
-        let old = try await whole(live)
+        let (old, lacksSecrets) = try await whole(live)
         var wish = DownloadChange(old)
         change(&wish)
         let request = wish.applied(to: old)
@@ -20,7 +20,7 @@ extension Scheduler {
         var spot = wish.needsNewRun(from: old) ? await standDown(live) : nil
         defer { if let spot { comeBack(live, to: spot) } }
         try checkMayChange(live)
-        try await write(request, from: old, of: live)
+        try await write(request, from: old, of: live, lacksSecrets: lacksSecrets && wish.staysAtHome(of: old))
         live.set(request: request)
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
@@ -80,20 +80,27 @@ extension Scheduler {
         turnOver()
     }
 
-    /// The request with its secrets, as it is written down.
-    private func whole(_ live: LiveDownload) async throws(DownloadError) -> DownloadRequest {
+    /// The request with its secrets, as it is written down; whether it had secrets and they are not there any more.
+    private func whole(
+        _ live: LiveDownload
+    ) async throws(DownloadError) -> (request: DownloadRequest, lacksSecrets: Bool) {
         let (store, vault) = state.withLock { ($0.store, $0.vault) }
         guard let row = try await store?.row(live.id) else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
-        return row.request(with: row.request.hasSecrets ? try await vault.secrets(of: live.id) : nil)
+        guard row.request.hasSecrets else { return (row.request(with: nil), false) }
+        let secrets = try await vault.secrets(of: live.id)
+        return (row.request(with: secrets), secrets == nil)
     }
 
+    /// `lacksSecrets`: it goes on to wait for those that it had, unless others come with the request.
     private func write(
-        _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload
+        _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload, lacksSecrets: Bool
     ) async throws(DownloadError) {
         let (store, vault) = state.withLock { ($0.store, $0.vault) }
-        let (stored, secrets) = StoredRequest.split(request)
+        let (split, secrets) = StoredRequest.split(request)
+        var stored = split
+        if lacksSecrets { stored.hasSecrets = true }
         if StoredRequest.split(old).secrets != secrets { try await vault.keep([live.id: secrets ?? Secrets()]) }
         var fields: [RowField] = [.request(stored)]
         if request.label != old.label { fields.append(.label(request.label)) }
@@ -130,12 +137,12 @@ extension Scheduler {
         let spot = await standDown(live)
         defer { if let spot { comeBack(live, to: spot) } }
         try checkMayChange(live)
-        let old = try await whole(live)
+        let old = try await whole(live).request
         var request = old
         request.credentials = credentials
         // Those inside a URL would go before these.
         request.sources = request.sources.map { $0.with(nil) }
-        try await write(request, from: old, of: live)
+        try await write(request, from: old, of: live, lacksSecrets: false)
         live.set(request: request)
         if case .waiting(.credentials) = live.current { await join(live) }
         turnOver()

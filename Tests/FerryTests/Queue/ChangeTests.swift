@@ -202,6 +202,48 @@ struct ChangeTests {
         }
     }
 
+    @Test(
+        "one whose secrets were not kept waits for them also after a new limit, until others or a link elsewhere come")
+    func secretsNotKept() async throws {
+        try await Workshop.run { shop in
+            try await OriginServer.with { other in
+                let resource = shop.serve(["/a", "/b"])
+                other.serve("/c", resource)
+                let first = shop.kept { $0.storesCredentials = false }
+                let name = try #require(HTTPField.Name("X-Key"))
+                _ = try await first.download(
+                    ["/a", "/b"].map { path in
+                        try shop.single(path) {
+                            $0.headers[name] = "secret"
+                            $0.startsPaused = true
+                        }
+                    })
+                await first.shutdown()
+                let manager = shop.kept { $0.storesCredentials = false }
+                let all = try await manager.downloads()
+                for download in all {
+                    try await download.change {
+                        $0.rateLimit = 1_000_000_000
+                        $0.label = "text"
+                    }
+                    #expect(await download.resume())
+                    await shop.reach(download) { $0 == .waiting(.credentials) }
+                    #expect(download.status.state == .waiting(.credentials))
+                }
+                #expect(shop.asked.isEmpty)
+                try await all[0].change { $0.headers[name] = "again" }
+                try await shop.expectAll([all[0]], are: resource)
+                #expect(shop.server.requests.map { $0.head["X-Key"] } == ["again"])
+                // What was given for one origin is not needed at another.
+                let sources = [try DownloadURL(other.url("/c"))]
+                try await all[1].change { $0.sources = sources }
+                #expect(await all[1].resume())
+                try await shop.expectAll([all[1]], are: resource)
+                await manager.shutdown()
+            }
+        }
+    }
+
     @Test("one that waits for a fresh link holds no slot, and goes on with its bytes under a new URL")
     func freshLink() async throws {
         try await Workshop.run { shop in
