@@ -48,6 +48,7 @@ final class Run: Sendable {
         var retryAt: Date?
         var isStream = false
         var hasBegun = false
+        var edits = 0
         var isRecorded = false
         var leavesJournal = false
         var number: Int64?
@@ -94,6 +95,11 @@ final class Run: Sendable {
     /// It was said that it has started, or goes on: what comes now is progress.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
     func begun() { state.withLock { $0.hasBegun = true } }
+
+    /// How often something that is written down of it was changed since the run began, by its user.
+    var edits: Int { state.withLock { $0.edits } }
+    /// Another change is written down, and shown next; under the scheduler's lock.
+    func edited() { state.withLock { $0.edits += 1 } }
 
     /// The task that is the run, to be awaited.
     func set(task: Task<Void, Never>) { state.withLock { $0.task = task } }

@@ -121,11 +121,15 @@ extension Scheduler {
         try await state.withLock { $0.store }?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
+        // A run that has begun since the request was written shows the old one.
+        live.change { $0.priority = priority }
         return key
     }
 
-    /// The journal of a running download learns its place and texts.
+    /// Its run, and the journal while it runs, learn its place and texts.
     private func tag(_ live: LiveDownload) async throws(DownloadError) {
+        // A run that has no driver yet looks at this once it has one.
+        state.withLock { $0.runs[live.id]?.edited() }
         guard let driver = live.driver, let row = try await keptStore?.row(live.id) else { return }
         driver.set(tags: JournalTags(row))
     }

@@ -3,20 +3,6 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// What a run begins with. An object: a value of this size in the frame of each task that waits costs several times its
-/// size, for as long as the download runs.
-private final class RunInput: Sendable {
-    let row: CatalogueRow
-    let secrets: Secrets?
-
-    init(_ row: CatalogueRow, _ secrets: Secrets?) {
-        self.row = row
-        self.secrets = secrets
-    }
-
-    var lacksSecrets: Bool { row.request.hasSecrets && secrets == nil }
-}
-
 /// One run, from its slot to its end.
 extension Scheduler {
     func perform(
@@ -25,8 +11,8 @@ extension Scheduler {
         let live: LiveDownload
         let outcome: DownloadDriver.Outcome
         do throws(DownloadError) {
-            guard let input = try await input(id) else { return await dropped(id) }
-            live = self.live(for: input)
+            guard let (input, found) = try await begin(run, id) else { return await dropped(id) }
+            live = found
             if live.current == .waiting(.diskSpace), await isStillFull(input, environment) {
                 return release(run, live, comingBack: comeback(live, after: Self.spaceInterval))
             }
@@ -39,19 +25,6 @@ extension Scheduler {
             outcome = .failed(error)
         }
         await ended(run, live, outcome)
-    }
-
-    private func input(_ id: DownloadID) async throws(DownloadError) -> RunInput? {
-        let (store, vault) = state.withLock { ($0.store, $0.vault) }
-        guard let row = try await store?.row(id) else { return nil }
-        return RunInput(row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil)
-    }
-
-    @inline(never) private func live(for input: RunInput) -> LiveDownload {
-        let live = live(for: input.row, secrets: input.secrets)
-        // A handle that was made for a list has none of the secrets.
-        live.set(request: input.row.request(with: input.secrets))
-        return live
     }
 
     /// A failed one that is tried again by itself has not ended any more.
@@ -98,6 +71,7 @@ extension Scheduler {
         let isRenewed = state.withLock { $0.renewed.remove(live.id) != nil }
         if input.row.announced != nil, let outcome = await recover(input, environment) { return outcome }
         let driver = driver(for: run, live, input.row, environment, on: loop, isRenewed: isRenewed)
+        await catchUp(driver, run, live.id, since: input.edits)
         guard run.begin(driver) else { return .stopped }
         return await driver.run()
     }

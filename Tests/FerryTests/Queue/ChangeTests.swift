@@ -114,6 +114,39 @@ struct ChangeTests {
         }
     }
 
+    @Test("limits and texts of one that is just starting hold for that start")
+    func limitsAtStart() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let scheduler = try #require(manager.scheduler)
+            let name = try #require(HTTPField.Name("X-Key"))
+            let download = try await manager.download(
+                try shop.single("/a") {
+                    $0.headers[name] = "secret"
+                    $0.rateLimit = 20_000
+                    $0.startsPaused = true
+                })
+            // Its run has read its limits, and waits for its secrets.
+            let vault = HeldVault.hold(.read, in: scheduler)
+            #expect(await download.resume())
+            await vault.arrived()
+            try await download.change {
+                $0.rateLimit = nil
+                $0.label = "text"
+                $0.priority = .high
+            }
+            vault.open()
+            // At the old rate it would take minutes.
+            try await shop.expectAll([download], are: resource)
+            #expect(download.request.rateLimit == nil)
+            #expect(download.request.label == "text")
+            #expect(download.request.priority == .high)
+            #expect(shop.server.requests.map { $0.head["X-Key"] } == ["secret"])
+            await manager.shutdown()
+        }
+    }
+
     @Test("what cannot be is refused, and changes nothing")
     func refused() async throws {
         try await Workshop.run { shop in
