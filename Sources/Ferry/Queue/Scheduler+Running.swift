@@ -320,9 +320,9 @@ extension Scheduler {
         return comeback
     }
 
-    /// The wall clock's time on the monotonic one.
+    /// The wall clock's time on the monotonic one; what is too far away for it, in 30,000 years.
     func moment(of date: Date) -> Duration {
-        clock.now() + .seconds(max(0, date.timeIntervalSince(clock.date())))
+        clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
     }
 
     func leaveQueue(_ id: DownloadID) {

@@ -277,6 +277,29 @@ struct AddingTests {
         }
     }
 
+    @Test(
+        "one that is to start at a time that no clock counts waits until it is resumed, or starts at once",
+        arguments: [Double.infinity, .greatestFiniteMagnitude, 1e21, .nan, -.infinity])
+    func strangeTime(seconds: Double) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let first = shop.kept()
+            let download = try await first.download(
+                try shop.single("/a") { $0.notBefore = Date(timeIntervalSince1970: seconds) })
+            let waits = seconds > 0
+            if !waits { try await shop.expectAll([download], are: resource) }
+            #expect(shop.asked.isEmpty == waits)
+            await first.shutdown()
+            // Kept, it is a time that is far away.
+            let second = shop.kept()
+            let again = try #require(try await second.downloads().first)
+            #expect(shop.asked.isEmpty == waits)
+            if waits { #expect(await again.resume()) }
+            try await shop.expectAll([again], are: resource)
+            await second.shutdown()
+        }
+    }
+
     @Test("keeps identifier, label and the app's own data, up to 4 KiB, after a relaunch too")
     func texts() async throws {
         try await Workshop.run { shop in
