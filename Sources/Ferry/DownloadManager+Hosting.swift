@@ -40,7 +40,7 @@ extension DownloadManager {
         _ requests: [DownloadRequest], for session: String
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
         guard !requests.isEmpty else { return [] }
-        let requests = try checked(requests).map { request in
+        let requests = try await checked(requests).map { request in
             var request = request
             request.session = session
             return request

@@ -21,8 +21,7 @@ public final class DownloadManager: Sendable {
     /// The queue, of a manager whose downloads run in this process.
     var scheduler: Scheduler? { backend as? Scheduler }
     private let dispatcher = Mutex<DelegateDispatcher?>(nil)
-    /// Directories that could be written to.
-    private let writable = Mutex<Set<String>>([])
+    private let places = WritablePlaces()
 
     /// A manager with this configuration; opens nothing yet.
     public convenience init(_ configuration: Configuration) {
@@ -90,17 +89,15 @@ public final class DownloadManager: Sendable {
 
     /// Adds many at once, all or none; the answers are in the order of the requests.
     public func download(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Download] {
-        try await backend.add(try checked(requests)).map(handle)
+        try await backend.add(checked(requests)).map(handle)
     }
 
     /// The requests with what can be known of them before a byte is fetched looked at.
-    func checked(_ requests: [DownloadRequest]) throws(DownloadError) -> [DownloadRequest] {
+    func checked(_ requests: [DownloadRequest]) async throws(DownloadError) -> [DownloadRequest] {
         var checked: [DownloadRequest] = []
         checked.reserveCapacity(requests.count)
-        // What was looked at once is looked at again by each run, and an error then.
-        var known = writable.withLock { $0 }
-        for request in requests { checked.append(try request.checked(alreadyWritable: &known)) }
-        writable.withLock { [known] in if $0.count < known.count { $0 = known } }
+        for request in requests { checked.append(try request.checked()) }
+        try await places.check(checked.map(\.destination))
         return checked
     }
 
@@ -224,8 +221,7 @@ public final class DownloadManager: Sendable {
 
     /// Asks the server what the download would be; writes nothing.
     public func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
-        var known: Set<String>? = nil
-        return try await backend.plan(request.checked(alreadyWritable: &known))
+        try await backend.plan(request.checked())
     }
 
     // MARK: Handles

@@ -1,12 +1,9 @@
 import FerryCore
-import FerryEngine
 import Foundation
 
 extension DownloadRequest {
-    /// The request with absolute paths and sane limits. Throws what can be known before a byte is fetched.
-    ///
-    /// `writable` holds the directories that were looked at already; `nil` for not looking at all.
-    func checked(alreadyWritable writable: inout Set<String>?) throws(DownloadError) -> DownloadRequest {
+    /// The request with absolute paths and sane limits. Throws what can be known without a look at the disk.
+    func checked() throws(DownloadError) -> DownloadRequest {
         var request = self
         request.maxConnections = max(1, maxConnections)
         switch destination {
@@ -22,17 +19,6 @@ extension DownloadRequest {
         if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, ErrorPhrase(.emptyIdentifier)) }
         try request.checkTexts()
         _ = try request.destination.resolved()
-        guard writable != nil else { return request }
-        if case .directory(let path, _) = request.destination {
-            guard writable?.insert(path).inserted == true else { return request }
-        }
-        try PartFiles.checkWritable(request.destination)
         return request
-    }
-
-    func checked(alreadyWritable writable: inout Set<String>) throws(DownloadError) -> DownloadRequest {
-        var known: Set<String>? = writable
-        defer { writable = known ?? [] }
-        return try checked(alreadyWritable: &known)
     }
 }

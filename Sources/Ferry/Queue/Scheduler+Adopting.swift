@@ -56,8 +56,9 @@ extension Scheduler {
         request.id = data.id
         request.onDuplicate = .addAnother
         request.session = session
-        var known: Set<String> = []
-        let added = try await add([request.checked(alreadyWritable: &known)])[0]
+        request = try request.checked()
+        try await WritablePlaces().check([request.destination])
+        let added = try await add([request])[0]
         happened(.restarted(reason: reason), to: added.id)
         return added
     }
