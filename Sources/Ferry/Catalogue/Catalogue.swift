@@ -77,6 +77,52 @@ package final class Catalogue: DownloadStore {
         }
     }
 
+    package func gap(
+        _ placement: PlacementPlanner.Placement, for place: QueuePlace
+    ) async throws(DownloadError) -> QueueGap {
+        try await read { db in
+            var gap = QueueGap()
+            switch placement {
+            case .front: gap.right = try Self.neighbour(of: place, ">=", .min, db)
+            case .back: gap.left = try Self.neighbour(of: place, "<=", .max, db)
+            case .before(let key):
+                gap.left = try Self.neighbour(of: place, "<", key.position, db)
+                gap.right = try Self.neighbour(of: place, ">=", key.position, db)
+            case .after(let key):
+                gap.left = try Self.neighbour(of: place, "<=", key.position, db)
+                gap.right = try Self.neighbour(of: place, ">", key.position, db)
+            }
+            return gap
+        }
+    }
+
+    /// The nearest on one side of a position, of the same priority.
+    private static func neighbour(
+        of place: QueuePlace, _ side: String, _ position: Int64, _ db: Database
+    ) throws -> QueuePlace? {
+        let way = side.hasPrefix("<") ? "DESC" : "ASC"
+        let sql = """
+            SELECT id, position FROM download WHERE priority = ? AND id <> ? AND position \(side) ? \
+            ORDER BY position \(way), id \(way) LIMIT 1
+            """
+        let arguments: StatementArguments = [place.key.priority, place.id.rawValue, position]
+        guard let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: arguments) else { return nil }
+        return QueuePlace(
+            id: DownloadID(rawValue: row[0]), key: QueueKey(priority: place.key.priority, position: row[1]))
+    }
+
+    package func identifier(
+        at index: Int, besides place: QueuePlace
+    ) async throws(DownloadError) -> DownloadID? {
+        try await read { db in
+            let sql = """
+                SELECT id FROM download WHERE priority = ? AND id <> ? ORDER BY position, id LIMIT 1 OFFSET ?
+                """
+            let arguments: StatementArguments = [place.key.priority, place.id.rawValue, max(0, index)]
+            return try String.fetchOne(db.cachedStatement(sql: sql), arguments: arguments).map(DownloadID.init)
+        }
+    }
+
     package func count(_ filter: RowFilter) async throws(DownloadError) -> Int {
         try await read { db in
             if let count = self.pages.withLock({ $0.count(of: filter, at: db.totalChangesCount) }) { return count }

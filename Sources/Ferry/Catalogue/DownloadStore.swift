@@ -25,6 +25,12 @@ package protocol DownloadStore: Sendable {
     /// The identifiers of all that pass the filter, in list order.
     func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID]
 
+    /// Between which two of its priority a download would be, put there; the placement is within that priority too.
+    func gap(_ placement: PlacementPlanner.Placement, for place: QueuePlace) async throws(DownloadError) -> QueueGap
+
+    /// Who has a number, from 0, among all others of a download's priority, in list order; `nil` behind the last.
+    func identifier(at index: Int, besides place: QueuePlace) async throws(DownloadError) -> DownloadID?
+
     /// How many rows pass the filter.
     func count(_ filter: RowFilter) async throws(DownloadError) -> Int
 

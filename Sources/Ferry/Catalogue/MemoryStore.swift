@@ -49,6 +49,32 @@ package final class MemoryStore: DownloadStore {
         try read { $0.matching(filter.passes).map(\.id) }
     }
 
+    package func gap(
+        _ placement: PlacementPlanner.Placement, for place: QueuePlace
+    ) async throws(DownloadError) -> QueueGap {
+        try read { state in
+            var gap = QueueGap()
+            for row in state.rows.values where row.key.priority == place.key.priority && row.id != place.id {
+                let other = QueuePlace(id: row.id, key: row.key)
+                if placement.isBehind(row.key) {
+                    if gap.left.map({ $0.isListed(before: other) }) ?? true { gap.left = other }
+                } else {
+                    if gap.right.map({ other.isListed(before: $0) }) ?? true { gap.right = other }
+                }
+            }
+            return gap
+        }
+    }
+
+    package func identifier(
+        at index: Int, besides place: QueuePlace
+    ) async throws(DownloadError) -> DownloadID? {
+        try read { state in
+            let others = state.matching { $0.key.priority == place.key.priority && $0.id != place.id }
+            return others.indices.contains(index) ? others[index].id : nil
+        }
+    }
+
     package func count(_ filter: RowFilter) async throws(DownloadError) -> Int {
         try read { $0.rows.values.count(where: filter.passes) }
     }
@@ -134,6 +160,12 @@ struct SourcesAndPlace: Hashable {
     init(_ request: StoredRequest) {
         sources = request.sources
         destination = request.destination
+    }
+}
+
+extension QueuePlace {
+    fileprivate func isListed(before other: QueuePlace) -> Bool {
+        (key, id.rawValue) < (other.key, other.id.rawValue)
     }
 }
 

@@ -154,44 +154,54 @@ extension Scheduler {
 
     /// To a number among all of its priority, from 0; to the last one for a larger one.
     func move(_ live: LiveDownload, toIndex index: Int) async throws(DownloadError) {
+        if index <= 0 { return try await move(live, to: .first) }
         let store = try await opened()
-        guard let own = try await store.row(live.id)?.key else {
+        let other = try await store.identifier(at: index, besides: place(of: live, in: store))
+        try await move(live, to: other.map { ListPlacement.before($0) } ?? .last)
+    }
+
+    private func place(
+        of live: LiveDownload, in store: any DownloadStore
+    ) async throws(DownloadError) -> QueuePlace {
+        guard let key = try await store.row(live.id)?.key else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
-        let others = try await store.load().filter { $0.key.priority == own.priority && $0.id != live.id }
-        let place: ListPlacement =
-            index <= 0 ? .first : index >= others.count ? .last : .before(others[index].id)
-        try await move(live, to: place)
+        return QueuePlace(id: live.id, key: key)
     }
 
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
         let store = try await opened()
         await listTurn.take()
         defer { listTurn.give() }
-        guard let own = try await store.row(live.id)?.key else {
-            throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
-        }
-        let listed = try await store.load().filter { $0.key.priority == own.priority }
+        let own = try await self.place(of: live, in: store)
         let placement: PlacementPlanner.Placement
         switch place {
         case .first: placement = .front
         case .last: placement = .back
         case .before(let id), .after(let id):
-            guard let key = listed.first(where: { $0.id == id })?.key else {
+            guard let key = try await store.row(id)?.key, key.priority == own.key.priority else {
                 throw DownloadError(
                     .notFound, ErrorPhrase(.notInThatPriority, "\(id)"), recovery: .needsUser)
             }
             placement = if case .before = place { .before(key) } else { .after(key) }
         }
-        let places = listed.map { QueuePlace(id: $0.id, key: $0.key) }
-        let changes = state.withLock {
-            $0.policy.move(QueuePlace(id: live.id, key: own), to: placement, among: places)
-        }
+        let changes = try await changes(own, placement, in: store)
         guard !changes.isEmpty else { return }
         try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
         turnOver()
+    }
+
+    /// The new places, which the queue follows already. Of a long list little is read, unless room must be made in it.
+    private func changes(
+        _ own: QueuePlace, _ placement: PlacementPlanner.Placement, in store: any DownloadStore
+    ) async throws(DownloadError) -> [QueuePlace] {
+        let gap = try await store.gap(placement, for: own)
+        if let changes = state.withLock({ $0.policy.move(own, into: gap) }) { return changes }
+        let listed = try await store.load().filter { $0.key.priority == own.key.priority }
+        let places = listed.map { QueuePlace(id: $0.id, key: $0.key) }
+        return state.withLock { $0.policy.move(own, to: placement, among: places) }
     }
 }
 

@@ -11,6 +11,27 @@ package enum PlacementPlanner {
         /// Directly before or behind what has this key. If that has another priority: as near to it as its own allows.
         case before(QueueKey)
         case after(QueueKey)
+
+        /// Whether this is behind what has a key.
+        package func isBehind(_ key: QueueKey) -> Bool {
+            switch self {
+            case .front: false
+            case .back: true
+            case .before(let other): key < other
+            case .after(let other): key <= other
+            }
+        }
+    }
+
+    /// The new key of what is moved between two neighbours: none when it is there already, `nil` when others have to make
+    /// room.
+    package static func place(_ moved: QueuePlace, in gap: QueueGap) -> [QueuePlace]? {
+        let (left, right) = (gap.left?.key, gap.right?.key)
+        let isThere = (left.map { $0 < moved.key } ?? true) && (right.map { moved.key < $0 } ?? true)
+        if isThere { return [] }
+        return between(left?.position, right?.position).map { position in
+            [QueuePlace(id: moved.id, key: QueueKey(priority: moved.key.priority, position: position))]
+        }
     }
 
     /// The new keys: none when it is there already, else that of what is moved and of those that had to make room.
@@ -22,13 +43,9 @@ package enum PlacementPlanner {
     ) -> [QueuePlace] {
         let list = Level(moved: moved, listed: listed)
         let gap = list.gap(placement)
-        let left = list.neighbours(before: gap, atMost: 1).first
-        let right = list.neighbours(from: gap, atMost: 1).first
-        let isThere = (left.map { $0.key < moved.key } ?? true) && (right.map { moved.key < $0.key } ?? true)
-        if isThere { return [] }
-        if let position = between(left?.key.position, right?.key.position) {
-            return [list.place(moved.id, at: position)]
-        }
+        let nearest = QueueGap(
+            left: list.neighbours(before: gap, atMost: 1).first, right: list.neighbours(from: gap, atMost: 1).first)
+        if let changed = place(moved, in: nearest) { return changed }
         var reach = 1
         while true {
             // One more on each side says between what the new positions must lie.

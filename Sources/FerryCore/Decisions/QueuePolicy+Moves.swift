@@ -14,4 +14,11 @@ extension QueuePolicy {
         for place in changed { set(key: place.key, of: place.id) }
         return changed
     }
+
+    /// The same where its neighbours are known. `nil`, and nothing is changed, when others had to make room.
+    package mutating func move(_ moved: QueuePlace, into gap: QueueGap) -> [QueuePlace]? {
+        guard let changed = PlacementPlanner.place(moved, in: gap) else { return nil }
+        for place in changed { set(key: place.key, of: place.id) }
+        return changed
+    }
 }

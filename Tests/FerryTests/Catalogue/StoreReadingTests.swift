@@ -1,4 +1,5 @@
 import FerryCore
+import FerryTesting
 import Foundation
 import Testing
 
@@ -49,6 +50,46 @@ struct StoreReadingTests {
             #expect(try await bench.store.list(offset: 9, limit: 3) == [])
             #expect(try await bench.store.list(offset: -1, limit: -1) == [])
         }
+    }
+
+    @Test("finds who is beside a place, among all others of the same priority", arguments: StoreKind.allCases)
+    func gaps(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            var dice = SeededGenerator(seed: 1)
+            var rows: [CatalogueRow] = []
+            for number in 10..<60 {
+                let priority = Int.random(in: -1...1, using: &dice)
+                rows.append(try StoreBench.row("\(number)", priority, Int64.random(in: 0..<12, using: &dice)))
+            }
+            rows.append(try StoreBench.row("alone", 9, .min))
+            rows.append(try StoreBench.row("ends", -1, .max))
+            try await bench.store.commit([.insert(rows)])
+            let list = try await bench.store.load().map { QueuePlace(id: $0.id, key: $0.key) }
+            for place in list {
+                let others = list.filter { $0.key.priority == place.key.priority && $0.id != place.id }
+                for (index, other) in others.enumerated() {
+                    #expect(try await bench.store.identifier(at: index, besides: place) == other.id)
+                }
+                #expect(try await bench.store.identifier(at: others.count, besides: place) == nil)
+                try await expectGap(.front, for: place, 0, others, bench.store)
+                try await expectGap(.back, for: place, others.count, others, bench.store)
+                for key in [place.key] + others.map(\.key) {
+                    let smaller = others.filter { $0.key < key }.count
+                    try await expectGap(.before(key), for: place, smaller, others, bench.store)
+                    let notLarger = others.filter { $0.key <= key }.count
+                    try await expectGap(.after(key), for: place, notLarger, others, bench.store)
+                }
+            }
+        }
+    }
+
+    private func expectGap(
+        _ placement: PlacementPlanner.Placement, for place: QueuePlace, _ index: Int, _ others: [QueuePlace],
+        _ store: any DownloadStore
+    ) async throws {
+        let gap = try await store.gap(placement, for: place)
+        let right = index < others.count ? others[index] : nil
+        #expect(gap == QueueGap(left: index > 0 ? others[index - 1] : nil, right: right), "\(placement), \(place)")
     }
 
     @Test("counts and lists what passes a filter", arguments: StoreKind.allCases)

@@ -1,5 +1,6 @@
 import FerryTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
@@ -76,6 +77,30 @@ struct OrderTests {
                 gate.open()
                 try await shop.expectAll([blocker] + all, are: resource)
                 #expect(shop.asked == ["/x", "/d", "/c", "/a", "/b"])
+            }
+        }
+    }
+
+    @Test("a move reads what is beside its place, not the whole list")
+    func movesInLongLists() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, _, gate, _ in
+                let scheduler = try #require(manager.scheduler)
+                let all = try await add(["/a", "/b", "/c", "/d"], shop, manager)
+                let (a, b, c, d) = (all[0], all[1], all[2], all[3])
+                let store = CountingStore(try await scheduler.opened())
+                scheduler.state.withLock { $0.store = store }
+                try await d.move(to: .first)
+                try await a.move(to: .last)
+                try await b.move(to: .after(c.id))
+                try await a.move(to: .before(b.id))
+                #expect(try await list(manager) == "dxcab")
+                try await manager.move(b, toIndex: 1)
+                try await manager.move(d, toIndex: 9)
+                try await manager.move(c, toIndex: -1)
+                #expect(try await list(manager) == "cbxad")
+                #expect(store.loads == 0)
+                gate.open()
             }
         }
     }
