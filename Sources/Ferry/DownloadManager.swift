@@ -205,7 +205,8 @@ public final class DownloadManager: Sendable {
 
     // MARK: The network
 
-    /// The network as it is seen now.
+    /// The network as it is seen now; online until it was looked at: when the list is opened, with `.ephemeral` once this
+    /// or ``networkChanges`` was asked for, a rule forbids some network, or an attempt has failed.
     public var network: NetworkStatus { backend.network }
 
     /// The network now and whenever it changes; ends with ``shutdown()``.

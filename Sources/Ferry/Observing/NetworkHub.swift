@@ -5,11 +5,13 @@ import Synchronization
 final class NetworkHub: Sendable {
     private let state = Mutex((followers: [Int: AsyncStream<NetworkStatus>.Continuation](), last: 0, isClosed: false))
 
-    func stream(from current: NetworkStatus) -> AsyncStream<NetworkStatus> {
+    /// What `current` says, and whatever is sent after; `nil` when that comes first.
+    func stream(from current: () -> NetworkStatus?) -> AsyncStream<NetworkStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
         let id: Int? = state.withLock { state in
-            continuation.yield(current)
+            // Under the lock, so that nothing is sent in between.
+            if let status = current() { continuation.yield(status) }
             guard !state.isClosed else { return nil }
             state.last += 1
             state.followers[state.last] = continuation

@@ -35,6 +35,9 @@ final class Run: Sendable {
             }
         }
 
+        /// It would go on by itself, later.
+        var isPassing: Bool { strength == 0 }
+
         func isStronger(than other: Stop?) -> Bool { other.map { strength > $0.strength } ?? true }
 
         /// What the driver is told.
@@ -55,9 +58,11 @@ final class Run: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Ends the run when it can; a weaker wish than the one before changes nothing.
+    /// Ends the run when it can; a weaker wish than the one before changes nothing. What has begun to write to a stream is
+    /// not stopped to go on later: it could not.
     func stop(_ stop: Stop) {
-        let driver = state.withLock { state in
+        let driver: DownloadDriver? = state.withLock { state in
+            if state.isStream, state.driver != nil, stop.isPassing { return nil }
             if stop.isStronger(than: state.stop) { state.stop = stop }
             return state.driver
         }

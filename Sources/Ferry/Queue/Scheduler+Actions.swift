@@ -86,7 +86,7 @@ extension Scheduler {
     func join(_ live: LiveDownload) async {
         let request = live.request
         let host = request.sources.first?.host
-        let isNear = await isNear(request)
+        let isNear = await isNear(host)
         let notBefore = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
         let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
         let until = notBefore.map { moment(of: $0) }

@@ -28,6 +28,7 @@ extension Scheduler {
     /// Lists what is not listed yet, in the list's turn.
     private func enlist(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         let store = try await opened()
+        await lookAtNetwork(for: requests.lazy.map(\.network))
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
@@ -110,7 +111,7 @@ extension Scheduler {
                     id: id, session: request.session ?? configuration.storage.identifier ?? "", key: key,
                     state: request.firstState(at: now), name: request.firstName, request: stored,
                     label: request.label, userInfo: request.userInfo, createdAt: now))
-            plan.isNear.append(await isNear(request))
+            plan.isNear.append(await isNear(request.sources.first?.host))
             plan.secrets[id] = secrets
         }
         return plan

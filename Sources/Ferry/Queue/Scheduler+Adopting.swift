@@ -11,6 +11,7 @@ extension Scheduler {
     func adopt(_ path: String, session: String?) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
         let found = try await find(path)
+        await lookAtNetwork(for: [found.record.network ?? NetworkRule()])
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
@@ -38,6 +39,7 @@ extension Scheduler {
         guard found.record.id == data.id.rawValue else {
             return try await beginAnew(data, session, because: Reason(.isAnothersNow, data.partPath))
         }
+        await lookAtNetwork(for: [found.record.network ?? NetworkRule()])
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
@@ -91,7 +93,8 @@ extension Scheduler {
         let isKept = configuration.storage.isKept
         state.withLock { state in
             if isKept { state.listed.insert(row.id) }
-            state.enter(row.id, at: QueueSpot(row.key, NetworkRule(), isNear: isNear, host: host, session: row.session))
+            state.enter(
+                row.id, at: QueueSpot(row.key, row.request.network, isNear: isNear, host: host, session: row.session))
         }
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }

@@ -40,7 +40,16 @@ extension Scheduler: DownloadBackend {
 
     func date() -> Date { clock.date() }
 
-    var network: NetworkStatus { state.withLock { $0.network.status } }
+    var network: NetworkStatus {
+        watchNetwork()
+        return state.withLock { $0.network.status }
+    }
 
-    var networkChanges: AsyncStream<NetworkStatus> { networkHub.stream(from: network) }
+    var networkChanges: AsyncStream<NetworkStatus> {
+        watchNetwork()
+        return networkHub.stream {
+            // What is only assumed is not told while somebody looks.
+            state.withLock { $0.knowsNetwork || $0.watcher == nil ? $0.network.status : nil }
+        }
+    }
 }

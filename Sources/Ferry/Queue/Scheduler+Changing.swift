@@ -22,6 +22,7 @@ extension Scheduler {
         try checkMayChange(live)
         try await write(request, from: old, of: live, lacksSecrets: lacksSecrets && wish.staysAtHome(of: old))
         live.set(request: request)
+        await lookAtNetwork(for: [request.network])
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }

@@ -5,7 +5,8 @@ import Synchronization
 
 /// What the network allows, and who must wait for it.
 extension Scheduler {
-    /// Follows the network from now on; in a manager that keeps nothing, only once something has failed.
+    /// Follows the network from now on; in a manager that keeps nothing, only once something depends on it: a rule that
+    /// forbids some, somebody who looks, an attempt that has failed.
     func watchNetwork() {
         state.withLock { state in
             guard state.watcher == nil, state.phase == .open, state.configuration.watchesNetwork else { return }
@@ -20,10 +21,20 @@ extension Scheduler {
         }
     }
 
-    /// As ``isNear(_:)-(String?)``; a stream counts as near, because it cannot be stopped and gone on with.
-    func isNear(_ request: DownloadRequest) async -> Bool {
-        if request.isStream { return true }
-        return await isNear(request.sources.first?.host)
+    /// Looks at the network, unless it is known or none of these rules forbids anything; returns when it is known.
+    func lookAtNetwork(for rules: some Sequence<NetworkRule>) async {
+        let configuration: DownloadManager.Configuration? = state.withLock { state in
+            guard state.phase == .open, !state.knowsNetwork, state.configuration.watchesNetwork else { return nil }
+            return state.configuration
+        }
+        guard let configuration, rules.contains(where: { configuration.forbids(some: $0) }) else { return }
+        // Not beside the end: nothing may be watched after that.
+        await openTurn.take()
+        defer { openTurn.give() }
+        guard state.withLock({ $0.phase == .open && !$0.knowsNetwork }) else { return }
+        await monitor.start()
+        await networkChanged(monitor.current)
+        watchNetwork()
     }
 
     /// Whether a host is this machine or directly attached; names are asked only while there is no way out.
@@ -49,6 +60,7 @@ extension Scheduler {
         let reconnecting: [DownloadDriver] = state.withLock { state in
             let hasMoved = state.network.generation != snapshot.generation
             state.network = snapshot
+            state.knowsNetwork = true
             for (id, host) in state.addresses { state.set(isNear: snapshot.isLocal(host), of: id) }
             for id in near { state.set(isNear: true, of: id) }
             state.policy.set(network: snapshot.status)
@@ -85,6 +97,13 @@ extension Scheduler {
             live.set(state: .waiting(reason))
             told(live.id)
         }
+    }
+}
+
+extension DownloadManager.Configuration {
+    /// Whether there are networks that a download with this rule may not use.
+    fileprivate func forbids(some rule: NetworkRule) -> Bool {
+        !(rule.allowsMetered ?? allowsMeteredNetwork) || !(rule.allowsConstrained ?? allowsConstrainedNetwork)
     }
 }
 

@@ -48,6 +48,7 @@ extension Scheduler {
                 let network = monitor.current
                 state.withLock { state in
                     state.network = network
+                    state.knowsNetwork = true
                     state.policy.set(network: network.status)
                 }
             }

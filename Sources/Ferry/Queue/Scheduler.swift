@@ -43,6 +43,8 @@ final class Scheduler: Sendable {
         /// Sessions that have downloads here, and what they allow themselves.
         var groups = SessionGroups()
         var network: NetworkSnapshot
+        /// It was looked at; before, it is only assumed.
+        var knowsNetwork = false
         var watcher: Task<Void, Never>?
         var alarm: (at: Duration, task: Task<Void, Never>)?
         var pulse: Task<Void, Never>?
@@ -102,6 +104,7 @@ final class Scheduler: Sendable {
         }
         engine.apply(configuration)
         monitor.set(configuration.networkSettings)
+        await lookAtNetwork(for: [NetworkRule()])
         applyNetworkRules()
         turnOver()
         showStandings()
@@ -128,7 +131,7 @@ final class Scheduler: Sendable {
             }
             setAlarm(decision.nextWake, &state)
             if state.isDraining { bell.ring() }
-            return stops.filter { !$0.0.isStream }
+            return stops
         }
         for (run, stop) in stops { run.stop(stop) }
     }

@@ -77,7 +77,7 @@ extension RemoteSession: DownloadBackend {
 
     var network: NetworkStatus { state.withLock { $0.network } }
 
-    var networkChanges: AsyncStream<NetworkStatus> { networkHub.stream(from: network) }
+    var networkChanges: AsyncStream<NetworkStatus> { networkHub.stream { network } }
 
     // MARK: Closing
 
