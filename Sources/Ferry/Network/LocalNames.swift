@@ -15,10 +15,20 @@ final class LocalNames: Sendable {
     /// The addresses of a name; it may block.
     typealias Lookup = @Sendable (String) -> [NetworkAddress]
 
+    /// A name in one network.
+    private struct Question: Hashable {
+        var name: String
+        var network: Int
+    }
     private struct State {
         var snapshot: NetworkSnapshot?
+        /// How many snapshots there were.
+        var network = 0
         var answers: [String: Bool] = [:]
-        var waiting: [String: [CheckedContinuation<Bool, Never>]] = [:]
+        /// Who waits for the answer, by a number of his own. A question is here for as long as its lookup is queued.
+        var waiting: [Question: [Int: CheckedContinuation<Bool, Never>]] = [:]
+        var questions: [Int: Question] = [:]
+        var last = 0
     }
     private let state = Mutex(State())
     private let queue: OperationQueue
@@ -32,33 +42,64 @@ final class LocalNames: Sendable {
         queue.maxConcurrentOperationCount = 4
     }
 
-    /// Whether one of the addresses of a name is local in this network; false when it has none.
+    private enum Step {
+        case answer(Bool)
+        case ask(Question)
+        case wait
+    }
+
+    /// Whether one of the addresses of a name is local in this network; false when it has none, and at once when the task
+    /// is cancelled, whatever the resolver does.
     func isLocal(_ name: String, in snapshot: NetworkSnapshot) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let (answer, isFirst): (Bool?, Bool) = state.withLock { state in
-                if state.snapshot != snapshot {
-                    state.snapshot = snapshot
-                    state.answers = [:]
+        let id = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let step: Step = state.withLock { state in
+                    if state.snapshot != snapshot {
+                        state.snapshot = snapshot
+                        state.network += 1
+                        state.answers = [:]
+                    }
+                    if let answer = state.answers[name] { return .answer(answer) }
+                    if Task.isCancelled { return .answer(false) }
+                    let question = Question(name: name, network: state.network)
+                    let isFirst = state.waiting[question] == nil
+                    state.waiting[question, default: [:]][id] = continuation
+                    state.questions[id] = question
+                    return isFirst ? .ask(question) : .wait
                 }
-                if let answer = state.answers[name] { return (answer, false) }
-                state.waiting[name, default: []].append(continuation)
-                return (nil, state.waiting[name]?.count == 1)
+                switch step {
+                case .answer(let isLocal): continuation.resume(returning: isLocal)
+                case .ask(let question): queue.addOperation { [self] in ask(question, in: snapshot) }
+                case .wait: break
+                }
             }
-            if let answer { return continuation.resume(returning: answer) }
-            guard isFirst else { return }
-            queue.addOperation { [self] in
-                let isLocal = lookUp(name).contains { snapshot.isLocal($0) }
-                settle(name, isLocal, in: snapshot)
+        } onCancel: {
+            let continuation = state.withLock { state in
+                state.questions.removeValue(forKey: id).flatMap { state.waiting[$0]?.removeValue(forKey: id) }
             }
+            continuation?.resume(returning: false)
         }
     }
 
-    private func settle(_ name: String, _ isLocal: Bool, in snapshot: NetworkSnapshot) {
-        let waiting = state.withLock { state in
-            if state.snapshot == snapshot { state.answers[name] = isLocal }
-            return state.waiting.removeValue(forKey: name) ?? []
+    private func ask(_ question: Question, in snapshot: NetworkSnapshot) {
+        let isWanted = state.withLock { state in
+            if state.waiting[question]?.isEmpty == false { return true }
+            state.waiting[question] = nil
+            return false
         }
-        for continuation in waiting { continuation.resume(returning: isLocal) }
+        guard isWanted else { return }
+        let isLocal = lookUp(question.name).contains { snapshot.isLocal($0) }
+        let waiting = state.withLock { state in
+            if state.network == question.network { state.answers[question.name] = isLocal }
+            let waiting = state.waiting.removeValue(forKey: question) ?? [:]
+            for id in waiting.keys { state.questions[id] = nil }
+            return waiting
+        }
+        for continuation in waiting.values { continuation.resume(returning: isLocal) }
     }
 
     /// Asks the system's resolver.

@@ -21,5 +21,6 @@ package protocol NetworkMonitor: AnyObject, Sendable {
 
     /// Whether a host, written as in `DownloadURL.host`, is reached without the way to the outside: see
     /// ``NetworkSnapshot/isLocal(_:)``. Names are looked up, away from Swift's threads, only while offline.
+    /// That may take long; false at once when the task is cancelled.
     func isLocal(_ host: String) async -> Bool
 }

@@ -5,8 +5,6 @@ struct QueueSpot: Sendable {
     var key: QueueKey
     /// Which networks it may use.
     var rule: NetworkRule
-    /// Its host is this machine or directly attached.
-    var isNear: Bool
     /// It does not start before; monotonic.
     var until: Duration?
     var host: String?
@@ -14,11 +12,10 @@ struct QueueSpot: Sendable {
     var session: String
 
     init(
-        _ key: QueueKey, _ rule: NetworkRule, isNear: Bool, until: Duration? = nil, host: String?, session: String
+        _ key: QueueKey, _ rule: NetworkRule, until: Duration? = nil, host: String?, session: String
     ) {
         self.key = key
         self.rule = rule
-        self.isNear = isNear
         self.until = until
         self.host = host
         self.session = session

@@ -86,7 +86,6 @@ extension Scheduler {
     func join(_ live: LiveDownload) async {
         let request = live.request
         let host = request.sources.first?.host
-        let isNear = await isNear(host)
         let notBefore = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
         let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
         let until = notBefore.map { moment(of: $0) }
@@ -101,7 +100,7 @@ extension Scheduler {
             state.leave(live.id)
             state.enter(
                 live.id,
-                at: QueueSpot(key, request.network, isNear: isNear, until: until, host: host, session: live.session))
+                at: QueueSpot(key, request.network, until: until, host: host, session: live.session))
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }
         startPulse()

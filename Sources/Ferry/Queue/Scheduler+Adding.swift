@@ -65,7 +65,6 @@ extension Scheduler {
     private struct Plan {
         var answers: [Answer] = []
         var rows: [CatalogueRow] = []
-        var isNear: [Bool] = []
         var secrets: [DownloadID: Secrets] = [:]
         /// Identifiers that were asked for; others are made so that nobody has them.
         var wanted: [DownloadID] = []
@@ -111,7 +110,6 @@ extension Scheduler {
                     id: id, session: request.session ?? configuration.storage.identifier ?? "", key: key,
                     state: request.firstState(at: now), name: request.firstName, request: stored,
                     label: request.label, userInfo: request.userInfo, createdAt: now))
-            plan.isNear.append(await isNear(request.sources.first?.host))
             plan.secrets[id] = secrets
         }
         return plan
@@ -136,15 +134,15 @@ extension Scheduler {
     private func enter(_ rows: [CatalogueRow], _ plan: Plan) -> [LiveDownload] {
         let isKept = configuration.storage.isKept
         let all = state.withLock { state in
-            rows.enumerated().map { index, row in
+            rows.map { row in
                 if isKept { state.listed.insert(row.id) }
                 switch row.state {
                 case .waiting(let reason):
                     var until: Duration?
                     if case .notBefore(let date) = reason { until = moment(of: date) }
                     let spot = QueueSpot(
-                        row.key, row.request.network, isNear: plan.isNear[index], until: until,
-                        host: row.request.sources.first?.host, session: row.session)
+                        row.key, row.request.network, until: until, host: row.request.sources.first?.host,
+                        session: row.session)
                     state.enter(row.id, at: spot)
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }

@@ -85,7 +85,6 @@ extension Scheduler {
         // Asked for, it goes on.
         row.state = .waiting(.slot)
         let host = row.request.sources.first?.host
-        let isNear = await isNear(host)
         let priority = DownloadPriority(rawValue: row.key.priority)
         row.key = state.withLock { $0.takeKey(priority) }
         try await store.commit([.insert([row])])
@@ -93,8 +92,7 @@ extension Scheduler {
         let isKept = configuration.storage.isKept
         state.withLock { state in
             if isKept { state.listed.insert(row.id) }
-            state.enter(
-                row.id, at: QueueSpot(row.key, row.request.network, isNear: isNear, host: host, session: row.session))
+            state.enter(row.id, at: QueueSpot(row.key, row.request.network, host: host, session: row.session))
         }
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }

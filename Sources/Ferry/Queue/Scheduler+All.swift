@@ -105,14 +105,13 @@ extension Scheduler {
         var spots: [(DownloadID, QueueSpot)] = []
         for row in rows {
             let host = row.request.sources.first?.host
-            let isNear = await isNear(host)
             let notBefore = row.request.notBefore.flatMap { $0 > now ? $0 : nil }
             let key = state.withLock { $0.takeKey(DownloadPriority(rawValue: row.key.priority)) }
             spots.append(
                 (
                     row.id,
                     QueueSpot(
-                        key, row.request.network, isNear: isNear, until: notBefore.map { moment(of: $0) }, host: host,
+                        key, row.request.network, until: notBefore.map { moment(of: $0) }, host: host,
                         session: row.session)
                 ))
             changes.append(.keys([StoreChange.KeyChange(row.id, key)]))

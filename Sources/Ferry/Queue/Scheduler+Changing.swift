@@ -27,17 +27,14 @@ extension Scheduler {
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
         let host = request.sources.first?.host
-        let isNear = await isNear(host)
         state.withLock { state in
             guard state.policy.contains(live.id) else { return }
             state.rules[live.id] = request.network == NetworkRule() ? nil : request.network
-            state.addresses[live.id] = host.flatMap { NetworkAddress($0) == nil ? nil : $0 }
-            if isNear { state.near.insert(live.id) } else { state.near.remove(live.id) }
+            state.hosts.enter(live.id, host, in: state.network)
             state.review(live.id)
         }
         spot?.rule = request.network
         spot?.host = host
-        spot?.isNear = isNear
         if request.priority != old.priority {
             let key = try await rank(live, request.priority)
             spot?.key = key

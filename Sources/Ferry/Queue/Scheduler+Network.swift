@@ -15,7 +15,7 @@ extension Scheduler {
                 await monitor.start()
                 for await snapshot in monitor.changes() {
                     guard let self else { return }
-                    await self.networkChanged(snapshot)
+                    self.networkChanged(snapshot)
                 }
             }
         }
@@ -33,46 +33,98 @@ extension Scheduler {
         defer { openTurn.give() }
         guard state.withLock({ $0.phase == .open && !$0.knowsNetwork }) else { return }
         await monitor.start()
-        await networkChanged(monitor.current)
+        networkChanged(monitor.current)
         watchNetwork()
     }
 
-    /// Whether a host is this machine or directly attached; names are asked only while there is no way out.
-    func isNear(_ host: String?) async -> Bool {
-        guard let host else { return false }
-        let (network, watches) = state.withLock { ($0.network, $0.configuration.watchesNetwork) }
-        if network.isLocal(host) { return true }
-        guard watches, !network.status.isOnline else { return false }
-        return await monitor.isLocal(host)
-    }
-
-    func networkChanged(_ snapshot: NetworkSnapshot) async {
-        // Names are asked while the old network still counts: who runs and turns out to be near is left alone.
-        var near: [DownloadID] = []
-        if !snapshot.status.isOnline {
-            let running = state.withLock { state in state.runs.keys.compactMap { registry[$0] } }
-            for live in running {
-                guard let host = live.request.sources.first?.host else { continue }
-                if snapshot.isLocal(host) { continue }
-                if await monitor.isLocal(host) { near.append(live.id) }
-            }
-        }
-        let reconnecting: [DownloadDriver] = state.withLock { state in
+    func networkChanged(_ snapshot: NetworkSnapshot) {
+        let moved: [Run] = state.withLock { state in
             let hasMoved = state.network.generation != snapshot.generation
-            state.network = snapshot
-            state.knowsNetwork = true
-            for (id, host) in state.addresses { state.set(isNear: snapshot.isLocal(host), of: id) }
-            for id in near { state.set(isNear: true, of: id) }
-            state.policy.set(network: snapshot.status)
+            state.see(snapshot)
+            limitDoubt(&state)
             guard hasMoved, snapshot.status.isOnline else { return [] }
-            return state.runs.compactMap { id, run in state.near.contains(id) ? nil : run.driver }
+            return state.runs.compactMap { id, run in state.hosts.isNear(id) ? nil : run }
         }
-        if !reconnecting.isEmpty { engine.environment(for: configuration).renewConnections() }
-        for driver in reconnecting { driver.reconnect() }
+        if moved.contains(where: { $0.driver != nil }) { engine.environment(for: configuration).renewConnections() }
         networkHub.send(snapshot.status)
+        // Who may not use it does not try it.
         turnOver()
+        for run in moved where run.wish == nil { run.driver?.reconnect() }
         showStandings()
     }
+
+    // MARK: Names
+
+    /// So many are looked up at a time.
+    private static let lookupLimit = 64
+
+    /// How long those that run are let run while their names are looked up.
+    static let doubtLimit: Duration = .milliseconds(300)
+
+    /// While there is no way to the outside, the hosts of queued downloads are looked up: they may be near. Until that is known
+    /// they are far; nobody waits for it.
+    func lookUpNames(_ state: inout State) {
+        guard state.phase == .open, !state.network.status.isOnline else { return }
+        let network = state.networkCount
+        while state.lookups.count < Self.lookupLimit, let name = state.hosts.nextUnasked() {
+            // owner: state.lookups; cancelled when the network is another one, and in shutdown.
+            state.lookups[name] = Task { [weak self, monitor] in
+                let isNear = await monitor.isLocal(name)
+                guard !Task.isCancelled else { return }
+                self?.found(name, isNear, in: network)
+            }
+        }
+    }
+
+    private func found(_ name: String, _ isNear: Bool, in network: Int) {
+        let isNews = state.withLock { state in
+            guard state.networkCount == network else { return false }
+            state.lookups[name] = nil
+            let doubtful = state.doubtful.filter { state.hosts.host(of: $0) == name }
+            state.doubtful.subtract(doubtful)
+            let changed = doubtful.union(state.hosts.settle(name, isNear: isNear))
+            for id in changed { state.review(id) }
+            return !changed.isEmpty
+        }
+        turnOver()
+        if isNews { showStandings() }
+    }
+
+    /// Who runs without knowing whether his host is near is stopped after a moment.
+    private func limitDoubt(_ state: inout State) {
+        guard !state.doubtful.isEmpty, state.doubt == nil, state.phase == .open else { return }
+        let network = state.networkCount
+        // owner: state.doubt; cancelled when there is a way to the outside, and in shutdown.
+        let task = Task { [weak self, clock] in
+            try? await clock.sleep(for: Self.doubtLimit)
+            guard !Task.isCancelled else { return }
+            self?.endDoubt(of: network)
+        }
+        state.doubt = (network, task)
+    }
+
+    private func endDoubt(of network: Int) {
+        state.withLock { state in
+            guard state.doubt?.network == network else { return }
+            state.doubt = nil
+            let doubtful = state.doubtful
+            state.doubtful = []
+            for id in doubtful { state.review(id) }
+        }
+        turnOver()
+    }
+
+    /// Ends what looks names up; nothing begins any more.
+    func endLookups() async {
+        let tasks: [Task<Void, Never>] = state.withLock { state in
+            defer { state.lookups = [:] }
+            return Array(state.lookups.values) + [state.doubt?.task].compactMap { $0 }
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+    }
+
+    // MARK: Rules and standings
 
     /// The manager's rules have changed: those who follow them need something else now.
     func applyNetworkRules() {
@@ -111,11 +163,10 @@ extension Scheduler.State {
     /// Puts a download into the queue, at its place.
     mutating func enter(_ id: DownloadID, at spot: QueueSpot) {
         if spot.rule != NetworkRule() { rules[id] = spot.rule }
-        if spot.isNear { near.insert(id) }
-        if let host = spot.host, NetworkAddress(host) != nil { addresses[id] = host }
+        hosts.enter(id, spot.host, in: network)
         let group = group(of: spot.session)
         policy.restore(
-            id, key: spot.key, needs: needs(spot.rule, isNear: spot.isNear, group: group), until: spot.until,
+            id, key: spot.key, needs: needs(spot.rule, isNear: hosts.isNear(id), group: group), until: spot.until,
             group: group)
     }
 
@@ -125,7 +176,7 @@ extension Scheduler.State {
         var until: Duration?
         if case .blocked(let time) = policy.standing(of: id) { until = time }
         return QueueSpot(
-            key, rules[id] ?? NetworkRule(), isNear: near.contains(id), until: until, host: addresses[id],
+            key, rules[id] ?? NetworkRule(), until: until, host: hosts.host(of: id),
             session: policy.group(of: id).map { groups.name(of: $0) } ?? "")
     }
 
@@ -133,19 +184,37 @@ extension Scheduler.State {
     mutating func leave(_ id: DownloadID) {
         policy.leave(id)
         rules[id] = nil
-        addresses[id] = nil
-        near.remove(id)
+        hosts.leave(id)
+        doubtful.remove(id)
     }
 
-    mutating func set(isNear: Bool, of id: DownloadID) {
-        guard isNear != near.contains(id) else { return }
-        if isNear { near.insert(id) } else { near.remove(id) }
-        review(id)
+    /// The network is like this now; what is said of one that is known already changes nothing.
+    mutating func see(_ snapshot: NetworkSnapshot) {
+        guard !knowsNetwork || snapshot != network else { return }
+        let wasOnline = network.status.isOnline
+        network = snapshot
+        networkCount += 1
+        policy.set(network: snapshot.status)
+        for lookup in lookups.values { lookup.cancel() }
+        lookups = [:]
+        var changed = doubtful.union(hosts.judge(by: snapshot))
+        if snapshot.status.isOnline {
+            doubtful = []
+            doubt?.task.cancel()
+            doubt = nil
+        } else if wasOnline {
+            doubtful = Set(runs.keys.filter { hosts.isUnsure($0) })
+            changed.formUnion(doubtful)
+        }
+        hosts.hasten(runs.keys)
+        for id in changed { review(id) }
     }
 
     /// What a queued download asks of the network now.
     func needs(of id: DownloadID) -> NetworkNeeds {
-        needs(rules[id] ?? NetworkRule(), isNear: near.contains(id), group: policy.group(of: id) ?? 0)
+        needs(
+            rules[id] ?? NetworkRule(), isNear: hosts.isNear(id) || doubtful.contains(id),
+            group: policy.group(of: id) ?? 0)
     }
 
     /// Where the rule is silent, what its session allows under what the manager does.

@@ -46,11 +46,7 @@ extension Scheduler {
                 // What may run at once depends on it.
                 await monitor.start()
                 let network = monitor.current
-                state.withLock { state in
-                    state.network = network
-                    state.knowsNetwork = true
-                    state.policy.set(network: network.status)
-                }
+                state.withLock { $0.see(network) }
             }
             let entries = try await store.load()
             // What earlier runs wrote goes, when secrets are not to be kept any more.
@@ -86,11 +82,10 @@ extension Scheduler {
         case .failed: if entry.wakeAt == nil { return }
         case .waitingForFreshLink, .waitingForCredentials, .paused, .completed, .cancelled: return
         }
-        let isNear = state.network.isLocal(entry.host)
         state.enter(
             entry.id,
             at: QueueSpot(
-                entry.key, entry.network, isNear: isNear, until: until, host: entry.host, session: entry.session))
+                entry.key, entry.network, until: until, host: entry.host, session: entry.session))
     }
 
     /// Those that ran when the process ended hold more than the list says: their journals know.
@@ -188,6 +183,7 @@ extension Scheduler {
         }
         watcher?.cancel()
         await watcher?.value
+        await endLookups()
         await monitor.stop()
         for live in live { live.close() }
         await engine.shutdown()

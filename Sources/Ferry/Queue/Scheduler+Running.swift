@@ -209,6 +209,7 @@ extension Scheduler {
         state.withLock { state in
             state.runs[live.id] = nil
             state.policy.stopped(live.id)
+            if state.doubtful.remove(live.id) != nil { state.review(live.id) }
             if let comeback, live.current == comeback.state, !state.policy.contains(live.id) {
                 state.enter(live.id, at: comeback.spot)
             }

@@ -36,15 +36,20 @@ final class Scheduler: Sendable {
         var listed: Set<DownloadID> = []
         /// Queued downloads whose network rule says something of its own.
         var rules: [DownloadID: NetworkRule] = [:]
-        /// The hosts of queued downloads that are addresses: whether they are on-link changes with the network.
-        var addresses: [DownloadID: String] = [:]
-        /// Queued downloads whose host is this machine or directly attached.
-        var near: Set<DownloadID> = []
+        /// The hosts of queued downloads: which of them need no way to the outside.
+        var hosts = QueuedHosts()
+        /// Names that are being looked up in this network.
+        var lookups: [String: Task<Void, Never>] = [:]
+        /// Those that ran when the way to the outside went, and whose hosts are being looked up: they are let run for a moment.
+        var doubtful: Set<DownloadID> = []
+        /// Ends that moment.
+        var doubt: (network: Int, task: Task<Void, Never>)?
         /// Sessions that have downloads here, and what they allow themselves.
         var groups = SessionGroups()
         var network: NetworkSnapshot
-        /// It was looked at; before, it is only assumed.
-        var knowsNetwork = false
+        /// How many were seen; 0 while it is only assumed.
+        var networkCount = 0
+        var knowsNetwork: Bool { networkCount > 0 }
         var watcher: Task<Void, Never>?
         var alarm: (at: Duration, task: Task<Void, Never>)?
         var pulse: Task<Void, Never>?
@@ -117,6 +122,7 @@ final class Scheduler: Sendable {
         let stops: [(Run, Run.Stop)] = state.withLock { state in
             guard state.phase == .open else { return [] }
             let now = clock.now()
+            lookUpNames(&state)
             let decision = state.policy.decide(at: now)
             for id in decision.start { launch(id, &state) }
             var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in

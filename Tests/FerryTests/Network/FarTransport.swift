@@ -21,9 +21,9 @@ struct FarTransport: Transport {
 }
 
 extension EngineProvider {
-    /// With a far origin under this host.
-    static func far(_ host: String = "files.example") -> EngineProvider {
-        EngineProvider { configuration in
+    /// With a far origin under this host; the queue goes by this clock.
+    static func far(_ host: String = "files.example", clock: any EngineClock = SystemClock()) -> EngineProvider {
+        EngineProvider(clock: clock) { configuration in
             EngineEnvironment(
                 transport: FarTransport(near: HTTPTransport(configuration.transfer), host: host), pool: BlockingPool(),
                 executor: TransferExecutor.shared, random: { 0 })

@@ -1,7 +1,9 @@
+import Dispatch
 import Synchronization
 import Testing
 
 @testable import Ferry
+@testable import FerryEngine
 
 @Suite(.timeLimit(.minutes(30))) struct LocalNamesTests {
     static let offline: NetworkSnapshot = {
@@ -36,6 +38,55 @@ import Testing
         #expect(await !names.isLocal("nas.lan", in: Self.offline))
         #expect(await !names.isLocal("nas.lan", in: moved))
         #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test func `who does not want to know any more waits for no resolver, and nobody is asked for him`() async {
+        let asked = Mutex<[String]>([])
+        let isBusy = DispatchSemaphore(value: 0)
+        let began = Signal()
+        let names = LocalNames { name in
+            asked.withLock { $0.append(name) }
+            began.ring()
+            isBusy.wait()
+            return []
+        }
+        // As many as are looked up at a time, and one that waits for these.
+        let busy = ["a.lan", "b.lan", "c.lan", "d.lan"].map { name in
+            Task { await names.isLocal(name, in: Self.offline) }
+        }
+        await began.wait(after: 3)
+        let last = Task { await names.isLocal("e.lan", in: Self.offline) }
+        for task in busy + [last] { task.cancel() }
+        for task in busy + [last] { #expect(await !task.value) }
+        for _ in busy { isBusy.signal() }
+        // The next one is asked for after all before it.
+        let answer = Task { await names.isLocal("f.lan", in: Self.offline) }
+        isBusy.signal()
+        #expect(await !answer.value)
+        #expect(!asked.withLock { $0.contains("e.lan") })
+    }
+
+    @Test func `an answer for a network that is gone is none for the next`() async {
+        let (began, isBusy) = (Door(), DispatchSemaphore(value: 0))
+        let count = Mutex(0)
+        let names = LocalNames { _ in
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            guard isFirst else { return ["192.0.2.9"].compactMap { NetworkAddress($0) } }
+            began.open()
+            isBusy.wait()
+            return []
+        }
+        let old = Task { await names.isLocal("nas.lan", in: Self.offline) }
+        await began.pass()
+        var moved = Self.offline
+        moved.generation += 1
+        #expect(await names.isLocal("nas.lan", in: moved))
+        isBusy.signal()
+        #expect(await !old.value)
+        #expect(await names.isLocal("nas.lan", in: moved))
     }
 
     @Test func `the system's resolver knows this machine`() {

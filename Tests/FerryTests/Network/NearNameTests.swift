@@ -1,0 +1,223 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+/// A network whose resolver answers nobody until it is let.
+private final class SlowNamesMonitor: NetworkMonitor {
+    let network: ManualNetworkMonitor
+    /// Opened by the first who asks.
+    let asked = Door()
+    /// Answers come when it is open.
+    let door = Door()
+
+    init(_ network: ManualNetworkMonitor) { self.network = network }
+
+    var current: NetworkSnapshot { network.current }
+    func changes() -> AsyncStream<NetworkSnapshot> { network.changes() }
+    func set(_ settings: NetworkSettings) { network.set(settings) }
+    func start() async { await network.start() }
+    func stop() async { await network.stop() }
+
+    func isLocal(_ host: String) async -> Bool {
+        asked.open()
+        await door.pass()
+        return Task.isCancelled ? false : await network.isLocal(host)
+    }
+}
+
+/// The machine's clock, on which the moment of doubt is over when a test says so.
+private struct DoubtClock: EngineClock {
+    let system = SystemClock()
+    let isOver = Door()
+
+    func now() -> Duration { system.now() }
+    func date() -> Date { system.date() }
+
+    func sleep(for duration: Duration) async throws {
+        guard duration == Scheduler.doubtLimit else { return try await system.sleep(for: duration) }
+        await isOver.pass()
+        try Task.checkCancellation()
+    }
+}
+
+@Suite("Machines next door, given by their names", .timeLimit(.minutes(30)))
+struct NearNameTests {
+    @Test("a resolver that does not answer keeps nobody from waiting, going on, adding and shutting down")
+    func noAnswer() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            shop.serve(["/b", "/c"])
+            let network = ManualNetworkMonitor()
+            let slow = SlowNamesMonitor(network)
+            let manager = shop.kept(engine: .far(), monitor: slow) { $0.maxConcurrentDownloads = 1 }
+            let all = try await manager.download(["/a", "/b"].map { try shop.far($0) })
+            await shop.reach(1_000_000, all[0])
+            network.set(online: false)
+            for download in all { await shop.reach(download) { $0 == .waiting(.network) } }
+            #expect(all[0].status.state == .waiting(.network))
+            let added = try await manager.download(try shop.far("/c"))
+            #expect(added.status.state == .waiting(.network))
+            network.set(online: true)
+            try await shop.expectAll(all + [added], are: resource)
+            // Nobody has answered yet.
+            network.set(online: false)
+            let last = try await manager.download(try shop.far("/d", host: "other.example"))
+            #expect(last.status.state == .waiting(.network))
+            await manager.shutdown()
+        }
+    }
+
+    @Test("what runs when the way out goes is left alone for a moment, until its name is known")
+    func inTime() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            let resource = shop.serve(["/a"], [.hold(after: 1_000_000, gate)])
+            let network = ManualNetworkMonitor()
+            network.setLocalNames(["files.example"])
+            let slow = SlowNamesMonitor(network)
+            let manager = shop.kept(engine: .far(clock: DoubtClock()), monitor: slow)
+            let download = try await manager.download(try shop.far("/a"))
+            await shop.reach(1_000_000, download)
+            network.set(online: false)
+            await slow.asked.pass()
+            slow.door.open()
+            gate.open()
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.asked == ["/a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("an answer that comes later lets it go on")
+    func late() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let network = ManualNetworkMonitor()
+            network.setLocalNames(["files.example"])
+            let slow = SlowNamesMonitor(network)
+            let clock = DoubtClock()
+            let manager = shop.kept(engine: .far(clock: clock), monitor: slow)
+            let download = try await manager.download(try shop.far("/a"))
+            await shop.reach(1_000_000, download)
+            network.set(online: false)
+            await slow.asked.pass()
+            #expect(download.status.state == .downloading)
+            clock.isOver.open()
+            await shop.reach(download) { $0 == .waiting(.network) }
+            slow.door.open()
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.asked == ["/a", "/a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("one that was found near while there was no way out is outside again once there is one")
+    func outsideAgain() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let network = ManualNetworkMonitor(.offline)
+            network.setLocalNames(["files.example"])
+            let manager = shop.kept(engine: .far(), monitor: network) { $0.allowsMeteredNetwork = false }
+            let download = try await manager.download(try shop.far("/a"))
+            await shop.reach(1_000_000, download)
+            network.set(online: true, metered: true)
+            await shop.reach(download) { $0 == .waiting(.network) }
+            #expect(shop.asked == ["/a"])
+            network.set(metered: false)
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("one that waited when the network went is looked for, too")
+    func waited() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let network = ManualNetworkMonitor(NetworkStatus(isOnline: true, isMetered: true))
+            network.setLocalNames(["files.example"])
+            let manager = shop.kept(engine: .far(), monitor: network) { $0.allowsMeteredNetwork = false }
+            let download = try await manager.download(try shop.far("/a"))
+            #expect(download.status.state == .waiting(.network))
+            network.set(online: false)
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("after a relaunch without a network, too")
+    func relaunched() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept(engine: .far(), monitor: ManualNetworkMonitor(.offline))
+            let id = try await manager.download(try shop.far("/a")).id
+            await manager.shutdown()
+            let network = ManualNetworkMonitor(.offline)
+            network.setLocalNames(["files.example"])
+            let again = shop.kept(engine: .far(), monitor: network)
+            let found = try #require(try await again.download(id: id))
+            try await shop.expectAll([found], are: resource)
+            await again.shutdown()
+        }
+    }
+}
+
+@Suite("The hosts of queued downloads")
+struct QueuedHostsTests {
+    private let (a, b, c) = (DownloadID(rawValue: "a"), DownloadID(rawValue: "b"), DownloadID(rawValue: "c"))
+    private let online = NetworkSnapshot(status: .online)
+    private let offline = NetworkSnapshot(status: .offline)
+
+    @Test("each name is looked up once, those of some before all others, and only while there is no way out")
+    func asked() {
+        var hosts = QueuedHosts()
+        hosts.enter(a, "one.example", in: online)
+        hosts.enter(b, "one.example", in: online)
+        hosts.enter(c, "two.example", in: online)
+        #expect(hosts.nextUnasked() == nil)
+        #expect(hosts.judge(by: offline) == [])
+        hosts.hasten([b])
+        #expect(hosts.nextUnasked() == "one.example")
+        #expect(hosts.nextUnasked() == "two.example")
+        #expect(hosts.nextUnasked() == nil)
+        #expect(Set(hosts.settle("one.example", isNear: true)) == [a, b])
+        #expect(hosts.settle("one.example", isNear: true) == [])
+        #expect(hosts.isNear(a))
+        #expect(!hosts.isNear(c) && hosts.isUnsure(c))
+    }
+
+    @Test("a name that was found near stays so without a way out, until it is looked up anew, and not with one")
+    func kept() {
+        var hosts = QueuedHosts()
+        hosts.enter(a, "nas.example", in: offline)
+        #expect(hosts.nextUnasked() == "nas.example")
+        #expect(hosts.settle("nas.example", isNear: true) == [a])
+        // Also when nobody is of it for a while.
+        hosts.leave(a)
+        hosts.enter(a, "nas.example", in: offline)
+        #expect(hosts.isNear(a))
+        #expect(hosts.judge(by: offline) == [])
+        #expect(hosts.isNear(a))
+        #expect(hosts.nextUnasked() == "nas.example")
+        #expect(hosts.judge(by: online) == [a])
+        #expect(!hosts.isNear(a))
+        #expect(hosts.nextUnasked() == nil)
+    }
+
+    @Test("addresses are judged by the network alone, and hosts that nobody is of any more are forgotten")
+    func addresses() {
+        var hosts = QueuedHosts()
+        hosts.enter(a, "127.0.0.1", in: offline)
+        hosts.enter(b, "198.51.100.1", in: offline)
+        hosts.enter(c, "gone.example", in: offline)
+        hosts.leave(c)
+        #expect(hosts.nextUnasked() == nil)
+        #expect(hosts.isNear(a) && !hosts.isNear(b) && !hosts.isUnsure(b))
+        hosts.enter(a, "198.51.100.1", in: offline)
+        #expect(!hosts.isNear(a) && hosts.host(of: a) == "198.51.100.1")
+        hosts.enter(a, nil, in: offline)
+        #expect(hosts.host(of: a) == nil)
+    }
+}
