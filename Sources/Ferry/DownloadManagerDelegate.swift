@@ -26,7 +26,10 @@ public protocol DownloadManagerDelegate: AnyObject, Sendable {
     func downloadManager(
         _ manager: DownloadManager, download: Download, didMakeProgress progress: DownloadProgress) async
 
-    /// It waits: for its turn, a network, time, space, a link or credentials.
+    /// It waits: for a network that it may use, the next attempt, space, a link or credentials.
+    ///
+    /// That it waits for its turn, or its earliest start, is shown by ``Download/status`` and no call: 100,000 may. Of those that
+    /// wait for a network, those are told that ran, and those whose turn it would be: as many as may run at a time.
     func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason) async
 
     /// It was paused; what is there is safe.

@@ -149,6 +149,23 @@ final class LiveDownload: Sendable {
         return moved == finished ? moved : told
     }
 
+    /// It waits for this now. False when it does not wait for the old thing any more.
+    @discardableResult
+    func wait(for reason: WaitReason, insteadOf old: DownloadState) -> Bool {
+        readers.note(id)
+        let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
+            guard state.status.state == old else { return nil }
+            state.status.state = .waiting(reason)
+            state.revision = Revision.next()
+            defer { state.waiting.removeAll() }
+            return state.waiting.values.map { $0 }
+        }
+        guard let waiting else { return false }
+        publish()
+        for continuation in waiting { continuation.resume() }
+        return true
+    }
+
     /// It begins anew: nothing of the file is there.
     func forgetProgress() {
         state.withLock { state in

@@ -40,7 +40,8 @@ extension Scheduler {
         await live.turn.take()
         defer { live.turn.give() }
         guard mayAct(on: live) else { return false }
-        switch live.current {
+        let old = live.current
+        switch old {
         case .paused, .failed, .waiting(.freshLink), .waiting(.credentials):
             await join(live)
             return true
@@ -51,7 +52,7 @@ extension Scheduler {
                 return state.runs[live.id]
             }
             run?.driver?.retryNow()
-            if run == nil { live.set(state: .waiting(standing(of: live.id) ?? .slot)) }
+            if run == nil { live.wait(for: standing(of: live.id) ?? .slot, insteadOf: old) }
             told(live.id)
             turnOver()
             return true
@@ -105,6 +106,7 @@ extension Scheduler {
         list.tell { ListChange(changed: [live.id], isReordered: true) }
         startPulse()
         turnOver()
+        showStandings(of: [live])
     }
 
     func cancel(_ live: LiveDownload) async -> Bool {

@@ -97,6 +97,7 @@ extension Scheduler {
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }
         turnOver()
+        showStandings(of: [live])
         return live
     }
 }

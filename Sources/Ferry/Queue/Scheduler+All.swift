@@ -122,6 +122,7 @@ extension Scheduler {
         state.withLock { state in for (id, spot) in spots { state.enter(id, at: spot) } }
         list.tell { ListChange(changed: Set(rows.map(\.id)), isReordered: true) }
         turnOver()
+        showStandings(of: rows.compactMap { known($0.id) })
     }
 
     /// Takes those that have ended so off the list; of one session or, with `nil`, of all.

@@ -46,6 +46,7 @@ extension Scheduler {
         }
         told(live.id)
         turnOver()
+        showStandings(of: [live])
     }
 
     private func checkMayChange(_ live: LiveDownload) throws(DownloadError) {
@@ -76,6 +77,7 @@ extension Scheduler {
             if !state.policy.contains(live.id) { state.enter(live.id, at: spot) }
         }
         turnOver()
+        showStandings(of: [live])
     }
 
     /// The request with its secrets, as it is written down; whether it had secrets and they are not there any more.

@@ -20,7 +20,7 @@ extension Scheduler {
     func status(of row: CatalogueRow) -> DownloadStatus {
         if let live = known(row.id) { return live.status }
         var status = row.status
-        if status.state == .waiting(.slot), let reason = standing(of: row.id) { status.state = .waiting(reason) }
+        if status.state.followsQueue, let reason = standing(of: row.id) { status.state = .waiting(reason) }
         return status
     }
 

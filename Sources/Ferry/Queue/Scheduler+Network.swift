@@ -135,19 +135,39 @@ extension Scheduler {
     func standing(of id: DownloadID) -> WaitReason? { state.withLock { $0.standing(of: id) } }
 
     /// Those that wait show what they wait for now.
-    func showStandings() {
-        let changed: [(LiveDownload, WaitReason)] = state.withLock { state in
-            registry.all.compactMap { live in
-                guard let reason = state.standing(of: live.id),
-                    live.current == .waiting(.slot) || live.current == .waiting(.network),
-                    live.current != .waiting(reason)
-                else { return nil }
-                return (live, reason)
+    func showStandings() { showStandings(of: registry.all) }
+
+    /// The one place where those that wait in the queue are shown what they wait for: whenever they have come into it, their
+    /// run has ended, their time has come, or something is allowed that was not.
+    func showStandings(of lives: [LiveDownload]) {
+        var lives = lives
+        // Those that were changed are looked at again: the queue may have gone on meanwhile.
+        while !lives.isEmpty {
+            let stale: [(live: LiveDownload, old: DownloadState, new: WaitReason)] = state.withLock { state in
+                guard state.phase == .open else { return [] }
+                return lives.compactMap { live in
+                    let old = live.current
+                    guard old.followsQueue, let new = state.standing(of: live.id), old != .waiting(new) else {
+                        return nil
+                    }
+                    return (live: live, old: old, new: new)
+                }
             }
+            for (live, old, new) in stale {
+                if live.wait(for: new, insteadOf: old) { told(live.id) }
+            }
+            lives = stale.map(\.live)
         }
-        for (live, reason) in changed {
-            live.set(state: .waiting(reason))
-            told(live.id)
+    }
+}
+
+extension DownloadState {
+    /// It waits for what the queue decides: its turn, a network, its time.
+    var followsQueue: Bool {
+        switch self {
+        case .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
+        case .waiting(.diskSpace), .waiting(.freshLink), .waiting(.credentials): false
+        case .downloading, .verifying, .paused, .failed, .completed, .cancelled: false
         }
     }
 }
@@ -238,6 +258,23 @@ extension Scheduler.State {
         case .waitsForSlot: return .slot
         case .running, .ending, .blocked, nil: return nil
         }
+    }
+
+    /// Whether there is no network that it may use.
+    func isBarred(_ id: DownloadID) -> Bool { !policy.network.permits(needs(of: id)) }
+
+    /// Those whose turn it would be if the network let them, and of which that was not told since they began to wait. There may
+    /// be 100,000 that wait: of those behind them nothing is told.
+    mutating func newlyBarred() -> [DownloadID] {
+        let barred = policy.passedOver()
+        if barred.isEmpty, toldToWait.isEmpty { return [] }
+        toldToWait = toldToWait.filter { id in
+            switch policy.standing(of: id) {
+            case .waitsForNetwork, .ending: true
+            case .waitsForSlot, .running, .blocked, nil: false
+            }
+        }
+        return barred.filter { toldToWait.insert($0).inserted }
     }
 
     mutating func review(_ id: DownloadID) { policy.setNeeds(needs(of: id), of: id) }

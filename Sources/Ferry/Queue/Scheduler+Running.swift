@@ -219,6 +219,7 @@ extension Scheduler {
         told(live.id)
         bell.ring()
         turnOver()
+        showStandings(of: [live])
     }
 
     private func completed(_ finished: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
@@ -262,8 +263,9 @@ extension Scheduler {
             // It came too late for the driver: the run was over.
             live.set(state: .paused, isEnd: true)
         case .slot, .network, .backOff, .change, .shutdown:
-            var reason = WaitReason.slot
-            if run.wish == .network { reason = .network }
+            // There may be a network again by now.
+            let isBarred = run.wish == .network && state.withLock { $0.isBarred(live.id) }
+            var reason: WaitReason = isBarred ? .network : .slot
             if run.wish == .backOff, let date = retryAt, date > clock.date() {
                 reason = .retry(at: date)
                 fields[1] = .attempts(retries?.attempts ?? 0, retryAt: date)
@@ -272,7 +274,8 @@ extension Scheduler {
             fields.insert(.state(.waiting(reason)), at: 0)
             keptStore?.submit([.update(live.id, fields)])
             live.set(state: .waiting(reason), isEnd: true)
-            if run.wish == .network {
+            if isBarred {
+                state.withLock { _ = $0.toldToWait.insert(live.id) }
                 happened(.waiting(.network, message: Reason(.noNetworkAllowed)), to: live.id)
             }
         }

@@ -34,6 +34,8 @@ final class Scheduler: Sendable {
         var runs: [DownloadID: Run] = [:]
         /// Every download of the catalogue; empty where there is none.
         var listed: Set<DownloadID> = []
+        /// Those that wait for the network, and of which that was told.
+        var toldToWait: Set<DownloadID> = []
         /// Queued downloads whose network rule says something of its own.
         var rules: [DownloadID: NetworkRule] = [:]
         /// The hosts of queued downloads: which of them need no way to the outside.
@@ -119,10 +121,12 @@ final class Scheduler: Sendable {
 
     /// Asks the policy who starts and who stops, now.
     func turnOver() {
-        let stops: [(Run, Run.Stop)] = state.withLock { state in
-            guard state.phase == .open else { return [] }
+        let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [DownloadID]) = state.withLock { state in
+            guard state.phase == .open else { return ([], [], []) }
             let now = clock.now()
             lookUpNames(&state)
+            let woken = state.policy.wake(at: now)
+            let barred = state.newlyBarred()
             let decision = state.policy.decide(at: now)
             for id in decision.start { launch(id, &state) }
             var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
@@ -137,9 +141,14 @@ final class Scheduler: Sendable {
             }
             setAlarm(decision.nextWake, &state)
             if state.isDraining { bell.ring() }
-            return stops
+            return (stops, woken, barred)
         }
         for (run, stop) in stops { run.stop(stop) }
+        if !woken.isEmpty {
+            list.tell { ListChange(changed: Set(woken)) }
+            showStandings(of: woken.compactMap { known($0) })
+        }
+        for id in barred { happened(.waiting(.network, message: Reason(.noNetworkAllowed)), to: id) }
     }
 
     private func launch(_ id: DownloadID, _ state: inout State) {
@@ -178,7 +187,7 @@ final class Scheduler: Sendable {
     func live(for id: DownloadID, _ state: inout State, make: () -> LiveDownload) -> LiveDownload {
         if let live = registry[id] { return live }
         let live = make()
-        if live.current == .waiting(.slot), let reason = state.standing(of: id) { live.set(state: .waiting(reason)) }
+        if live.current.followsQueue, let reason = state.standing(of: id) { live.set(state: .waiting(reason)) }
         registry.insert(live)
         if state.phase == .closed { live.close() }
         return live

@@ -36,7 +36,7 @@ extension QueuePolicy {
     /// Decides who starts and who stops now; asked again without an event between, it says nothing new.
     package mutating func decide(at now: Duration) -> Decision {
         var decision = Decision()
-        while let first = timers.first(in: entries), first.order <= now { change(first.id, to: .ready) }
+        wake(at: now)
         decision.stop = stopUnpermitted() + stopBeyondLimit()
         if decision.stop.count > 1 {
             let keys = entries
@@ -48,6 +48,17 @@ extension QueuePolicy {
         }
         decision.nextWake = timers.first(in: entries)?.order
         return decision
+    }
+
+    /// Those whose time has come wait for their turn; ``decide(at:)`` does it too.
+    @discardableResult
+    package mutating func wake(at now: Duration) -> [DownloadID] {
+        var woken: [DownloadID] = []
+        while let first = timers.first(in: entries), first.order <= now {
+            change(first.id, to: .ready)
+            woken.append(first.id)
+        }
+        return woken
     }
 
     private mutating func stopUnpermitted() -> [Stop] {
@@ -81,10 +92,37 @@ extension QueuePolicy {
     }
 
     /// Whether the ready ones of this heap may run: the network permits it, and their group has a slot.
-    func mayStart(heap: Int) -> Bool {
+    func mayStart(heap: Int) -> Bool { hasSlot(heap: heap, groupCounts) && isPermitted(heap: heap) }
+
+    private func hasSlot(heap: Int, _ counts: [UInt16: Int]) -> Bool {
         let group = UInt16(heap / NetworkNeeds.laneCount)
-        if let limit = groupLimits[group], (groupCounts[group] ?? 0) >= limit { return false }
-        return network.permits(NetworkNeeds(lane: heap % NetworkNeeds.laneCount))
+        guard let limit = groupLimits[group] else { return true }
+        return (counts[group] ?? 0) < limit
+    }
+
+    private func isPermitted(heap: Int) -> Bool { network.permits(NetworkNeeds(lane: heap % NetworkNeeds.laneCount)) }
+
+    /// Those that nothing but the network keeps from starting at the next ``decide(at:)``: with another network it would be
+    /// their turn. Never more than there are free slots; in queue order.
+    package mutating func passedOver() -> [DownloadID] {
+        let free = limit - running.count - endingCount
+        guard free > 0, lanes.indices.contains(where: { lanes[$0].count > 0 && !isPermitted(heap: $0) }) else {
+            return []
+        }
+        var counts = groupCounts
+        var taken: [(heap: Int, node: StampedHeap<QueueKey>.Node)] = []
+        while taken.count < free {
+            var best: (heap: Int, node: StampedHeap<QueueKey>.Node)?
+            for heap in lanes.indices where hasSlot(heap: heap, counts) {
+                guard let node = lanes[heap].first(in: entries) else { continue }
+                if best.map({ node < $0.node }) ?? true { best = (heap, node) }
+            }
+            guard let heap = best?.heap, let node = lanes[heap].takeFirst(in: entries) else { break }
+            counts[UInt16(heap / NetworkNeeds.laneCount), default: 0] += 1
+            taken.append((heap, node))
+        }
+        for (heap, node) in taken { lanes[heap].putBack(node) }
+        return taken.filter { !isPermitted(heap: $0.heap) }.map(\.node.id)
     }
 
     /// The first of all that may start.

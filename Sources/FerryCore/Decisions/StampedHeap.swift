@@ -31,6 +31,15 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
         nodes = Heap(nodes.unordered.filter { entries[$0.id]?.stamp == $0.stamp })
     }
 
+    /// Takes the first that counts out, to be put back before anything else is done.
+    mutating func takeFirst(in entries: [DownloadID: QueuePolicy.Entry]) -> Node? {
+        guard let node = first(in: entries) else { return nil }
+        nodes.removeMin()
+        return node
+    }
+
+    mutating func putBack(_ node: Node) { nodes.insert(node) }
+
     /// The first that counts.
     mutating func first(in entries: [DownloadID: QueuePolicy.Entry]) -> Node? {
         while let node = nodes.min {

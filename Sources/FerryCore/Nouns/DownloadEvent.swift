@@ -74,7 +74,8 @@ public struct DownloadEvent: Sendable, Hashable {
         case retrying(attempt: Int, delay: Duration, reason: String)
         /// What is held cannot be used; it begins again at zero. The old bytes are kept aside.
         case restarted(reason: String)
-        /// It waits for something other than time.
+        /// It waits for something other than time and its turn: for a network when it would be its turn, for space, a link or
+        /// credentials.
         case waiting(WaitReason, message: String)
         /// A decision worth knowing: a connection dropped, a mirror refused, a count of connections found.
         case note(String)

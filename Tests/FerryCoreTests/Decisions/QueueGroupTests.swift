@@ -21,6 +21,15 @@ struct QueueGroupTests {
         #expect(ids(policy.decide(at: .zero)) == ["a2"])
     }
 
+    @Test("of a group no more are said to be kept back by the network than it may run")
+    func passedOver() {
+        var policy = QueuePolicy(limit: 3, network: .offline)
+        policy.set(limit: 1, ofGroup: 1)
+        for name in ["a1", "a2"] { policy.join(id(name), group: 1) }
+        for name in ["b1", "b2", "b3"] { policy.join(id(name), group: 2) }
+        #expect(policy.passedOver().map(\.rawValue) == ["a1", "b1", "b2"])
+    }
+
     @Test("a lower limit stops the last of the group alone, and a higher one lets them go on")
     func changed() {
         var policy = QueuePolicy(limit: 9)

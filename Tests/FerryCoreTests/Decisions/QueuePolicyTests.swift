@@ -109,6 +109,41 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("a"))
     }
 
+    @Test("Those that only the network keeps from running are said: no more than there are free slots, in order")
+    func passedOver() {
+        var queue = QueuePolicy(limit: 2, network: NetworkStatus(isOnline: true, isMetered: true))
+        for name in ["a", "b", "c"] { queue.join(id(name), needs: NetworkNeeds(allowsMetered: false)) }
+        #expect(queue.passedOver() == ids("a", "b"))
+        #expect(queue.passedOver() == ids("a", "b"))
+        queue.join(id("first"), priority: .high)
+        #expect(queue.passedOver() == ids("a"))
+        #expect(queue.decide(at: .zero).start == ids("first"))
+        #expect(queue.passedOver() == ids("a"))
+        queue.leave(id("a"))
+        #expect(queue.passedOver() == ids("b"))
+        queue.join(id("last"))
+        #expect(queue.passedOver() == ids("b"))
+        #expect(queue.decide(at: .zero).start == ids("last"))
+        #expect(queue.passedOver() == [])
+        queue.ended(id("first"))
+        #expect(queue.passedOver() == ids("b"))
+        queue.set(network: .online)
+        #expect(queue.passedOver() == [])
+        #expect(queue.decide(at: .zero).start == ids("b"))
+    }
+
+    @Test("Those whose time has come are said once, and wait for their turn")
+    func woken() {
+        var queue = queue(limit: 1, "a")
+        _ = queue.decide(at: .zero)
+        queue.join(id("later"), notBefore: .seconds(5))
+        #expect(queue.wake(at: .seconds(4)) == [])
+        #expect(queue.wake(at: .seconds(5)) == ids("later"))
+        #expect(queue.wake(at: .seconds(5)) == [])
+        #expect(queue.standing(of: id("later")) == .waitsForSlot)
+        #expect(queue.decide(at: .seconds(5)) == .init())
+    }
+
     @Test("Another rule for one download counts at once, whether it runs or waits")
     func needsChange() {
         var queue = QueuePolicy(limit: 2, network: NetworkStatus(isOnline: true, isMetered: true))
