@@ -10,7 +10,7 @@ extension Catalogue {
     package struct Opening: Sendable {
         package let catalogue: Catalogue
         /// There was none, or the one that was there could not be used: the list may have to be found again from
-        /// journals.
+        /// journals. So it stays, at every opening, until ``StoreChange/complete`` is in it.
         package let isNew: Bool
         /// Where a damaged one has been moved to; `nil` when there was none.
         package let damaged: String?

@@ -24,6 +24,7 @@ struct CatalogueEditor {
                 for id in ids { try statement.execute(arguments: [id.rawValue]) }
             case .acknowledge(let number):
                 try db.cachedStatement(sql: "DELETE FROM event WHERE number = ?").execute(arguments: [number])
+            case .complete: try CatalogueSchema.setComplete(db)
             }
         }
         return events

@@ -18,20 +18,20 @@ struct CatalogueOpener: Sendable {
         let lock = try StateLock.take(state.appending("lock"), fileSystem)
         var damaged: FilePath?
         if try !headerIsFine() { damaged = try moveAside() }
-        let isNew = try prepareFile()
+        try prepareFile()
         let database: DatabaseQueue
         do {
             database = try openDatabase()
         } catch is Damage {
             damaged = try moveAside()
-            _ = try prepareFile()
+            try prepareFile()
             database = try openDatabase()
         }
+        let isComplete = try database.writeWithoutTransaction(CatalogueSchema.isComplete)
         // The name of a new file is on the disk before anything in it is relied upon.
         try? fileSystem.syncDirectory(state)
         let catalogue = Catalogue(path: path.string, database: database, root: root, lock: lock, report: report)
-        return Catalogue.Opening(
-            catalogue: catalogue, isNew: isNew || damaged != nil, damaged: damaged?.string)
+        return Catalogue.Opening(catalogue: catalogue, isNew: !isComplete, damaged: damaged?.string)
     }
 
     /// What is there is not a database any more.
@@ -39,12 +39,10 @@ struct CatalogueOpener: Sendable {
 
     // MARK: The file
 
-    /// Makes the file when it is missing, so that it and its companions are nobody else's to read. True when it is
-    /// new.
-    private func prepareFile() throws -> Bool {
+    /// Makes the file when it is missing, so that it and its companions are nobody else's to read.
+    private func prepareFile() throws {
         guard let status = try fileSystem.statusIfPresent(path) else {
-            try fileSystem.create(path, mode: 0o600).close()
-            return true
+            return try fileSystem.create(path, mode: 0o600).close()
         }
         guard status.kind == .regular else { throw isNoCatalogue(.noFile) }
         if status.mode & 0o077 != 0 {
@@ -52,7 +50,6 @@ struct CatalogueOpener: Sendable {
             defer { file.close() }
             try file.setMode(0o600)
         }
-        return status.length == 0
     }
 
     /// Looks at the header without opening the database, which would change it. False when it is damaged; throws when
@@ -131,7 +128,9 @@ struct CatalogueOpener: Sendable {
             application: Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
         if try CatalogueSchema.migrator.hasBeenSuperseded(db) { throw isNewer }
         let isOurs = try Int32.fetchOne(db, sql: "PRAGMA application_id") == CatalogueSchema.applicationID
-        let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
+        // A crash may leave it with nothing but the table of its migrations.
+        let isEmpty =
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") == 0
         guard isOurs || isEmpty else { throw isNoCatalogue(.foreignFile) }
         guard try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok" else { throw Damage() }
     }

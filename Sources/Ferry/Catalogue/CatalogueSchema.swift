@@ -4,7 +4,9 @@ import GRDB
 enum CatalogueSchema {
     /// Names the file as ours in its header: `Frry`.
     static let applicationID: Int32 = 0x4672_7279
-    /// The version that this code writes, also in the header; larger ones are left alone.
+    /// The version that this code writes into the header once the list has been looked for; larger ones are left alone.
+    ///
+    /// A catalogue that was just made has 0 there: what journals say of its downloads is not in it yet.
     static let version: Int32 = 1
 
     static var migrator: DatabaseMigrator {
@@ -67,7 +69,14 @@ enum CatalogueSchema {
                 CREATE INDEX history_download ON history (download, number);
 
                 PRAGMA application_id = \(applicationID);
-                PRAGMA user_version = \(version);
                 """)
     }
+
+    /// Whether what journals say of the list is in it, or was there from the start.
+    static func isComplete(_ db: Database) throws -> Bool {
+        try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 > 0
+    }
+
+    /// The header is part of the transaction, as every page is.
+    static func setComplete(_ db: Database) throws { try db.execute(sql: "PRAGMA user_version = \(version)") }
 }

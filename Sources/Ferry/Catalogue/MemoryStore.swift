@@ -231,6 +231,7 @@ extension MemoryStore.State {
             }
             order = nil
         case .acknowledge(let number): pending.removeAll { $0.number == number }
+        case .complete: break
         }
     }
 

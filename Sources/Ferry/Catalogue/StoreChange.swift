@@ -14,6 +14,8 @@ package enum StoreChange: Sendable, Hashable {
     case remove([DownloadID])
     /// The numbered event has been handled by the app.
     case acknowledge(Int64)
+    /// What can be known of the list is in it: it is not made again from journals at the next opening.
+    case complete
 
     /// How many events of a download are kept in its history.
     package static let maxHistory = 50

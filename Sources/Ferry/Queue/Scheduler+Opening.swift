@@ -119,7 +119,8 @@ extension Scheduler {
         store.submit(changes)
     }
 
-    /// The list was lost: what the journals in its directories say of its sessions' downloads is listed again.
+    /// The list was lost: what the journals in its directories say of its sessions' downloads is listed again. That it was
+    /// is written in the same transaction, so that what is cut or fails is done again at the next opening.
     private func rebuild(
         _ store: Catalogue, _ vault: any SecretVault, identifier: String, directory: String
     ) async throws(DownloadError) {
@@ -134,13 +135,14 @@ extension Scheduler {
         var rows = found.filter { sessions.contains($0.record.session ?? "") }.compactMap {
             CatalogueRow($0, at: clock.date())
         }
-        guard !rows.isEmpty else { return }
         for index in rows.indices where (try? await vault.secrets(of: rows[index].id)) != nil {
             rows[index].request.hasSecrets = true
         }
-        var ids: Set<DownloadID> = []
-        try await store.commit([.insert(rows.filter { ids.insert($0.id).inserted })])
-        configuration.logger?.warning("the list was lost; \(ids.count) downloads were found again by their journals")
+        var ids = Set(try await store.load().map(\.id))
+        let lost = rows.filter { ids.insert($0.id).inserted }
+        try await store.commit([.insert(lost), .complete])
+        guard !lost.isEmpty else { return }
+        configuration.logger?.warning("the list was lost; \(lost.count) downloads were found again by their journals")
     }
 
     // MARK: Closing

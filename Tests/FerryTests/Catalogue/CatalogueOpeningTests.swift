@@ -116,7 +116,7 @@ struct CatalogueOpeningTests {
                 #expect(opening.damaged == "\(path).damaged-\(number)")
                 #expect(opening.note?.contains("damaged") == true)
                 #expect(try await opening.catalogue.list() == [])
-                try await opening.catalogue.commit([.insert([StoreBench.row("new")])])
+                try await opening.catalogue.commit([.insert([StoreBench.row("new")]), .complete])
                 await opening.catalogue.close()
                 #expect(try Data(contentsOf: URL(filePath: "\(path).damaged-\(number)")) == bytes)
                 let again = try await StoreBench.open(directory)
@@ -125,6 +125,37 @@ struct CatalogueOpeningTests {
                 try await again.catalogue.commit([.remove(["new"])])
                 await again.catalogue.close()
             }
+        }
+    }
+
+    @Test("is new until it is said that the list is in it, whatever else is, and in one with what is said beside that")
+    func completeness() async throws {
+        try await StoreBench.withDirectory { directory in
+            try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)
+            // What is left when the process ends between the first table and the others.
+            let database = try DatabaseQueue(path: directory + "/state/catalogue.sqlite")
+            try await database.write { db in
+                try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            }
+            try database.close()
+            let made = try await StoreBench.open(directory)
+            #expect(made.isNew)
+            try await made.catalogue.commit([.insert([StoreBench.row("a")])])
+            await made.catalogue.close()
+            let cut = try await StoreBench.open(directory)
+            #expect(cut.isNew)
+            await #expect(throws: DownloadError.self) {
+                try await cut.catalogue.commit([.complete, .insert([StoreBench.row("a")])])
+            }
+            await cut.catalogue.close()
+            let refused = try await StoreBench.open(directory)
+            #expect(refused.isNew)
+            try await refused.catalogue.commit([.complete])
+            await refused.catalogue.close()
+            let complete = try await StoreBench.open(directory)
+            #expect(!complete.isNew)
+            #expect(try await complete.catalogue.list() == ["a"])
+            await complete.catalogue.close()
         }
     }
 

@@ -20,7 +20,7 @@ struct CatalogueTests {
             let event = DownloadEvent(id: "0", date: StoreBench.date(0), kind: .note("x"))
             let first = try await StoreBench.open(directory)
             #expect(first.isNew && first.damaged == nil && first.note == nil)
-            try await first.catalogue.commit([.insert(rows), .record(event)])
+            try await first.catalogue.commit([.insert(rows), .record(event), .complete])
             let entries = try await first.catalogue.load()
             await first.catalogue.close()
 

@@ -1,5 +1,6 @@
 import FerryTesting
 import Foundation
+import GRDB
 import Testing
 
 @testable import Ferry
@@ -106,6 +107,54 @@ struct LostCatalogueTests {
             let third = try home.app()
             #expect(try await third.list().map(\.state) == ["completed", "completed", "completed"])
             try await third.close()
+        }
+    }
+
+    /// What a journal holds was looked for once, when the file was made: whatever ended that left an empty list for good.
+    @Test("is made again at the next launch when the process ended, or the disk refused, before that was done (B10)")
+    func cut() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let first = shop.kept()
+            let download = try await first.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            await first.shutdown()
+            let state = shop.path("state/test")
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: state + "/catalogue.sqlite" + suffix)
+            }
+            // As a process leaves it that is killed after it has made the tables.
+            let made = try await Catalogue.open(directory: state, downloads: shop.directory)
+            #expect(made.isNew)
+            try await made.catalogue.database.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER refusal BEFORE INSERT ON download BEGIN SELECT RAISE(ABORT, 'refused'); END
+                        """)
+            }
+            await made.catalogue.close()
+            let second = shop.kept()
+            #expect(await shop.code { _ = try await second.downloads() } == .catalogue)
+            await second.shutdown()
+            let refused = try await Catalogue.open(directory: state, downloads: shop.directory)
+            #expect(refused.isNew)
+            try await refused.catalogue.database.write { try $0.execute(sql: "DROP TRIGGER refusal") }
+            await refused.catalogue.close()
+
+            let gate = Gate()
+            shop.server.always("/a", .hold(gate))
+            let third = shop.kept()
+            let found = try await third.downloads()
+            #expect(found.map(\.id) == [download.id])
+            #expect(found.map(\.status.bytes) == [1_000_000])
+            gate.open()
+            try await shop.expectAll(found, are: resource)
+            try await third.clear(.completed)
+            await third.shutdown()
+            // What was taken off the list since is not looked for.
+            let last = shop.kept()
+            #expect(try await last.downloadCount == 0)
+            await last.shutdown()
         }
     }
 }
