@@ -40,4 +40,9 @@ final class RowReaders: Sendable {
     func note(_ id: DownloadID) {
         state.withLock { state in for reader in state.changed.keys { state.changed[reader]?.insert(id) } }
     }
+
+    /// The same for many that have no object, and get none until this has returned.
+    func note(_ ids: [DownloadID]) {
+        state.withLock { state in for reader in state.changed.keys { state.changed[reader]?.formUnion(ids) } }
+    }
 }

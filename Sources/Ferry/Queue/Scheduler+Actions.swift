@@ -176,14 +176,29 @@ extension Scheduler {
     }
 
     func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
+        try await remove(live, deletingFile: deletingFile, ifIn: nil)
+    }
+
+    /// The same; with `kinds` only if it is listed, and in one of these states, when its turn has come.
+    func remove(
+        _ live: LiveDownload, deletingFile: Bool, ifIn kinds: Set<StateKind>?
+    ) async throws(DownloadError) {
         await live.turn.take()
         defer { live.turn.give() }
+        if let kinds, live.isClosed || !kinds.contains(StateKind(live.current)) { return }
         try checkMayAct(on: live)
-        let runs = state.withLock { $0.runs[live.id] != nil }
-        if runs || !live.current.isFinal { _ = await end(live, by: .cancel) }
-        if case .failed = live.current { await discardParts(live) }
-        if deletingFile { try await deleteFile(of: live.id) }
-        try await unlist([live])
+        // One that failed is not tried again by itself meanwhile.
+        let spot = takeOut(live.id)
+        do throws(DownloadError) {
+            let runs = state.withLock { $0.runs[live.id] != nil }
+            if runs || !live.current.isFinal { _ = await end(live, by: .cancel) }
+            if case .failed = live.current { await discardParts(live) }
+            if deletingFile { try await deleteFile(of: live.id) }
+            try await unlist([live])
+        } catch {
+            if let spot { comeBack(live, to: spot) }
+            throw error
+        }
         live.close()
     }
 
@@ -195,6 +210,7 @@ extension Scheduler {
         for id in ids { await forgetSecrets(of: id) }
         state.withLock { state in
             for id in ids {
+                readers.note(id)
                 state.listed.remove(id)
                 state.leave(id)
                 registry.remove(id)
@@ -244,6 +260,14 @@ extension Scheduler {
         let run = state.withLock { $0.runs[id] }
         run?.stop(stop)
         return run
+    }
+
+    /// Takes one out of the queue; where it was there.
+    private func takeOut(_ id: DownloadID) -> QueueSpot? {
+        state.withLock { state in
+            defer { state.leave(id) }
+            return state.spot(of: id)
+        }
     }
 
     /// Takes one that waits out of the queue. False when it has been started meanwhile.

@@ -86,43 +86,89 @@ extension Scheduler {
                     if live == nil { continue }
                 }
                 if let live {
-                    try await join(quiet, in: store)
+                    try await join(quiet, since: reader, in: store)
                     quiet = []
                     _ = await resume(live)
                 } else {
                     quiet.append(row)
                 }
             }
-            try await join(quiet, in: store)
+            try await join(quiet, since: reader, in: store)
         }
     }
 
     /// Puts paused ones that nobody looks at behind the others of their priority, in this order.
-    private func join(_ rows: [CatalogueRow], in store: any DownloadStore) async throws(DownloadError) {
+    private func join(
+        _ rows: [CatalogueRow], since reader: Int, in store: any DownloadStore
+    ) async throws(DownloadError) {
         guard !rows.isEmpty else { return }
         let now = clock.date()
-        var changes: [StoreChange] = []
-        var spots: [(DownloadID, QueueSpot)] = []
-        for row in rows {
-            let host = row.request.sources.first?.host
-            let notBefore = row.request.notBefore.flatMap { $0 > now ? $0 : nil }
-            let key = state.withLock { $0.takeKey(DownloadPriority(rawValue: row.key.priority)) }
-            spots.append(
-                (
-                    row.id,
-                    QueueSpot(
-                        key, row.request.network, until: notBefore.map { moment(of: $0) }, host: host,
-                        session: row.session)
-                ))
-            changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
-            let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
-            changes.append(.update(row.id, [.state(.waiting(reason)), .attempts(0, retryAt: nil)]))
+        let wishes = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
+        let singly = try await together(rows.map(\.id), since: reader) {
+            (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
+            var changes: [StoreChange] = []
+            var spots: [(DownloadID, QueueSpot)] = []
+            for row in ids.compactMap({ wishes[$0] }) {
+                let notBefore = row.request.notBefore.flatMap { $0 > now ? $0 : nil }
+                let key = state.withLock { $0.takeKey(DownloadPriority(rawValue: row.key.priority)) }
+                let spot = QueueSpot(
+                    key, row.request.network, until: notBefore.map { moment(of: $0) },
+                    host: row.request.sources.first?.host, session: row.session)
+                spots.append((row.id, spot))
+                changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
+                let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
+                changes.append(.update(row.id, [.state(.waiting(reason)), .attempts(0, retryAt: nil)]))
+            }
+            try await store.commit(changes)
+            return spots
         }
-        try await store.commit(changes)
-        state.withLock { state in for (id, spot) in spots { state.enter(id, at: spot) } }
         list.tell { ListChange(changed: Set(rows.map(\.id)), isReordered: true) }
+        for id in singly { if let live = try await live(id, in: store) { _ = await resume(live) } }
         turnOver()
         showStandings(of: rows.compactMap { known($0.id) })
+    }
+
+    /// Changes many that nobody looks at, at once. Gives those that must be changed one by one: they have an object, run, or
+    /// have changed since `reader` began.
+    ///
+    /// The others are out of the queue, and nobody makes an object of them, until `change` has written down what becomes of
+    /// them; what it gives are the places of those that are queued then. When it throws, they are where they were.
+    private func together(
+        _ ids: [DownloadID], since reader: Int,
+        _ change: ([DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)]
+    ) async throws(DownloadError) -> [DownloadID] {
+        await listTurn.take()
+        defer { listTurn.give() }
+        var (quiet, singly): ([DownloadID], [DownloadID]) = ([], [])
+        var spots: [(DownloadID, QueueSpot)] = []
+        state.withLock { state in
+            for id in ids {
+                guard registry[id] == nil, state.runs[id] == nil, !readers.hasChanged(id, since: reader) else {
+                    singly.append(id)
+                    continue
+                }
+                if let spot = state.spot(of: id) {
+                    spots.append((id, spot))
+                    state.leave(id)
+                }
+                quiet.append(id)
+            }
+            state.held = Set(quiet)
+        }
+        guard !quiet.isEmpty else { return singly }
+        var failure: DownloadError?
+        do throws(DownloadError) { spots = try await change(quiet) } catch { failure = error }
+        // Who has read their rows before reads them again.
+        readers.note(quiet)
+        state.withLock { state in
+            state.held = []
+            for (id, spot) in spots { state.enter(id, at: spot) }
+        }
+        if let failure {
+            turnOver()
+            throw failure
+        }
+        return singly
     }
 
     /// Takes those that have ended so off the list; of one session or, with `nil`, of all.
@@ -130,45 +176,47 @@ extension Scheduler {
         _ filter: ClearFilter, deletingFiles: Bool, session: String?
     ) async throws(DownloadError) {
         let store = try await opened()
-        var ids = try await entries(of: session, in: store).filter { filter.kinds.contains($0.kind) }.map(\.id)
-        if !deletingFiles {
-            let quiet = state.withLock { state in ids.filter { registry[$0] == nil && state.runs[$0] == nil } }
-            let rows = filter.kinds.contains(.failed) ? try await store.rows(quiet) : []
-            for row in rows where row.state.isFailed { await discardParts(of: row) }
-            try await forget(quiet)
-            let gone = Set(quiet)
-            ids.removeAll { gone.contains($0) }
-        }
-        for id in ids {
-            guard let row = try await store.row(id), filter.kinds.contains(StateKind(row.state)) else { continue }
-            let live = live(for: row)
-            do throws(DownloadError) { try await remove(live, deletingFile: deletingFiles) } catch {
+        let reader = readers.begin()
+        defer { readers.end(reader) }
+        let entries = try await entries(of: session, in: store).filter { filter.kinds.contains($0.kind) }
+        let singly = deletingFiles ? entries.map(\.id) : try await forget(entries, since: reader, in: store)
+        for id in singly {
+            guard let live = try await live(id, in: store) else { continue }
+            do throws(DownloadError) {
+                try await remove(live, deletingFile: deletingFiles, ifIn: filter.kinds)
+            } catch {
                 // Something else has the name now: that stays, and keeps nothing on the list.
                 guard error.code == .conflict else { throw error }
-                try await remove(live, deletingFile: false)
+                try await remove(live, deletingFile: false, ifIn: filter.kinds)
             }
         }
     }
 
-    /// Takes downloads that nobody looks at off the list.
-    private func forget(_ ids: [DownloadID]) async throws(DownloadError) {
-        guard !ids.isEmpty, let (store, vault) = state.withLock({ s in s.store.map { ($0, s.vault) } }) else { return }
-        try await store.commit([.remove(ids)])
-        await vault.remove(ids)
-        state.withLock { state in
-            for id in ids {
-                state.listed.remove(id)
-                state.leave(id)
-            }
+    /// Takes downloads that nobody looks at off the list, and gives the others.
+    private func forget(
+        _ entries: [IndexEntry], since reader: Int, in store: any DownloadStore
+    ) async throws(DownloadError) -> [DownloadID] {
+        let failed = Set(entries.lazy.filter { $0.kind == .failed }.map(\.id))
+        let vault = state.withLock { $0.vault }
+        return try await together(entries.map(\.id), since: reader) {
+            (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
+            await discardParts(of: try await store.rows(ids.filter { failed.contains($0) }))
+            try await store.commit([.remove(ids)])
+            await vault.remove(ids)
+            state.withLock { $0.listed.subtract(ids) }
+            list.tell { ListChange(removed: Set(ids)) }
+            return []
         }
-        list.tell { ListChange(removed: Set(ids)) }
     }
 
-    private func discardParts(of row: CatalogueRow) async {
-        guard let path = row.path else { return }
+    private func discardParts(of rows: [CatalogueRow]) async {
+        guard !rows.isEmpty else { return }
         let environment = engine.environment(for: configuration)
         await environment.pool.run {
-            DownloadDriver.discard(path: path, id: row.id, fileSystem: environment.fileSystem)
+            for row in rows {
+                guard let path = row.path else { continue }
+                DownloadDriver.discard(path: path, id: row.id, fileSystem: environment.fileSystem)
+            }
         }
     }
 }

@@ -36,21 +36,26 @@ extension Scheduler {
         defer { readers.end(reader) }
         var rows = try await read()
         while true {
-            let (found, old): ([LiveDownload], Set<DownloadID>) = state.withLock { state in
-                let changed = readers.changes(for: reader)
+            let (found, old, isHeld): ([LiveDownload], Set<DownloadID>, Bool) = state.withLock { state in
+                let changed = readers.changes(for: reader).union(state.held)
                 let old =
                     changed.isEmpty
                     ? []
                     : rows.map(\.id).filter {
                         changed.contains($0) && registry[$0] == nil
                     }
-                guard old.isEmpty else { return ([], Set(old)) }
+                guard old.isEmpty else { return ([], Set(old), !state.held.isDisjoint(with: old)) }
                 let all = rows.map { row in
                     live(for: row.id, &state) { object(of: row, nil) }
                 }
-                return (all, [])
+                return (all, [], false)
             }
             if old.isEmpty { return found }
+            if isHeld {
+                // Whoever changes them has this turn.
+                await listTurn.take()
+                listTurn.give()
+            }
             let new = try await store.rows(Array(old))
             let byID = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }
             rows = rows.compactMap { old.contains($0.id) ? byID[$0.id] : $0 }

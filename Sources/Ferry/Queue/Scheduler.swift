@@ -36,6 +36,9 @@ final class Scheduler: Sendable {
         var listed: Set<DownloadID> = []
         /// Those that wait for the network, and of which that was told.
         var toldToWait: Set<DownloadID> = []
+        /// Downloads that are being changed together: until that is in the store nobody makes an object of them. Empty
+        /// unless somebody has ``Scheduler/listTurn`` for it.
+        var held: Set<DownloadID> = []
         /// Queued downloads whose network rule says something of its own.
         var rules: [DownloadID: NetworkRule] = [:]
         /// The hosts of queued downloads: which of them need no way to the outside.
@@ -71,7 +74,8 @@ final class Scheduler: Sendable {
     let readers = RowReaders()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
-    /// Additions and moves happen one after the other; so do opening and closing.
+    /// Additions, moves and changes of many happen one after the other; so do opening and closing. Who has it waits for no
+    /// download's turn.
     let listTurn = Turn()
     let openTurn = Turn()
     /// Changed settings count one after the other.

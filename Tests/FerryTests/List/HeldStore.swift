@@ -1,0 +1,78 @@
+import FerryCore
+
+@testable import Ferry
+@testable import FerryEngine
+
+/// A store that lets some batches wait, before they are handed over, until a test opens it.
+final class HeldStore: DownloadStore {
+    private let base: any DownloadStore
+    private let isMeant: @Sendable (StoreChange) -> Bool
+    private let arrivals = Signal()
+    private let door = Door()
+
+    /// Holds the batches with such a change.
+    init(_ base: any DownloadStore, holding isMeant: @escaping @Sendable (StoreChange) -> Bool) {
+        self.base = base
+        self.isMeant = isMeant
+    }
+
+    /// Returns when a batch waits, or has waited.
+    func arrived() async { await arrivals.wait(after: 0) }
+    func open() { door.open() }
+
+    func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
+        if changes.contains(where: isMeant) {
+            arrivals.ring()
+            await door.pass()
+        }
+        return try await base.commit(changes)
+    }
+
+    func submit(_ changes: [StoreChange]) { base.submit(changes) }
+    func close() async { await base.close() }
+
+    func load() async throws(DownloadError) -> [IndexEntry] { try await base.load() }
+    func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? { try await base.row(id) }
+    func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] { try await base.rows(ids) }
+    func page(
+        _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
+    ) async throws(DownloadError) -> [CatalogueRow] {
+        try await base.page(filter, order: order, offset: offset, limit: limit)
+    }
+    func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
+        try await base.identifiers(filter)
+    }
+    func count(_ filter: RowFilter) async throws(DownloadError) -> Int { try await base.count(filter) }
+    func rows(url: String) async throws(DownloadError) -> [CatalogueRow] { try await base.rows(url: url) }
+    func duplicates(
+        of requests: [StoredRequest], session: String?
+    ) async throws(DownloadError) -> [[DownloadID]] {
+        try await base.duplicates(of: requests, session: session)
+    }
+    func totals(session: String?) async throws(DownloadError) -> StoreTotals { try await base.totals(session: session) }
+    func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent] {
+        try await base.pendingEvents(after: number, limit: limit)
+    }
+    func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] { try await base.history(of: id) }
+}
+
+extension Scheduler {
+    /// Opens the list, over a store that holds the batches with such a change.
+    func held(_ isMeant: @escaping @Sendable (StoreChange) -> Bool) async throws -> HeldStore {
+        let store = HeldStore(try await opened(), holding: isMeant)
+        state.withLock { $0.store = store }
+        return store
+    }
+
+    /// Nobody is adding, moving, or changing many.
+    var isListFree: Bool {
+        guard listTurn.tryTake() else { return false }
+        listTurn.give()
+        return true
+    }
+}
+
+extension StoreChange {
+    var isRemoval: Bool { if case .remove = self { true } else { false } }
+    var isPlace: Bool { if case .keys = self { true } else { false } }
+}

@@ -1,0 +1,99 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+/// What was looked at and judged may be another thing by the time that it is written down.
+@Suite("Many changed at once, while one of them is used", .timeLimit(.minutes(30)))
+struct ManyAtOnceTests {
+    /// Leaves a failed `/a` with bytes in the list.
+    private func fail(_ shop: Workshop, _ manager: DownloadManager) async throws {
+        shop.serve(["/a"])
+        shop.server.script("/a", [.cut(after: 1_000_000)], then: .status(503))
+        let download = try await manager.download(try shop.single("/a"))
+        #expect(await shop.code { _ = try await download.finished() } != nil)
+        await manager.shutdown()
+    }
+
+    @Test("a failed one that is asked for again while it is cleared is a new download, listed and fetched")
+    func askedAgain() async throws {
+        try await Workshop.run { shop in
+            try await fail(shop, shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 })
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let scheduler = try #require(manager.scheduler)
+            let store = try await scheduler.held(\.isRemoval)
+            async let clearing: Void = manager.clear(.failed)
+            await store.arrived()
+            // Whoever lets others in meanwhile is shown what they do.
+            if !scheduler.isListFree { store.open() }
+            let again = try await manager.download(try shop.single("/a"))
+            store.open()
+            try await clearing
+            #expect(try await manager.downloads() == [again])
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.files == ["a"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("a failed one whose next attempt comes while it is cleared does not begin")
+    func retried() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let engine = shop.engine(clock: clock)
+            try await fail(
+                shop,
+                shop.kept(engine: engine) {
+                    $0.maxAttempts = 1
+                    $0.retriesFailedAfter = .seconds(3600)
+                })
+            let gate = Gate()
+            let resource = shop.serve(["/a", "/b"], [.hold(gate)])
+            let asked = shop.asked.count
+            let manager = shop.kept(engine: shop.engine(clock: clock))
+            let store = try await #require(manager.scheduler).held(\.isRemoval)
+            // It begins with the attempt of the other, and after it.
+            let other = try await manager.download(
+                try shop.single("/b") { $0.notBefore = clock.date().addingTimeInterval(3600) })
+            async let clearing: Void = manager.clear(.failed)
+            await store.arrived()
+            clock.jump(.seconds(7200))
+            await gate.arrived()
+            store.open()
+            try await clearing
+            gate.open()
+            try await shop.expectAll([other], are: resource)
+            #expect(try await manager.downloads() == [other])
+            await manager.shutdown()
+            #expect(Array(shop.asked[asked...]) == ["/b"])
+            #expect(shop.files == ["b"])
+        }
+    }
+
+    @Test("a paused one that is cancelled while all are resumed stays cancelled")
+    func cancelled() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let first = shop.kept()
+            let id = try await first.download(try shop.single("/a") { $0.startsPaused = true }).id
+            await first.shutdown()
+            let manager = shop.kept()
+            let scheduler = try #require(manager.scheduler)
+            let store = try await scheduler.held(\.isPlace)
+            async let resuming: Void = manager.resumeAll()
+            await store.arrived()
+            if !scheduler.isListFree { store.open() }
+            let download = try #require(try await manager.download(id: id))
+            #expect(await download.cancel())
+            store.open()
+            try await resuming
+            #expect(try await store.row(id)?.state == .cancelled)
+            #expect(download.status.state == .cancelled)
+            await manager.shutdown()
+            #expect(shop.files == [])
+        }
+    }
+}
