@@ -47,9 +47,13 @@ extension Scheduler {
             return true
         case .waiting:
             // It tries now.
-            let run = state.withLock { state in
+            let (run, isQueued) = state.withLock { state in
                 state.policy.ready(live.id)
-                return state.runs[live.id]
+                return (state.runs[live.id], state.policy.contains(live.id))
+            }
+            if run == nil, !isQueued {
+                await join(live)
+                return true
             }
             run?.driver?.retryNow()
             if run == nil { live.wait(for: standing(of: live.id) ?? .slot, insteadOf: old) }
@@ -149,7 +153,7 @@ extension Scheduler {
             throw DownloadError(.wrongState, ErrorPhrase(.nothingLeft, live.status.name))
         case .waiting, .downloading, .verifying, .paused, .failed: break
         }
-        leaveQueue(live.id)
+        let spot = takeOut(live.id)
         let environment = engine.environment(for: configuration)
         let id = live.id
         let path = live.status.path
@@ -168,7 +172,10 @@ extension Scheduler {
             _ = await end(live, by: .cancel)
             return try found.get()
         }
-        try await unlist([live])
+        do throws(DownloadError) { try await unlist([live]) } catch {
+            if let spot { comeBack(live, to: spot) }
+            throw error
+        }
         live.set(state: .cancelled)
         live.close()
         turnOver()

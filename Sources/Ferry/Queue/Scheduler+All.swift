@@ -12,42 +12,33 @@ extension Scheduler {
         defer { readers.end(reader) }
         let kinds = StateKind.waiting.union([.downloading, .verifying])
         let all = try await entries(of: session, in: store)
-        let entries = all.filter { kinds.contains($0.kind) }
         // Those that failed are not tried again by themselves either.
-        let failed = all.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id)
-        // Those that nobody looks at leave the queue together; first, so that none starts in the place of one that stops.
-        let (quiet, others, moved) = state.withLock { state in
-            let changed = readers.changes(for: reader)
-            var quiet: [DownloadID] = []
-            var others: [LiveDownload] = []
-            var moved: [DownloadID] = []
-            for id in failed where state.runs[id] == nil { state.leave(id) }
-            for entry in entries {
-                if let live = registry[entry.id] {
-                    others.append(live)
-                    if state.runs[entry.id] == nil { state.leave(entry.id) }
-                } else if changed.contains(entry.id) {
-                    // Something became of it since it was read.
-                    moved.append(entry.id)
-                } else if state.runs[entry.id] == nil {
-                    state.leave(entry.id)
-                    quiet.append(entry.id)
-                }
+        let failed = Set(all.lazy.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id))
+        let meant = all.filter { kinds.contains($0.kind) || failed.contains($0.id) }.map(\.id)
+        // Those that wait leave the queue first, so that none starts in the place of one that stops.
+        let singly = try await together(meant, since: reader) {
+            (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
+            let changes = ids.map { id in
+                let field: RowField = failed.contains(id) ? .attempts(0, retryAt: nil) : .state(.paused)
+                return StoreChange.update(id, [field])
             }
-            return (quiet, others, moved)
+            try await store.commit(changes)
+            let paused = ids.filter { !failed.contains($0) }
+            if hub.isHeard { for id in paused { send(.paused, of: id) } }
+            list.tell { ListChange(changed: Set(ids)) }
+            return []
         }
-        if !failed.isEmpty { store.submit(failed.map { .update($0, [.attempts(0, retryAt: nil)]) }) }
-        if !quiet.isEmpty {
-            try await store.commit(quiet.map { .update($0, [.state(.paused)]) })
-            if hub.isHeard { for id in quiet { send(.paused, of: id) } }
-            list.tell { ListChange(changed: Set(quiet)) }
+        var lives: [LiveDownload] = []
+        for id in singly { if let live = try await live(id, in: store) { lives.append(live) } }
+        let waiting = state.withLock { state in
+            let waiting = lives.filter { state.runs[$0.id] == nil && !$0.request.isStream }
+            for live in waiting { state.leave(live.id) }
+            return waiting
         }
-        var singly = others
-        // Somebody may have let one go on again while it was being written down.
-        let resumed = readers.changes(for: reader).intersection(quiet)
-        for id in moved + resumed { if let live = try await live(id, in: store) { singly.append(live) } }
+        let given = waiting.filter(\.current.isFailed)
+        if !given.isEmpty { store.submit(given.map { .update($0.id, [.attempts(0, retryAt: nil)]) }) }
         await withTaskGroup(of: Void.self) { group in
-            for live in singly { group.addTask { _ = await self.pause(live) } }
+            for live in lives { group.addTask { _ = await self.pause(live) } }
         }
         turnOver()
     }

@@ -1,4 +1,6 @@
 import FerryCore
+import GRDB
+import Testing
 
 @testable import Ferry
 @testable import FerryEngine
@@ -54,6 +56,16 @@ final class HeldStore: DownloadStore {
         try await base.pendingEvents(after: number, limit: limit)
     }
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] { try await base.history(of: id) }
+}
+
+extension Workshop {
+    /// From now on the manager's catalogue refuses, as in `BEFORE DELETE ON download`.
+    func refuse(_ what: String, in manager: DownloadManager) async throws {
+        let store = try await #require(manager.scheduler).opened()
+        let database = try #require(store as? Catalogue).database
+        let sql = "CREATE TRIGGER refusal \(what) BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        try await database.write { try $0.execute(sql: sql) }
+    }
 }
 
 extension Scheduler {

@@ -73,6 +73,27 @@ struct ManyAtOnceTests {
         }
     }
 
+    @Test("when the list refuses a pause of all, those that wait go on to wait, and run")
+    func refused() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/x", "/a", "/b"])
+            let gate = Gate()
+            shop.server.script("/x", [.hold(gate)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let running = try await manager.download(try shop.single("/x"))
+            await gate.arrived()
+            _ = try await manager.download(try shop.single("/a"))
+            let waiting = try await manager.download(try shop.single("/b"))
+            try await shop.refuse("BEFORE UPDATE OF state ON download WHEN NEW.state = 'paused'", in: manager)
+            #expect(await shop.code { try await manager.pauseAll() } == .catalogue)
+            #expect(waiting.status.state == .waiting(.slot))
+            gate.open()
+            try await shop.expectAll([running, waiting] + (try await manager.downloads()), are: resource)
+            #expect(shop.asked == ["/x", "/a", "/b"])
+            await manager.shutdown()
+        }
+    }
+
     @Test("a paused one that is cancelled while all are resumed stays cancelled")
     func cancelled() async throws {
         try await Workshop.run { shop in

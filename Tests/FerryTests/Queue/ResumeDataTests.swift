@@ -191,6 +191,30 @@ struct ResumeDataTests {
         }
     }
 
+    @Test("that the list refuses leaves one that waits in the queue")
+    func refused() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/x"])
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let gate = Gate()
+            shop.server.script("/x", [.hold(gate)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            #expect(await download.pause())
+            let running = try await manager.download(try shop.single("/x"))
+            await gate.arrived()
+            #expect(await download.resume())
+            try await shop.refuse("BEFORE DELETE ON download", in: manager)
+            #expect(await shop.code { _ = try await download.cancel(keeping: .resumeData) } == .catalogue)
+            #expect(download.status.state == .waiting(.slot))
+            gate.open()
+            try await shop.expectAll([running, download], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            await manager.shutdown()
+        }
+    }
+
     @Test("of a small file that was in memory goes on too")
     func small() async throws {
         try await Workshop.run { shop in
