@@ -88,9 +88,11 @@ extension Scheduler {
                 entry.key, entry.network, until: until, host: entry.host, session: entry.session))
     }
 
-    /// Those that ran when the process ended hold more than the list says: their journals know.
+    /// Those that ran when the process ended, or were between two attempts, hold more than the list says: their journals
+    /// know.
     private func refresh(_ entries: [IndexEntry], in store: any DownloadStore) async {
-        let running = entries.filter { $0.kind == .downloading || $0.kind == .verifying }.map(\.id)
+        let kinds: Set<StateKind> = [.downloading, .verifying, .waitingToRetry]
+        let running = entries.filter { kinds.contains($0.kind) }.map(\.id)
         guard !running.isEmpty, let rows = try? await store.rows(running) else { return }
         let environment = engine.environment(for: configuration)
         let changes: [StoreChange] = await environment.pool.run {

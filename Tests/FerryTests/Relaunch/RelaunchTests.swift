@@ -82,6 +82,34 @@ struct RelaunchTests {
         }
     }
 
+    /// How far it was had been written down every ten seconds while it ran, and not when it began to wait.
+    @Test("shows what one that waited for its next attempt holds")
+    func betweenAttempts() async throws {
+        try await AppHome.run { home in
+            home.server.serve("/a", Self.file(1))
+            home.server.script("/a", [.cut(after: 5_000_000)], then: .status(503, retryAfter: "3600"))
+            let first = try home.app()
+            try await first.ask("add", ["id": "a", "url": home.server.url("/a")])
+            try await eventually {
+                first.lines.contains { line in
+                    if case .retrying(_, let delay, _) = line.kind { delay > .seconds(30) } else { false }
+                }
+            }
+            try await first.ask("wait", ["id": "a", "state": "waiting(retry)"])
+            // What is read has been written.
+            #expect(try await first.list().map(\.state) == ["waiting(retry)"])
+            await first.kill()
+            let held = home.claimed("a")
+            #expect(held > 0)
+            let second = try home.app()
+            let found = try await second.list()
+            #expect(found.map(\.state) == ["waiting(retry)"])
+            #expect(found.map(\.bytes) == [held])
+            #expect(found.map(\.total) == [Self.size])
+            try await second.close()
+        }
+    }
+
     @Test("finds its downloads when their directory was moved, and goes on there")
     func moved() async throws {
         try await AppHome.run { home in
