@@ -176,6 +176,11 @@ extension Scheduler {
             if let spot { comeBack(live, to: spot) }
             throw error
         }
+        // Only now: what is listed is never left out of a list that is made again from journals.
+        let syncs = live.request.syncsToDisk
+        await environment.pool.run {
+            PartFiles.set(isTaken: true, at: data.partPath, by: id, syncs: syncs, fileSystem: environment.fileSystem)
+        }
         live.set(state: .cancelled)
         live.close()
         turnOver()

@@ -87,6 +87,13 @@ extension Scheduler {
         let host = row.request.sources.first?.host
         let priority = DownloadPriority(rawValue: row.key.priority)
         row.key = state.withLock { $0.takeKey(priority) }
+        if found.record.isTaken == true {
+            let environment = engine.environment(for: configuration)
+            let (id, syncs) = (row.id, row.request.syncsToDisk)
+            await environment.pool.run {
+                PartFiles.set(isTaken: false, at: found.part, by: id, syncs: syncs, fileSystem: environment.fileSystem)
+            }
+        }
         try await store.commit([.insert([row])])
         let live = live(for: row)
         let isKept = configuration.storage.isKept

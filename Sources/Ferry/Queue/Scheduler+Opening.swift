@@ -134,7 +134,8 @@ extension Scheduler {
             places.flatMap { PartFiles.all(in: $0, fileSystem: environment.fileSystem) }
         }
         let sessions = hosted.identifiers.union([identifier])
-        var rows = found.filter { sessions.contains($0.record.session ?? "") }.compactMap {
+        // What was cancelled with resume data is its app's.
+        var rows = found.filter { sessions.contains($0.record.session ?? "") && $0.record.isTaken != true }.compactMap {
             CatalogueRow($0, at: clock.date())
         }
         for index in rows.indices where (try? await vault.secrets(of: rows[index].id)) != nil {

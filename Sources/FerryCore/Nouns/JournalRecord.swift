@@ -48,6 +48,8 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package var priority: Int?
     /// It was paused by its user; absent when it was not.
     package var isPaused: Bool?
+    /// It was cancelled with resume data: it is in no list until that is used; absent when it was not.
+    package var isTaken: Bool?
     /// Bytes per second at most; absent without a limit.
     package var rateLimit: ByteCount?
     /// The most connections; absent for the default.

@@ -155,9 +155,11 @@ extension DownloadDriver {
             }
             throw DownloadError(error)
         }
-        if record.isPaused == true {
-            // Else it would be paused again, should the list be made anew from journals before the next checkpoint.
+        if record.isPaused == true || record.isTaken == true {
+            // Else it would be paused again, or left out, should the list be made anew from journals before the next
+            // checkpoint.
             record.isPaused = nil
+            record.isTaken = nil
             do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
         }
         storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))

@@ -36,6 +36,21 @@ extension PartFiles {
         return Found(part: paths.part.string, directory: paths.directory.string, record: record)
     }
 
+    /// Says in a journal whether its download was taken off its list with resume data; what cannot be written stays as it
+    /// is. Blocks.
+    package static func set(
+        isTaken: Bool, at path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+    ) {
+        guard let paths = DownloadPaths(of: FilePath(path).lexicallyNormalized()),
+            let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: syncs)
+        else { return }
+        defer { opened.journal.close() }
+        var record = opened.record
+        guard record.id == id.rawValue, (record.isTaken == true) != isTaken else { return }
+        record.isTaken = isTaken ? true : nil
+        try? opened.journal.write(record)
+    }
+
     /// All that can be read in a directory, sorted by path; nothing when it is not there. Blocks.
     package static func all(in directory: String, fileSystem: any FileSystem = LocalFileSystem()) -> [Found] {
         ((try? list(in: directory, fileSystem: fileSystem)) ?? []).compactMap {

@@ -191,6 +191,32 @@ struct ResumeDataTests {
         }
     }
 
+    @Test(
+        "that the app keeps is its own: a list that is made again from journals leaves its download out until it is used"
+    )
+    func listLost() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let first = shop.kept()
+            let data = try await taken(shop, first)
+            await first.shutdown()
+            try FileManager.default.removeItem(atPath: shop.path("state"))
+            let second = shop.kept()
+            #expect(try await second.downloads().isEmpty)
+            shop.server.script("/a", [.stall(after: 500_000)])
+            let download = try await second.download(resumingWith: data)
+            await shop.reach(1_500_000, download)
+            await second.shutdown()
+            try FileManager.default.removeItem(atPath: shop.path("state"))
+            let third = shop.kept()
+            let found = try await third.downloads()
+            #expect(found.map(\.id) == [data.id])
+            try await shop.expectAll(found, are: resource)
+            #expect(shop.server.requests.map(\.range) == [nil, "bytes=1000000-2999999", "bytes=1500000-2999999"])
+            await third.shutdown()
+        }
+    }
+
     @Test("that the list refuses leaves one that waits in the queue")
     func refused() async throws {
         try await Workshop.run { shop in
