@@ -31,6 +31,27 @@ final class Alarm: Sendable {
         if isLate { sleeper.resume() }
     }
 
+    /// Returns when so much time has passed by `now`, or throws when the task is cancelled.
+    ///
+    /// A timer stands still while the machine sleeps, and time does not: it is looked at at least as often as this.
+    static func sleep(
+        for duration: Duration, by now: () -> Duration, lookingEach interval: Duration = .seconds(60)
+    ) async throws {
+        let start = now()
+        var left = duration
+        repeat {
+            try Task.checkCancellation()
+            let (alarm, nap) = (Alarm(), min(left, interval))
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { alarm.start(after: nap, waking: $0) }
+            } onCancel: {
+                alarm.ring()
+            }
+            try Task.checkCancellation()
+            left = duration - (now() - start)
+        } while left > .zero
+    }
+
     /// Wakes the sleeper now, if nothing has yet.
     func ring() {
         let (timer, sleeper) = state.withLock { state in

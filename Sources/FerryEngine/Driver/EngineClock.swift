@@ -3,11 +3,13 @@ import Dispatch
 
 /// Time as the engine sees it; tests put a manual one in its place.
 package protocol EngineClock: Sendable {
-    /// Monotonic time since any fixed start: for time-outs, speed and back-off, whatever the wall clock does.
+    /// Monotonic time since any fixed start: for time-outs, speed and back-off, whatever the wall clock does. It goes on
+    /// while the machine sleeps.
     func now() -> Duration
     /// The wall clock: for dates in headers, journals and events.
     func date() -> Date
-    /// Returns when that much time has passed, or throws when the task is cancelled.
+    /// Returns when that much time has passed, or throws when the task is cancelled. What became due while the machine
+    /// slept returns within a minute of its waking.
     func sleep(for duration: Duration) async throws
 }
 
@@ -15,16 +17,11 @@ package protocol EngineClock: Sendable {
 package struct SystemClock: EngineClock {
     package init() {}
 
-    package func now() -> Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+    /// When the machine was started, less the time that it has slept since then.
+    private static let start =
+        ContinuousClock.now - Duration.nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds))
+
+    package func now() -> Duration { ContinuousClock.now - Self.start }
     package func date() -> Date { Date() }
-    package func sleep(for duration: Duration) async throws {
-        try Task.checkCancellation()
-        let alarm = Alarm()
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { alarm.start(after: duration, waking: $0) }
-        } onCancel: {
-            alarm.ring()
-        }
-        try Task.checkCancellation()
-    }
+    package func sleep(for duration: Duration) async throws { try await Alarm.sleep(for: duration, by: now) }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
 @testable import FerryEngine
@@ -42,6 +43,17 @@ struct MetronomeTests {
         await begun.wait(after: 0)
         later.cancel()
         await #expect(throws: CancellationError.self) { try await later.value }
+    }
+
+    /// A download that was to begin at two at night began three hours after the lid was opened.
+    @Test("A sleep whose time passes while the machine sleeps ends at the next look at the time")
+    func machineSlept() async throws {
+        let looks = Atomic(0)
+        let night: @Sendable () -> Duration = {
+            looks.add(1, ordering: .relaxed).oldValue < 3 ? .zero : .seconds(36_000)
+        }
+        try await Alarm.sleep(for: .seconds(18_000), by: night, lookingEach: .milliseconds(1))
+        #expect(looks.load(ordering: .relaxed) == 4)
     }
 
     @Test("A sleep of no time, of less than none, or of ages that nobody waits for")
