@@ -191,7 +191,8 @@ extension Scheduler {
         let vault = state.withLock { $0.vault }
         return try await together(entries.map(\.id), since: reader) {
             (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
-            await discardParts(of: try await store.rows(ids.filter { failed.contains($0) }))
+            let rows = try await store.rows(ids.filter { failed.contains($0) })
+            await discardParts(of: rows)
             try await store.commit([.remove(ids)])
             await vault.remove(ids)
             state.withLock { $0.listed.subtract(ids) }

@@ -24,7 +24,7 @@ struct ManyAtOnceTests {
             let resource = shop.serve(["/a"])
             let manager = shop.kept()
             let scheduler = try #require(manager.scheduler)
-            let store = try await scheduler.held(\.isRemoval)
+            let store = try await scheduler.held { $0.isRemoval }
             async let clearing: Void = manager.clear(.failed)
             await store.arrived()
             // Whoever lets others in meanwhile is shown what they do.
@@ -54,7 +54,7 @@ struct ManyAtOnceTests {
             let resource = shop.serve(["/a", "/b"], [.hold(gate)])
             let asked = shop.asked.count
             let manager = shop.kept(engine: shop.engine(clock: clock))
-            let store = try await #require(manager.scheduler).held(\.isRemoval)
+            let store = try await #require(manager.scheduler).held { $0.isRemoval }
             // It begins with the attempt of the other, and after it.
             let other = try await manager.download(
                 try shop.single("/b") { $0.notBefore = clock.date().addingTimeInterval(3600) })
@@ -103,7 +103,7 @@ struct ManyAtOnceTests {
             await first.shutdown()
             let manager = shop.kept()
             let scheduler = try #require(manager.scheduler)
-            let store = try await scheduler.held(\.isPlace)
+            let store = try await scheduler.held { $0.isPlace }
             async let resuming: Void = manager.resumeAll()
             await store.arrived()
             if !scheduler.isListFree { store.open() }

@@ -166,7 +166,9 @@ struct NearNameTests {
 
 @Suite("The hosts of queued downloads")
 struct QueuedHostsTests {
-    private let (a, b, c) = (DownloadID(rawValue: "a"), DownloadID(rawValue: "b"), DownloadID(rawValue: "c"))
+    private let a = DownloadID(rawValue: "a")
+    private let b = DownloadID(rawValue: "b")
+    private let c = DownloadID(rawValue: "c")
     private let online = NetworkSnapshot(status: .online)
     private let offline = NetworkSnapshot(status: .offline)
 
