@@ -88,7 +88,7 @@ struct OrderTests {
                 let scheduler = try #require(manager.scheduler)
                 let all = try await add(["/a", "/b", "/c", "/d"], shop, manager)
                 let (a, b, c, d) = (all[0], all[1], all[2], all[3])
-                let store = CountingStore(try await scheduler.opened())
+                let store = WatchedStore(try await scheduler.opened())
                 scheduler.state.withLock { $0.store = store }
                 try await d.move(to: .first)
                 try await a.move(to: .last)

@@ -1,23 +1,28 @@
 import FerryCore
 import GRDB
+import Synchronization
 import Testing
 
 @testable import Ferry
 @testable import FerryEngine
 
-/// A store that lets some batches wait, before they are handed over, until a test opens it.
-final class HeldStore: DownloadStore {
+/// A store that counts how often the whole list is read, and lets some batches wait, before they are handed over, until a test
+/// opens it.
+final class WatchedStore: DownloadStore {
     private let base: any DownloadStore
     private let isMeant: @Sendable (StoreChange) -> Bool
     private let arrivals = Signal()
     private let door = Door()
+    private let loaded = Mutex(0)
 
     /// Holds the batches with such a change.
-    init(_ base: any DownloadStore, holding isMeant: @escaping @Sendable (StoreChange) -> Bool) {
+    init(_ base: any DownloadStore, holding isMeant: @escaping @Sendable (StoreChange) -> Bool = { _ in false }) {
         self.base = base
         self.isMeant = isMeant
     }
 
+    /// How often the whole list was read.
+    var loads: Int { loaded.withLock { $0 } }
     /// Returns when a batch waits, or has waited.
     func arrived() async { await arrivals.wait(after: 0) }
     func open() { door.open() }
@@ -33,7 +38,10 @@ final class HeldStore: DownloadStore {
     func submit(_ changes: [StoreChange]) { base.submit(changes) }
     func close() async { await base.close() }
 
-    func load() async throws(DownloadError) -> [IndexEntry] { try await base.load() }
+    func load() async throws(DownloadError) -> [IndexEntry] {
+        loaded.withLock { $0 += 1 }
+        return try await base.load()
+    }
     func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? { try await base.row(id) }
     func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] { try await base.rows(ids) }
     func page(
@@ -43,6 +51,12 @@ final class HeldStore: DownloadStore {
     }
     func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
         try await base.identifiers(filter)
+    }
+    func gap(
+        _ placement: PlacementPlanner.Placement, for place: QueuePlace
+    ) async throws(DownloadError) -> QueueGap { try await base.gap(placement, for: place) }
+    func identifier(at index: Int, besides place: QueuePlace) async throws(DownloadError) -> DownloadID? {
+        try await base.identifier(at: index, besides: place)
     }
     func count(_ filter: RowFilter) async throws(DownloadError) -> Int { try await base.count(filter) }
     func rows(url: String) async throws(DownloadError) -> [CatalogueRow] { try await base.rows(url: url) }
@@ -70,8 +84,8 @@ extension Workshop {
 
 extension Scheduler {
     /// Opens the list, over a store that holds the batches with such a change.
-    func held(_ isMeant: @escaping @Sendable (StoreChange) -> Bool) async throws -> HeldStore {
-        let store = HeldStore(try await opened(), holding: isMeant)
+    func held(_ isMeant: @escaping @Sendable (StoreChange) -> Bool) async throws -> WatchedStore {
+        let store = WatchedStore(try await opened(), holding: isMeant)
         state.withLock { $0.store = store }
         return store
     }
