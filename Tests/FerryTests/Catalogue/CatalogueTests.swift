@@ -175,7 +175,7 @@ struct CatalogueTests {
     func crash() async throws {
         try await StoreBench.withDirectory { directory in
             let catalogue = try await StoreBench.open(directory).catalogue
-            try await catalogue.commit([.insert([StoreBench.row("a")])])
+            try await catalogue.commit([.insert([StoreBench.row("a")]), .complete])
             try await catalogue.commit([
                 .update("a", [.label("x")]), .end("a", Ending(.cancelled, at: StoreBench.date(3))),
             ])
