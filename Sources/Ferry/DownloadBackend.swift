@@ -71,6 +71,8 @@ protocol DownloadBackend: AnyObject, Sendable {
     var moving: Set<DownloadID> { get }
     /// The object of a download that runs, or that somebody holds.
     func known(_ id: DownloadID) -> LiveDownload?
+    /// The download that has left the list, while somebody holds it.
+    func gone(_ id: DownloadID) -> LiveDownload?
     /// Who is told of progress; held weakly.
     func set(dispatcher: DelegateDispatcher?)
     /// Somebody observes: progress is told from now on, while something runs.

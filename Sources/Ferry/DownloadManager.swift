@@ -71,7 +71,7 @@ public final class DownloadManager: Sendable {
     ///
     /// Opens the list when it is not open yet: what ran or waited when it was left belongs to it. Those that are paused,
     /// or wait for a link or credentials, are left as they are. Awaited inside a method of the delegate, it does not wait
-    /// for the calls behind that one; once the task is cancelled, it waits for nothing.
+    /// for the calls behind that one, and takes its event as handled; once the task is cancelled, it waits for nothing.
     public func finishAndShutDown() async {
         if await backend.drain() { await dispatcher.withLock { $0 }?.finish() }
         await shutdown()
@@ -229,11 +229,11 @@ public final class DownloadManager: Sendable {
 
     func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
 
-    /// The handle of the download that an event is about. When it is not listed any more, one that shows how it ended;
-    /// `nil` for an event that ended nothing.
+    /// The handle of the download that an event is about. When it is not listed any more, the one that the app still holds,
+    /// or one that shows how it ended; `nil` for an event that ended nothing.
     func handle(for event: DownloadEvent) async throws(DownloadError) -> Download? {
         let listed = try await backend.download(event.id)
-        return (listed ?? LiveDownload(ended: event)).map(handle)
+        return (listed ?? backend.gone(event.id) ?? LiveDownload(ended: event)).map(handle)
     }
 
     static func absolute(_ path: String) -> String {

@@ -130,6 +130,8 @@ final class LiveDownload: Sendable {
             if let finished {
                 state.finished = finished
                 state.status.path = finished.path
+                // It may have got another one when it was published.
+                if let name = finished.path.split(separator: "/").last { state.status.name = String(name) }
                 state.status.progress.completedBytes = finished.totalBytes
                 state.status.progress.totalBytes = finished.totalBytes
             }

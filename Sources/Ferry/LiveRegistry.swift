@@ -16,28 +16,46 @@ final class LiveRegistry: Sendable {
             object = Int(bitPattern: ObjectIdentifier(live))
         }
     }
-    private let entries = Mutex<[DownloadID: Entry]>([:])
+    private struct Entries {
+        var listed: [DownloadID: Entry] = [:]
+        /// Those that were taken out, and that somebody holds.
+        var removed: [DownloadID: Entry] = [:]
+    }
+    private let entries = Mutex(Entries())
 
     /// The download, while somebody holds it.
-    subscript(id: DownloadID) -> LiveDownload? { entries.withLock { $0[id]?.live } }
+    subscript(id: DownloadID) -> LiveDownload? { entries.withLock { $0.listed[id]?.live } }
+
+    /// The last with this identifier that was taken out, while somebody holds it.
+    func removed(_ id: DownloadID) -> LiveDownload? { entries.withLock { $0.removed[id]?.live } }
 
     /// All that somebody holds, in no order.
-    var all: [LiveDownload] { entries.withLock { $0.values.compactMap(\.live) } }
+    var all: [LiveDownload] { entries.withLock { $0.listed.values.compactMap(\.live) } }
 
     /// How many entries there are.
-    var count: Int { entries.withLock { $0.count } }
+    var count: Int { entries.withLock { $0.listed.count + $0.removed.count } }
 
     func insert(_ live: LiveDownload) {
         let entry = Entry(live)
-        entries.withLock { $0[live.id] = entry }
+        entries.withLock { $0.listed[live.id] = entry }
     }
 
     /// Takes one out, which goes on to exist while somebody holds it.
     @discardableResult
-    func remove(_ id: DownloadID) -> LiveDownload? { entries.withLock { $0.removeValue(forKey: id)?.live } }
+    func remove(_ id: DownloadID) -> LiveDownload? {
+        entries.withLock { entries in
+            guard let entry = entries.listed.removeValue(forKey: id) else { return nil }
+            let live = entry.live
+            if live != nil { entries.removed[id] = entry }
+            return live
+        }
+    }
 
     /// A download is let go. Another one may have its identifier by now.
     func letGo(_ id: DownloadID, _ object: ObjectIdentifier) {
-        entries.withLock { if $0[id]?.object == Int(bitPattern: object) { $0[id] = nil } }
+        entries.withLock { entries in
+            if entries.listed[id]?.object == Int(bitPattern: object) { entries.listed[id] = nil }
+            if entries.removed[id]?.object == Int(bitPattern: object) { entries.removed[id] = nil }
+        }
     }
 }

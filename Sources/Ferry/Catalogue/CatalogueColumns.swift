@@ -20,7 +20,7 @@ struct CatalogueColumns {
     /// Every column of a new row, in the same order for all rows, and each of them once: an insertion would take the
     /// first of two.
     func assignments(_ row: CatalogueRow) throws -> [Assignment] {
-        guard !row.id.rawValue.isEmpty, !row.id.rawValue.utf8.contains(0) else {
+        guard row.id.canBeStored else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier))
         }
         let fields: [RowField] = [
@@ -163,4 +163,9 @@ extension String {
     fileprivate var storable: String {
         utf8.contains(0) ? String(map { $0 == "\0" ? "\u{fffd}" : $0 }) : self
     }
+}
+
+extension DownloadID {
+    /// A text in SQLite ends at its first zero.
+    var canBeStored: Bool { !rawValue.isEmpty && !rawValue.utf8.contains(0) }
 }

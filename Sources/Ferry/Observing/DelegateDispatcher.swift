@@ -11,10 +11,15 @@ final class DelegateDispatcher: Sendable {
     /// One call of a method. The tasks that the method begins know of it too, and may go on when it has returned.
     final class Call: Sendable {
         fileprivate let dispatcher: ObjectIdentifier
+        /// What it tells, unless it is progress.
+        fileprivate let event: DownloadEvent?
         private let over = Atomic(false)
         fileprivate var isOver: Bool { over.load(ordering: .acquiring) }
 
-        fileprivate init(by dispatcher: DelegateDispatcher) { self.dispatcher = ObjectIdentifier(dispatcher) }
+        fileprivate init(of item: EventMailbox.Item, by dispatcher: DelegateDispatcher) {
+            self.dispatcher = ObjectIdentifier(dispatcher)
+            event = if case .event(let event) = item { event } else { nil }
+        }
 
         fileprivate func end() { over.store(true, ordering: .releasing) }
     }
@@ -67,9 +72,12 @@ final class DelegateDispatcher: Sendable {
 
     /// Returns once the delegate was told all that has happened by now; it is told nothing after that.
     ///
-    /// At once for who asks from inside a method: what waits is told after that one.
+    /// At once for who asks from inside a method: what waits is told after that one, whose event is handled thereby.
     func finish() async {
-        if let call = Self.current, call.dispatcher == ObjectIdentifier(self), !call.isOver { return }
+        if let call = Self.current, call.dispatcher == ObjectIdentifier(self), !call.isOver {
+            call.event?.acknowledge()
+            return
+        }
         place.close()
         await ended.wait(after: 0)
     }
@@ -86,7 +94,7 @@ final class DelegateDispatcher: Sendable {
         guard !Task.isCancelled, let dispatcher, let manager = dispatcher.manager, let delegate = dispatcher.delegate,
             let actor = dispatcher.actor ?? (delegate as? any Actor)
         else { return false }
-        let call = Call(by: dispatcher)
+        let call = Call(of: item, by: dispatcher)
         await Self.$current.withValue(call) { await dispatcher.call(item, delegate, manager, on: actor, as: call) }
         return true
     }

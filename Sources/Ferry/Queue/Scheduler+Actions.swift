@@ -83,12 +83,11 @@ extension Scheduler {
         await discardParts(live)
         live.forgetProgress()
         state.withLock { _ = $0.renewed.insert(live.id) }
-        await keep([.update(live.id, fields)])
-        await join(live)
+        await join(live, with: fields)
     }
 
-    /// Puts it behind the others of its priority.
-    func join(_ live: LiveDownload) async {
+    /// Puts it behind the others of its priority, and writes these down with it.
+    func join(_ live: LiveDownload, with fields: [RowField] = []) async {
         let request = live.request
         let host = request.sources.first?.host
         let notBefore = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
@@ -97,7 +96,7 @@ extension Scheduler {
         let key = state.withLock { $0.takeKey(request.priority) }
         await keep([
             .keys([StoreChange.KeyChange(live.id, key)]),
-            .update(live.id, [.state(.waiting(reason)), .attempts(0, retryAt: nil)]),
+            .update(live.id, fields + [.state(.waiting(reason)), .attempts(0, retryAt: nil)]),
         ])
         live.set(state: .waiting(reason))
         state.withLock { state in
@@ -231,12 +230,19 @@ extension Scheduler {
         list.tell { ListChange(removed: Set(ids)) }
     }
 
-    /// Deletes the published file, when it is still the one that was published.
+    /// Deletes the file that it published, when it is still that one. A file that was there before is the user's.
     func deleteFile(of id: DownloadID) async throws(DownloadError) {
         let environment = engine.environment(for: configuration)
-        guard let row = try await state.withLock({ $0.store })?.row(id), let finished = row.finished,
-            !finished.path.isEmpty
-        else { return }
+        guard let row = try await state.withLock({ $0.store })?.row(id) else { return }
+        guard let finished = row.finished else {
+            // It was to be fetched again. What is not that file any more stays.
+            guard let earlier = row.earlierFile else { return }
+            return await environment.pool.run {
+                try? PublishedFile.delete(
+                    earlier.path, ifUnchangedSince: earlier, fileSystem: environment.fileSystem)
+            }
+        }
+        guard !finished.path.isEmpty, !finished.wasAlreadyComplete else { return }
         let stamp = row.published
         let result: Result<Void, DownloadError> = await environment.pool.run {
             do throws(DownloadError) {

@@ -12,6 +12,7 @@ extension Scheduler {
             guard state.watcher == nil, state.phase == .open, state.configuration.watchesNetwork else { return }
             // owner: state.watcher, cancelled in shutdown.
             state.watcher = Task { [weak self, monitor] in
+                guard !Task.isCancelled else { return }
                 await monitor.start()
                 for await snapshot in monitor.changes() {
                     guard let self else { return }

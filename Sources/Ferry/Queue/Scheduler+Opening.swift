@@ -135,9 +135,9 @@ extension Scheduler {
         }
         let sessions = hosted.identifiers.union([identifier])
         // What was cancelled with resume data is its app's.
-        var rows = found.filter { sessions.contains($0.record.session ?? "") && $0.record.isTaken != true }.compactMap {
-            CatalogueRow($0, at: clock.date())
-        }
+        var rows = found.filter { sessions.contains($0.record.session ?? "") && $0.record.isTaken != true }
+            .compactMap { CatalogueRow($0, at: clock.date()) }
+            .filter(\.id.canBeStored)
         for index in rows.indices where (try? await vault.secrets(of: rows[index].id)) != nil {
             rows[index].request.hasSecrets = true
         }

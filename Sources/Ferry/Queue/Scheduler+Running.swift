@@ -130,7 +130,7 @@ extension Scheduler {
         guard isThere else { return nil }
         return .completed(
             FinishedDownload(
-                path: file.path, totalBytes: file.length, proof: .single, wasAlreadyComplete: true,
+                path: file.path, totalBytes: file.length, proof: .single,
                 finalURL: row.request.sources.first?.redacted ?? ""))
     }
 
@@ -222,8 +222,11 @@ extension Scheduler {
         showStandings(of: [live])
     }
 
-    private func completed(_ finished: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
+    private func completed(_ found: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
         let recorded = run.recorded
+        var finished = found
+        // It was published by this download, in whichever run.
+        if recorded.isThere { finished.wasAlreadyComplete = false }
         var number = recorded.number
         if !recorded.isThere {
             number = await end(live.id, .completed(finished, stamp(of: finished)))

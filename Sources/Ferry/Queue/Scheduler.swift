@@ -203,6 +203,7 @@ final class Scheduler: Sendable {
     }
 
     func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
+    func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
     // MARK: Telling
 

@@ -22,7 +22,10 @@ final class Witness: PublishWitness {
         try await scheduler.keptStore?.commit([.update(id, [.announced(AnnouncedFile(file))])])
     }
 
-    func didPublish(_ finished: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
+    func didPublish(_ found: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
+        var finished = found
+        // By an earlier run, which did not get to say so, perhaps; it is no file of somebody else's.
+        finished.wasAlreadyComplete = false
         var ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
         ending.leavesJournal = !isSmall.load(ordering: .relaxed)
         let events = try await scheduler.keptStore?.commit([.end(id, ending)])

@@ -88,6 +88,7 @@ final class RemoteSession: Sendable {
     // MARK: Downloads in memory
 
     func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
+    func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
     /// The object of a download that the daemon has told of, brought up to date. `request` is what was asked for here,
     /// with its secrets.

@@ -49,7 +49,7 @@ final class Storage: Sendable {
                 small.bytes.append(contentsOf: bytes)
             } else {
                 if small.bytes.count < end {
-                    small.bytes.append(contentsOf: repeatElement(0, count: end - small.bytes.count))
+                    small.bytes.append(contentsOf: [UInt8](repeating: 0, count: end - small.bytes.count))
                 }
                 small.bytes.withUnsafeMutableBytes { buffer in
                     UnsafeMutableRawBufferPointer(rebasing: buffer[Int(offset)..<end]).copyMemory(from: bytes)

@@ -190,7 +190,8 @@ package final class Journal: Sendable {
         var bytes = slot.encode()
         let end = bytes.count
         if end < state.used[index] {
-            bytes += repeatElement(JournalWriter.blank, count: state.used[index] - end)
+            // An array: a collection without storage is gone through one by one where the compiler does not know it.
+            bytes += [UInt8](repeating: JournalWriter.blank, count: state.used[index] - end)
         }
         do throws(FileError) {
             try state.file.write(bytes, at: ByteCount(index * state.slotBytes))

@@ -138,6 +138,32 @@ struct BackendDelegateTests {
             #expect(download.status.state == .completed(.single))
             #expect(await home.shop.code { _ = try await manager.downloads() } == .shutDown)
             withExtendedLifetime(leaver) {}
+
+            // Who leaves has handled what he was told of.
+            let next = home.manager()
+            let recorder = Recorder()
+            next.setDelegate(recorder)
+            try await next.activate()
+            await recorder.reach(.allTold)
+            #expect(recorder.entries.map(\.call) == [.allTold])
+            await next.shutdown()
+        }
+    }
+
+    @Test("is told of one that left the list with the handle that the app holds", arguments: BackendKind.allCases)
+    func own(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"])
+            let manager = home.manager()
+            let download = try await manager.download(home.request("/a") { $0.label = "mine" })
+            _ = try await download.finished()
+            try await download.remove()
+            let keeper = Keeper()
+            manager.setDelegate(keeper)
+            await keeper.hasHeardAll.pass()
+            #expect(keeper.ended.first == download)
+            #expect(keeper.ended.first?.request.label == "mine")
+            await manager.shutdown()
         }
     }
 }

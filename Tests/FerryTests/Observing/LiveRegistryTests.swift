@@ -25,6 +25,18 @@ struct LiveRegistryTests {
         #expect(registry.count == 0)
     }
 
+    @Test("are known as removed while somebody holds them")
+    func removed() throws {
+        let registry = LiveRegistry()
+        var one: LiveDownload? = try live("a", registry)
+        one.map(registry.insert)
+        #expect(registry.removed("a") == nil)
+        registry.remove("a")
+        #expect(registry.removed("a") === one && registry["a"] == nil)
+        one = nil
+        #expect(registry.removed("a") == nil && registry.count == 0)
+    }
+
     @Test("do not take away the entry of another one with their identifier")
     func replaced() throws {
         let registry = LiveRegistry()

@@ -70,12 +70,13 @@ struct RestartTests {
         }
     }
 
-    @Test("takes the place of a file that has a number, not that of the one that has the name")
-    func numbered() async throws {
+    @Test("takes the place of a file that has a number, not that of the one that has the name", arguments: sizes)
+    func numbered(size: Int64) async throws {
         try await Workshop.run { shop in
             try shop.write("mine", to: "a")
             let manager = shop.kept()
-            let done = try await completed(shop, manager)
+            let done = try await completed(shop, manager, size: size)
+            #expect(done.download.status.name == "a (1)")
             #expect(await done.download.restart())
             #expect(try await done.download.finished().path == shop.path("a (1)"))
             shop.expect(shop.path("a (1)"), is: done.new)
@@ -96,6 +97,29 @@ struct RestartTests {
             #expect(await download.restart())
             _ = try await download.finished()
             #expect(shop.text("a") == "mine")
+            // Nor is it deleted.
+            try await download.remove(deletingFile: true)
+            #expect(shop.text("a") == "mine")
+            _ = try await manager.download(try shop.single("/a") { $0.onConflict = .skip }).finished()
+            try await manager.clear(.completed, deletingFiles: true)
+            #expect(try await manager.downloadCount == 0)
+            #expect(shop.text("a") == "mine")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("that is taken back with its file takes the old one too", arguments: sizes)
+    func removed(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let done = try await completed(shop, manager, size: size)
+            let gate = Gate()
+            shop.server.script("/a", [.hold(after: size / 2, gate)])
+            #expect(await done.download.restart())
+            await shop.reach(size / 2, done.download)
+            try await done.download.remove(deletingFile: true)
+            #expect(shop.files == [])
+            gate.open()
             await manager.shutdown()
         }
     }

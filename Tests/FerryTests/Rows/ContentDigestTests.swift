@@ -86,7 +86,7 @@ struct ContentDigestTests {
             let resource = Resource(size: Self.size)
             shop.server.serve("/a", resource)
             shop.server.script("/a", [.wrongContentDigest.and(.cut(after: 2_000_000))])
-            let outcome = try await shop.get("/a", engine: shop.engine())
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }, { $0.maxConnections = 1 })
             try shop.expect(outcome.file.path, is: resource)
             #expect(shop.server.bodyBytes() == Self.size)
             #expect(!outcome.says("Content-Digest"))
