@@ -35,10 +35,7 @@ extension Scheduler {
         }
         spot?.rule = request.network
         spot?.host = host
-        if request.priority != old.priority {
-            let key = try await rank(live, request.priority)
-            spot?.key = key
-        }
+        if request.priority != old.priority { try await rank(live, request.priority) }
         switch live.current {
         case .waiting(.freshLink) where request.sources != old.sources: await join(live)
         case .waiting(.credentials) where request.headers != old.headers: await join(live)
@@ -60,7 +57,9 @@ extension Scheduler {
     func standDown(_ live: LiveDownload) async -> QueueSpot? {
         let spot = state.withLock { state in
             defer { state.leave(live.id) }
-            return state.spot(of: live.id)
+            let spot = state.spot(of: live.id)
+            state.away[live.id] = spot
+            return spot
         }
         while let run = stopRun(live.id, .change) { await run.ended() }
         return spot
@@ -68,13 +67,19 @@ extension Scheduler {
 
     /// Puts it back where it was, unless it has ended, waits for the user, or is queued again.
     func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
+        // It may have got another place meanwhile.
+        let key = state.withLock { $0.away.removeValue(forKey: live.id)?.key } ?? spot.key
+        defer { bell.ring() }
         switch live.current {
         case .waiting(.freshLink), .waiting(.credentials), .paused, .completed, .cancelled: return
         case .failed where spot.until == nil: return
         case .waiting, .downloading, .verifying, .failed: break
         }
+        var spot = spot
+        spot.key = key
+        let place = spot
         state.withLock { state in
-            if !state.policy.contains(live.id) { state.enter(live.id, at: spot) }
+            if !state.policy.contains(live.id) { state.enter(live.id, at: place) }
         }
         turnOver()
         showStandings(of: [live])
@@ -110,12 +115,13 @@ extension Scheduler {
     }
 
     /// A new priority: the last place among those of the same.
-    private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) -> QueueKey {
+    private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) {
         await listTurn.take()
         defer { listTurn.give() }
         let key = state.withLock { state in
             let key = state.takeKey(priority)
             state.policy.set(key: key, of: live.id)
+            state.away[live.id]?.key = key
             return key
         }
         try await state.withLock { $0.store }?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
@@ -123,7 +129,6 @@ extension Scheduler {
         try await tag(live)
         // A run that has begun since the request was written shows the old one.
         live.change { $0.priority = priority }
-        return key
     }
 
     /// Its run, and the journal while it runs, learn its place and texts.
@@ -187,6 +192,7 @@ extension Scheduler {
         }
         let changes = try await changes(own, placement, in: store)
         guard !changes.isEmpty else { return }
+        state.withLock { state in for change in changes { state.away[change.id]?.key = change.key } }
         try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)

@@ -205,7 +205,9 @@ extension Scheduler {
         do throws(DownloadError) { _ = try await opened() } catch { return false }
         while true {
             let heard = bell.rings
-            let (isOpen, isEmpty) = state.withLock { ($0.phase == .open, $0.policy.count == 0 && $0.runs.isEmpty) }
+            let (isOpen, isEmpty) = state.withLock {
+                ($0.phase == .open, $0.policy.count == 0 && $0.runs.isEmpty && $0.away.isEmpty)
+            }
             if !isOpen || Task.isCancelled { return false }
             if isEmpty { return true }
             await bell.wait(after: heard)

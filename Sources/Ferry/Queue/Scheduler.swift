@@ -39,6 +39,8 @@ final class Scheduler: Sendable {
         /// Downloads that are being changed together: until that is in the store nobody makes an object of them. Empty
         /// unless somebody has ``Scheduler/listTurn`` for it.
         var held: Set<DownloadID> = []
+        /// Downloads that are out of the queue while something of them is changed, and where they come back.
+        var away: [DownloadID: QueueSpot] = [:]
         /// Queued downloads whose network rule says something of its own.
         var rules: [DownloadID: NetworkRule] = [:]
         /// The hosts of queued downloads: which of them need no way to the outside.

@@ -1,0 +1,66 @@
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import Ferry
+
+/// New credentials stop a download and let it go on; in between it is out of the queue. There it is held up.
+@Suite("A download that stands aside while it is changed", .timeLimit(.minutes(30)))
+struct StandingAsideTests {
+    private let someone = Credentials(user: "ann", password: "hush")
+
+    private func secret(_ shop: Workshop, _ path: String) throws -> DownloadRequest {
+        let name = try #require(HTTPField.Name("X-Key"))
+        return try shop.single(path) { $0.headers[name] = "secret" }
+    }
+
+    @Test("comes back to the place that it was given meanwhile")
+    func moved() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            let resource = shop.serve(["/b", "/c"])
+            shop.serve(["/a"], [.hold(gate)])
+            let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let all = try await manager.download([
+                try shop.single("/a"), try shop.single("/b"), try secret(shop, "/c"),
+            ])
+            await gate.arrived()
+            let vault = HeldVault.hold(.read, in: try #require(manager.scheduler))
+            let providing = Task { try await all[2].provide(credentials: someone) }
+            await vault.arrived()
+            try await all[2].move(to: .before(all[1].id))
+            vault.open()
+            try await providing.value
+            gate.open()
+            try await shop.expectAll(all, are: resource)
+            #expect(shop.asked == ["/a", "/c", "/b"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("is waited for by a manager that finishes")
+    func finishing() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            let resource = shop.serve(["/a"])
+            shop.server.script("/a", [.hold(after: 1_000_000, gate)])
+            let manager = shop.kept()
+            let scheduler = try #require(manager.scheduler)
+            let download = try await manager.download(try secret(shop, "/a"))
+            await shop.reach(1_000_000, download)
+            let vault = HeldVault.hold(.read, in: scheduler)
+            let providing = Task { try await download.provide(credentials: someone) }
+            await vault.arrived()
+            let finishing = Task { await manager.finishAndShutDown() }
+            try await eventually { scheduler.state.withLock { $0.isDraining } }
+            vault.open()
+            try await providing.value
+            gate.open()
+            await finishing.value
+            #expect(download.status.state.isFinal)
+            shop.expect(shop.path("a"), is: resource)
+        }
+    }
+}
