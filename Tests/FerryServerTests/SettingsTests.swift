@@ -103,49 +103,6 @@ struct SettingsTests {
         }
     }
 
-    @Test("its text is read again only when another file is there, or its size or time is another one, by a nanosecond")
-    func untouched() throws {
-        let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString + ".json"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        /// Writes into the same file, which then says that it was written to so long after a second.
-        func write(_ text: String, nanoseconds: Int) throws {
-            try Data(text.utf8).write(to: URL(filePath: path))
-            let time = timespec(tv_sec: 1_700_000_000, tv_nsec: nanoseconds)
-            #expect(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
-        }
-        var watched = WatchedText(path)
-        func isChanged() -> Bool { watched.look() }
-        #expect(watched.text == nil)
-        #expect(!isChanged())
-        try write("{1}", nanoseconds: 5)
-        #expect(isChanged())
-        #expect(watched.text == Data("{1}".utf8))
-        // Nothing tells that this is another text: so it was not read.
-        try write("{2}", nanoseconds: 5)
-        #expect(!isChanged())
-        #expect(watched.text == Data("{1}".utf8))
-        try write("{3}", nanoseconds: 6)
-        #expect(isChanged())
-        #expect(watched.text == Data("{3}".utf8))
-        // Touched, and the same as before.
-        try write("{3}", nanoseconds: 7)
-        #expect(!isChanged())
-        try write("{30}", nanoseconds: 7)
-        #expect(isChanged())
-        let other = path + ".new"
-        try FileManager.default.copyItem(atPath: path, toPath: other)
-        try write("{40}", nanoseconds: 7)
-        #expect(!isChanged())
-        #expect(rename(other, path) == 0)
-        try write("{50}", nanoseconds: 7)
-        #expect(isChanged())
-        #expect(watched.text == Data("{50}".utf8))
-        try FileManager.default.removeItem(atPath: path)
-        #expect(isChanged())
-        #expect(watched.text == nil)
-        #expect(!isChanged())
-    }
-
     @Test("a program that cannot be run is said in every language")
     func program() {
         #expect {

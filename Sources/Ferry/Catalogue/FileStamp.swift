@@ -1,4 +1,4 @@
-package import FerryEngine
+import FerryEngine
 
 /// A file as it was at one time: as long as all of it is the same, so are its bytes.
 package struct FileStamp: Sendable, Hashable, Codable {
@@ -15,12 +15,11 @@ package struct FileStamp: Sendable, Hashable, Codable {
         self.modificationTime = modificationTime
     }
 
-    /// What the system says about a file.
-    package init(_ status: FileStatus) {
-        let (whole, overflows) = status.modified.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (time, overflowsToo) = whole.addingReportingOverflow(Int64(status.modified.nanoseconds))
+    init(_ file: PublishedFile) {
+        let (whole, overflows) = file.modified.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (time, overflowsToo) = whole.addingReportingOverflow(Int64(file.modified.nanoseconds))
         self.init(
-            device: status.device, inode: status.inode, length: status.length,
+            device: file.device, inode: file.inode, length: file.length,
             modificationTime: overflows || overflowsToo ? .max : time)
     }
 }

@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import Synchronization
+import SystemPackage
 
 /// Writes into the catalogue what happens to a file at its publishing, before the engine goes on.
 final class Witness: PublishWitness {
@@ -34,14 +35,6 @@ final class Witness: PublishWitness {
 }
 
 extension FileStamp {
-    init(_ file: PublishedFile) {
-        let (whole, overflows) = file.modified.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (time, overflowsToo) = whole.addingReportingOverflow(Int64(file.modified.nanoseconds))
-        self.init(
-            device: file.device, inode: file.inode, length: file.length,
-            modificationTime: overflows || overflowsToo ? .max : time)
-    }
-
     /// The file with this stamp at that path.
     func file(at path: String) -> PublishedFile {
         let (seconds, rest) = modificationTime.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -58,7 +51,7 @@ extension CatalogueRow {
     /// The file of an earlier run, where the next one looks for it.
     var earlierFile: PublishedFile? {
         guard let published, let directory else { return nil }
-        return published.file(at: directory + "/" + name)
+        return published.file(at: FilePath(directory).appending(name).lexicallyNormalized().string)
     }
 }
 

@@ -13,12 +13,13 @@ package struct PublishOrder: Sendable, Hashable {
     package var modificationTime: FileTime?
     /// What `user.ferry.source` is to say; `nil` for no attribute.
     package var source: FileSource?
-    /// While the wanted name is that of this file, unchanged, it is replaced, whatever the rule; `nil` for none.
-    package var replaces: FileMark?
+    /// While the wanted name is that of this file, unchanged, it is replaced, whatever the rule; `nil` for none. Its path
+    /// is absolute and normalized.
+    package var replaces: PublishedFile?
 
     package init(
         directory: FilePath, name: String, rule: ConflictRule, length: ByteCount, modificationTime: FileTime? = nil,
-        source: FileSource? = nil, replaces: FileMark? = nil
+        source: FileSource? = nil, replaces: PublishedFile? = nil
     ) {
         self.directory = directory
         self.name = name

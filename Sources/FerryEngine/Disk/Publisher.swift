@@ -90,7 +90,8 @@ package struct Publisher: Sendable {
             return try disk { () throws(FileError) in try taker.isFree(paths) } ? false : nil
         }
         guard let status else { return false }
-        let rule: ConflictRule = order.replaces?.fits(status) == true ? .overwrite : order.rule
+        let isOwn = status.kind == .regular && order.replaces == PublishedFile(paths.final, status)
+        let rule = isOwn ? .overwrite : order.rule
         switch rule {
         case .rename: return nil
         case .fail, .skip: throw .exists(paths.final)

@@ -117,9 +117,7 @@ extension DownloadDriver {
                         ? FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
                         : FileSource(url: $0.text)
                 },
-                replaces: context.replaces.flatMap {
-                    absolute($0.path) == directory.appending(name) ? $0.mark : nil
-                })
+                replaces: context.replaces)
         }
     }
 

@@ -20,10 +20,8 @@ extension DownloadDriver {
 
     /// The file that an earlier run of this download published, while it is there unchanged.
     var earlierFile: FilePath? {
-        guard let file = context.replaces else { return nil }
-        let path = absolute(file.path)
-        guard let status = try? environment.fileSystem.statusIfPresent(path), file.mark.fits(status) else { return nil }
-        return path
+        guard let file = context.replaces, file.isUnchanged(fileSystem: environment.fileSystem) else { return nil }
+        return FilePath(file.path)
     }
 
     /// Whether what this id names is another download's.

@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 import Synchronization
 import SystemPackage
 
@@ -88,5 +88,20 @@ extension DownloadDriver {
         } catch { return journal.close() }
         try? journal.remove(syncs: syncs)
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+    }
+
+    /// Whether a small file that was announced did get its name; the name is durable then. Blocks.
+    ///
+    /// `syncs` as in the request: what was written without syncing is not believed.
+    package static func recoverAnnounced(
+        _ file: PublishedFile, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+    ) throws(DownloadError) -> Bool {
+        guard syncs, file.isUnchanged(fileSystem: fileSystem) else { return false }
+        do throws(FileError) {
+            try fileSystem.syncDirectory(FilePath(file.path).removingLastComponent())
+        } catch {
+            guard error.kind == .unsupported else { throw DownloadError(error) }
+        }
+        return true
     }
 }

@@ -1,4 +1,5 @@
 import Configuration
+import FerryAPI
 import Foundation
 
 /// The settings file as it is written: each member is of the type that it has there.
@@ -10,12 +11,12 @@ struct SettingsSnapshot: FileConfigSnapshot {
     }
 
     let providerName: String
-    private let members: [String: Member]
+    private let members: [String: JSONValue]
 
     /// Throws when that is no JSON object.
     init(data: RawSpan, providerName: String, parsingOptions: ParsingOptions) throws {
         self.providerName = providerName
-        members = try JSONDecoder().decode([String: Member].self, from: data.withUnsafeBytes { Data($0) })
+        members = try JSONDecoder().decode([String: JSONValue].self, from: data.withUnsafeBytes { Data($0) })
     }
 
     /// Throws for a member of another type. Whatever is there can be asked for as bytes, and gives none.
@@ -27,52 +28,29 @@ struct SettingsSnapshot: FileConfigSnapshot {
 
     var description: String { "\(providerName)[\(members.count) members]" }
     var debugDescription: String { description }
+}
 
-    private enum Member: Sendable, Decodable {
-        case null
-        case flag(Bool)
-        case whole(Int)
-        case number(Double)
-        case text(String)
-        case texts([String])
-        /// An object, or a list of others: no setting is one.
-        case other
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if value.decodeNil() {
-                self = .null
-            } else if let flag = try? value.decode(Bool.self) {
-                self = .flag(flag)
-            } else if let number = try? value.decode(Int.self) {
-                self = .whole(number)
-            } else if let number = try? value.decode(Double.self) {
-                self = .number(number)
-            } else if let text = try? value.decode(String.self) {
-                self = .text(text)
-            } else if let texts = try? value.decode([String].self) {
-                self = .texts(texts)
-            } else {
-                self = .other
-            }
-        }
-
-        /// `nil` for null, which is as if it were not there.
-        func content(as type: ConfigType) throws -> ConfigContent? {
-            switch (self, type) {
-            case (.null, _): return nil
-            case (_, .bytes): return .bytes([])
-            case (.flag(let flag), .bool): return .bool(flag)
-            case (.whole(let number), .int): return .int(number)
-            case (.whole(let number), .double): return .double(Double(number))
-            case (.number(let number), .double): return .double(number)
-            case (.text(let text), .string): return .string(text)
-            case (.texts(let texts), .stringArray): return .stringArray(texts)
-            default: throw OtherType()
-            }
+extension JSONValue {
+    /// The setting that it is; `nil` for null, which is as if it were not there.
+    fileprivate func content(as type: ConfigType) throws -> ConfigContent? {
+        switch (self, type) {
+        case (.null, _): return nil
+        case (_, .bytes): return .bytes([])
+        case (.flag(let flag), .bool): return .bool(flag)
+        case (.whole(let number), .int): return .int(number)
+        case (.whole(let number), .double): return .double(Double(number))
+        case (.number(let number), .double): return .double(number)
+        case (.text(let text), .string): return .string(text)
+        case (.list(let items), .stringArray):
+            return .stringArray(
+                try items.map { item in
+                    guard case .text(let text) = item else { throw OtherType() }
+                    return text
+                })
+        default: throw OtherType()
         }
     }
-
-    /// It is there, with another type than was asked for.
-    private struct OtherType: Error {}
 }
+
+/// It is there, with another type than was asked for.
+private struct OtherType: Error {}

@@ -1,6 +1,7 @@
 import Configuration
 import FerryAPI
 package import FerryCore
+import Foundation
 package import Logging
 import ServiceLifecycle
 import SystemPackage
@@ -13,8 +14,8 @@ package struct SettingsSource: Service {
     private let reader: ConfigReader
     private let file: ReloadingFileProvider<SettingsSnapshot>
     private let path: String
-    /// What was in the file at the start.
-    private let start: WatchedText
+    /// What was in the file at the start; `nil` without one.
+    private let text: Data?
     private let pollInterval: Duration
     /// Where programs are.
     private let searchPath: String
@@ -34,8 +35,8 @@ package struct SettingsSource: Service {
         pollInterval: Duration = .seconds(2), logger: Logger,
         changed: @escaping @Sendable (DaemonSettings) async -> Void
     ) async throws(DownloadError) {
-        start = WatchedText(path)
-        let verdict = start.text.map { SettingsVerdict.of($0) } ?? .usable
+        text = FileManager.default.contents(atPath: path)
+        let verdict = text.map { SettingsVerdict.of($0) } ?? .usable
         if verdict == .noObject { throw Self.noObject(path) }
         do {
             file = try await ReloadingFileProvider<SettingsSnapshot>(
@@ -44,7 +45,7 @@ package struct SettingsSource: Service {
             // Of a text that was read, the reader says in words what it cannot use.
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.unreadableSettings, path), suggestion: ErrorPhrase(.writeObject),
-                underlying: start.text == nil ? nil : "\(error)", recovery: .needsUser)
+                underlying: text == nil ? nil : "\(error)", recovery: .needsUser)
         }
         let given = Dictionary(
             flags.map { ("FERRY_" + Self.environmentName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -96,12 +97,14 @@ package struct SettingsSource: Service {
 
     /// Looks at the text of the file whenever it has changed: what cannot be read at all, the reader passes over.
     private func inspect() async {
-        var watched = start
-        var said = watched.text.map { SettingsVerdict.of($0) }
+        var last = text
+        var said = text.map { SettingsVerdict.of($0) }
         while !Task.isCancelled {
             do { try await Task.sleep(for: pollInterval) } catch { return }
-            guard watched.look() else { continue }
-            let verdict = watched.text.map { SettingsVerdict.of($0) }
+            let text = FileManager.default.contents(atPath: path)
+            guard text != last else { continue }
+            last = text
+            let verdict = text.map { SettingsVerdict.of($0) }
             // What the API writes leaves the other members as they were.
             if let verdict, verdict != said { warn(verdict) }
             said = verdict

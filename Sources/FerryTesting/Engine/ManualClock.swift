@@ -12,6 +12,9 @@ package final class ManualClock: EngineClock {
         var now = Duration.seconds(1000)
         var last = 0
         var sleepers: [Int: Sleeper] = [:]
+        /// How many were woken, and do not sleep again yet.
+        var awake = 0
+        var settled: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
 
@@ -32,9 +35,22 @@ package final class ManualClock: EngineClock {
             let now = state.now
             let due = state.sleepers.filter { $0.value.until <= now }
             for id in due.keys { state.sleepers[id] = nil }
+            state.awake += due.count
             return due.values.map(\.continuation)
         }
         for sleeper in woken { sleeper.resume() }
+    }
+
+    /// The same, and returns when as many sleep again as were woken: for those who sleep again and again.
+    package func beat(by duration: Duration) async {
+        advance(by: duration)
+        await withCheckedContinuation { continuation in
+            let isSettled = state.withLock { state in
+                if state.awake > 0 { state.settled.append(continuation) }
+                return state.awake == 0
+            }
+            if isSettled { continuation.resume() }
+        }
     }
 
     package func sleep(for duration: Duration) async throws {
@@ -44,12 +60,18 @@ package final class ManualClock: EngineClock {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let goesOn = state.withLock { state in
-                    if Task.isCancelled || state.now >= until { return true }
+                let (goesOn, settled) = state.withLock { state in
+                    if Task.isCancelled || state.now >= until {
+                        return (true, [CheckedContinuation<Void, Never>]())
+                    }
                     state.sleepers[id] = Sleeper(until: until, continuation: continuation)
-                    return false
+                    state.awake = max(0, state.awake - 1)
+                    guard state.awake == 0 else { return (false, []) }
+                    defer { state.settled = [] }
+                    return (false, state.settled)
                 }
                 if goesOn { continuation.resume() }
+                for waiting in settled { waiting.resume() }
             }
         } onCancel: {
             state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()

@@ -119,7 +119,7 @@ struct PublisherTests {
     /// What is to be published in the place of `a.bin`, as that is now.
     private func replacement(_ rule: ConflictRule = .rename) throws -> PublishOrder {
         var wish = order(rule)
-        wish.replaces = FileMark(try disk.status(directory.file("a.bin"), followingLinks: false))
+        wish.replaces = try PublishedFile.read(directory.file("a.bin").string, fileSystem: disk)
         return wish
     }
 

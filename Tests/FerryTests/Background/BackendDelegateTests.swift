@@ -56,13 +56,7 @@ struct BackendDelegateTests {
             #expect(try await second.downloadCount == 0)
             await second.shutdown()
 
-            let third = home.manager()
-            let recorder = Recorder()
-            third.setDelegate(recorder)
-            try await third.activate()
-            await recorder.reach(.allTold)
-            #expect(recorder.entries.map(\.call) == [.allTold])
-            await third.shutdown()
+            try await home.expectAllWasHandled()
         }
     }
 
@@ -88,13 +82,7 @@ struct BackendDelegateTests {
             }
             #expect(slow.overlaps == 0)
             // It has handled all of it.
-            let next = home.manager()
-            let recorder = Recorder()
-            next.setDelegate(recorder)
-            try await next.activate()
-            await recorder.reach(.allTold)
-            #expect(recorder.entries.map(\.call) == [.allTold])
-            await next.shutdown()
+            try await home.expectAllWasHandled()
         }
     }
 
@@ -140,13 +128,7 @@ struct BackendDelegateTests {
             withExtendedLifetime(leaver) {}
 
             // Who leaves has handled what he was told of.
-            let next = home.manager()
-            let recorder = Recorder()
-            next.setDelegate(recorder)
-            try await next.activate()
-            await recorder.reach(.allTold)
-            #expect(recorder.entries.map(\.call) == [.allTold])
-            await next.shutdown()
+            try await home.expectAllWasHandled()
         }
     }
 

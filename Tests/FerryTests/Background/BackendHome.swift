@@ -62,6 +62,17 @@ struct BackendHome: Sendable {
         try shop.single(path, change)
     }
 
+    /// At the next launch nothing is told but that this was all.
+    func expectAllWasHandled(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let manager = manager()
+        let recorder = Recorder()
+        manager.setDelegate(recorder)
+        try await manager.activate()
+        await recorder.reach(.allTold)
+        #expect(recorder.entries.map(\.call) == [.allTold], sourceLocation: sourceLocation)
+        await manager.shutdown()
+    }
+
     /// Waits until a download's state is such.
     func reach(_ download: Download, _ isSuch: @Sendable (DownloadState) -> Bool) async {
         await shop.reach(download, isSuch)

@@ -24,9 +24,6 @@ package struct PublishedFile: Sendable, Hashable, Codable {
             modified: status.modified)
     }
 
-    /// The same without the path.
-    package var mark: FileMark { FileMark(device: device, inode: inode, length: length, modified: modified) }
-
     /// The regular file that has this path now; `nil` when there is none. Blocks.
     package static func read(
         _ path: String, fileSystem: any FileSystem = LocalFileSystem()
@@ -41,22 +38,5 @@ package struct PublishedFile: Sendable, Hashable, Codable {
     /// Whether the path still leads to this file, with the same length and time. Blocks.
     package func isUnchanged(fileSystem: any FileSystem = LocalFileSystem()) -> Bool {
         (try? Self.read(path, fileSystem: fileSystem)) == self
-    }
-}
-
-extension DownloadDriver {
-    /// Whether a small file that was announced did get its name; the name is durable then. Blocks.
-    ///
-    /// `syncs` as in the request: what was written without syncing is not believed.
-    package static func recoverAnnounced(
-        _ file: PublishedFile, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
-    ) throws(DownloadError) -> Bool {
-        guard syncs, file.isUnchanged(fileSystem: fileSystem) else { return false }
-        do throws(FileError) {
-            try fileSystem.syncDirectory(FilePath(file.path).removingLastComponent())
-        } catch {
-            guard error.kind == .unsupported else { throw DownloadError(error) }
-        }
-        return true
     }
 }

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
-/// A JSON value, of the type that it is written with.
-enum JSONValue: Sendable, Hashable {
+/// A JSON value as it was read, of the type that it is written with: `1` is no truth value, `true` no number.
+package enum JSONValue: Sendable, Hashable {
     case null
     case flag(Bool)
     case whole(Int)
@@ -10,17 +10,17 @@ enum JSONValue: Sendable, Hashable {
     case list([JSONValue])
     case object([String: JSONValue])
 
-    init(_ data: Data) throws { self = try JSONDecoder().decode(JSONValue.self, from: data) }
+    package init(_ data: Data) throws { self = try JSONDecoder().decode(JSONValue.self, from: data) }
 
     /// The member of this name; `nil` where there is none.
-    subscript(_ name: String) -> JSONValue? {
+    package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 }
 
 extension JSONValue: Decodable {
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
             self = .null
