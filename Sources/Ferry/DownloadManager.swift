@@ -58,7 +58,8 @@ public final class DownloadManager: Sendable {
     /// The settings that count now.
     public var configuration: Configuration { backend.configuration }
 
-    /// Stops all downloads, makes what they have safe, lets go of everything. Handles end with `shutDown`.
+    /// Stops all downloads, makes what they have safe, lets go of everything. Handles end with `shutDown`. Downloads whose
+    /// end no listener has been told of by then are told of when the identifier is opened again.
     ///
     /// States are kept: what ran or waited goes on when the same identifier is opened again, in this process or another.
     public func shutdown() async {

@@ -3,12 +3,15 @@ import Ferry
 /// Says what the manager's delegate is told.
 final class AppListener: DownloadManagerDelegate {
     private let holds: Bool
+    /// The events that the app prints as well; `nil` when it prints none.
+    private let events: AppEvents?
     /// Ends when all events have been told.
     let allTold: AsyncStream<Never>
     private let tellAll: AsyncStream<Never>.Continuation
 
-    init(holds: Bool) {
+    init(holds: Bool, events: AppEvents?) {
         self.holds = holds
+        self.events = events
         (allTold, tellAll) = AsyncStream.makeStream()
     }
 
@@ -16,21 +19,29 @@ final class AppListener: DownloadManagerDelegate {
         AppSession.say(["delegate": call, "id": download.id.rawValue])
     }
 
+    /// The end of a download: the call returns, and acknowledges the event, once the event was printed too.
+    private func sayEnd(_ call: String, _ download: Download) async {
+        say(call, download)
+        await events?.printed(download.id)
+    }
+
     func downloadManager(_ manager: DownloadManager, didPause download: Download) async { say("didPause", download) }
 
     func downloadManager(
         _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
     ) async {
-        say("didComplete", download)
+        await sayEnd("didComplete", download)
         // Only a kill ends this.
         if holds { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
 
     func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async {
-        say("didFail", download)
+        await sayEnd("didFail", download)
     }
 
-    func downloadManager(_ manager: DownloadManager, didCancel download: Download) async { say("didCancel", download) }
+    func downloadManager(_ manager: DownloadManager, didCancel download: Download) async {
+        await sayEnd("didCancel", download)
+    }
 
     func downloadManagerDidFinishEvents(_ manager: DownloadManager) async {
         AppSession.say(["delegate": "didFinish"])

@@ -7,6 +7,9 @@ import HTTPTypes
     private let manager: DownloadManager
     private let settings: AppSettings
     private let listener: AppListener
+    private let events = AppEvents()
+    /// Ends with the manager.
+    private var printing: Task<Void, Never>?
     private var held: [String: Download] = [:]
 
     init(_ settings: AppSettings) {
@@ -24,21 +27,23 @@ import HTTPTypes
         // A busy machine is no stall.
         configuration.stallTimeout = .seconds(9000)
         manager = DownloadManager(configuration)
-        listener = AppListener(holds: settings.delegate == "hold")
+        listener = AppListener(
+            holds: settings.delegate == "hold", events: settings.events == "none" ? nil : events)
     }
 
     func listen() {
         if settings.delegate != "none" { manager.setDelegate(listener) }
         guard settings.events != "none" else { return }
-        let events = manager.events
-        // owner: nobody: it ends with the manager.
-        Task {
-            for await event in events {
+        // owner: printing, awaited after the shutdown.
+        printing = Task { [sequence = manager.events, events, acknowledges = settings.events == "acknowledge"] in
+            for await event in sequence {
                 var line: [String: any Sendable] = ["id": event.id.rawValue, "event": Self.object(event.kind)]
                 if let number = event.number { line["number"] = number }
                 Self.say(line)
-                if settings.events == "acknowledge" { event.acknowledge() }
+                if event.number != nil { events.hasPrinted(event.id) }
+                if acknowledges { event.acknowledge() }
             }
+            events.end()
         }
     }
 
@@ -48,6 +53,7 @@ import HTTPTypes
         do throws(DownloadError) { try await manager.activate() } catch { Self.say(["error": error.code.rawValue]) }
         for await _ in listener.allTold {}
         await manager.shutdown()
+        await printing?.value
     }
 
     func obey(_ command: AppCommand) async {
@@ -64,7 +70,9 @@ import HTTPTypes
     private func answer(_ command: AppCommand) async throws(DownloadError) -> [String: any Sendable] {
         switch command.what {
         case "activate": try await manager.activate()
-        case "shutdown": await manager.shutdown()
+        case "shutdown":
+            await manager.shutdown()
+            await printing?.value
         case "exit": exit(0)
         case "trap": precondition(command.what.isEmpty, "asked to")
         case "add":

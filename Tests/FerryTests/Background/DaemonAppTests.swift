@@ -56,7 +56,7 @@ struct DaemonAppTests {
             _ = try await home.begin("a", in: first, gate)
             gate.open()
             await first.waitForCall("didComplete a")
-            await first.wait { $0.contains { $0.number != nil } }
+            await first.waitForEnd(of: "a")
             let numbers = first.numbers(of: "a")
             #expect(numbers.count == 1)
             await first.kill()
@@ -206,9 +206,9 @@ struct DaemonAppTests {
             #expect(try await observer.list().map(\.id) == ["a"])
             gate.open()
             try await observer.ask("wait", ["id": "a", "state": "completed"])
-            await observer.wait { $0.contains { $0.number != nil } }
+            await observer.waitForEnd(of: "a")
             await handler.waitForCall("didComplete a")
-            await handler.wait { $0.contains { $0.number != nil } }
+            await handler.waitForEnd(of: "a")
             #expect(observer.numbers(of: "a") == handler.numbers(of: "a"))
             try await handler.close()
             try await observer.close()

@@ -60,7 +60,9 @@ struct ObservationTests {
             // A hundred pieces a second of that clock; a few of them wait until the reader has got another status.
             let transport = ScriptedTransport(Resource(size: 4_000_000), piece: 4000) { offset in
                 let count = notes.count
-                repeat { await clock.beat(by: .milliseconds(10)) } while offset.isMultiple(of: 400_000) && notes.count == count
+                repeat {
+                    await clock.beat(by: .milliseconds(10))
+                } while offset.isMultiple(of: 400_000) && notes.count == count
             }
             let recorder = Recorder()
             let manager = shop.manager(engine: shop.engine(clock: clock, transport: transport))

@@ -158,6 +158,12 @@ final class AppProcess: Sendable {
         await wait { $0.contains { "\($0.delegate ?? "") \($0.id ?? "")" == call } }
     }
 
+    /// Waits until it has printed the event that ended this download: one that is closed before was not told of it, and
+    /// the next launch is.
+    func waitForEnd(of id: String) async {
+        await wait { $0.contains { $0.id == id && $0.number != nil } }
+    }
+
     // MARK: Ending
 
     /// `kill -9`, and waits until it is gone; not for one that a shell has begun.

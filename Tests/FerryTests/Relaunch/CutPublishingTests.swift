@@ -28,7 +28,7 @@ struct CutPublishingTests {
         return all
     }()
 
-    @Test("B1: finishes it, and never fetches again what has its name", arguments: moments)
+    @Test("B1: the next launch finishes the download and never fetches a published file again", arguments: moments)
     func killed(_ moment: Moment) async throws {
         try await AppHome.run { home in
             let resource = Resource(size: moment.size, seed: 9)
@@ -56,6 +56,7 @@ struct CutPublishingTests {
                 try await second.ask("add", ["id": "f", "url": home.server.url("/f")])
             }
             #expect(try await second.ask("wait", ["id": "f", "state": "completed"]).state == "completed")
+            await second.waitForEnd(of: "f")
             try await second.close()
             #expect(home.names == ["f"])
             home.shop.expect(home.directory + "/f", is: resource)

@@ -56,6 +56,7 @@ struct RelaunchTests {
             gate.open()
             for name in ["a", "b", "c", "d"] {
                 try await second.ask("wait", ["id": name, "state": "completed"])
+                await second.waitForEnd(of: name)
             }
             for (index, name) in ["a", "b"].enumerated() {
                 let offsets = second.lines.compactMap { line -> Int64? in

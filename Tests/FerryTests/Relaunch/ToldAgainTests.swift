@@ -22,7 +22,7 @@ struct ToldAgainTests {
             home.server.serve("/a", Resource(size: 50_000))
             try await first.ask("add", ["id": "a", "url": home.server.url("/a")])
             await first.waitForCall("didComplete a")
-            await first.wait { $0.contains { $0.number != nil } }
+            await first.waitForEnd(of: "a")
             let numbers = first.numbers(of: "a")
             #expect(numbers.count == 1)
             await first.kill()
@@ -30,7 +30,7 @@ struct ToldAgainTests {
             let second = try home.app(delegate: "hold")
             try await second.ask("activate")
             await second.waitForCall("didComplete a")
-            await second.wait { $0.contains { $0.number != nil } }
+            await second.waitForEnd(of: "a")
             #expect(second.numbers(of: "a") == numbers)
             // The one that holds the handler has not been told that this was all.
             #expect(second.calls == ["didComplete a"])
