@@ -236,7 +236,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "FerryTesting", "ferry-origin", "FerryAPI", "FerryCore", "FerryEngine",
+                "FerryCLI", "FerryTerminal", "FerryServer", "FerryTesting", "ferry-origin", "FerryAPI", "FerryCore",
+                "FerryEngine",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -115,6 +115,8 @@ extension DownloadManager {
         public var logger: Logger?
         /// Whose downloads it holds beside its own. Default: nobody's.
         package var hosted = HostedSessions()
+        /// Why this process may not write to a directory, whatever the file system's modes say; `nil` where it may.
+        package var refusal: (@Sendable (_ directory: String) -> DownloadError?)?
 
         init(storage: Storage) { self.storage = storage }
 

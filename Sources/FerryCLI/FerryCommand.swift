@@ -17,6 +17,7 @@ struct FerryCommand: ParsableCommand {
               ferry watch
             """,
         version: "ferry \(Program.version)",
+        subcommands: [StartCommandsCommand.self],
         groupedSubcommands: [
             CommandGroup(name: "Here and now", subcommands: [GetCommand.self, PlanCommand.self]),
             CommandGroup(

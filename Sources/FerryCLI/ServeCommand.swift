@@ -1,4 +1,5 @@
 import ArgumentParser
+import FerryAPI
 import FerryCore
 import FerryServer
 import FerryTerminal
@@ -60,6 +61,17 @@ struct ServeCommand: ParsableCommand {
             """, valueName: "n"))
     var readyFd: Int32?
 
+    @Flag(
+        help: """
+            Let the kernel (Landlock) refuse to write anywhere but below the state directory and the directories that \
+            settings, sessions and unfinished downloads name at the start; without Landlock nothing is served.
+            """)
+    var confine = false
+
+    /// What the first half of a confined start left for the second.
+    @Option(help: .hidden)
+    var confinementFd: Int32?
+
     @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Log more.")
     var verbose = false
 
@@ -82,10 +94,11 @@ struct ServeCommand: ParsableCommand {
             if let file { LogFile.Handler(file, label: label) } else { StreamLogHandler.standardError(label: label) }
         }
         logger.logLevel = verbose ? .debug : .info
-        let watch = SignalWatch()
-        let run = ServeRun(place, options, logger: logger)
         do throws(DownloadError) {
             let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
+            try await confine(place, &options, ready, logger)
+            let watch = SignalWatch()
+            let run = ServeRun(place, options, logger: logger)
             try await run.run(stops: Self.stops(watch?.signals), ready: ready) { page in
                 // Descriptor 1 gets the line alone.
                 if let page, readyFd != 1 { _ = StandardStreams.write(Array((page + "\n").utf8), to: 1) }
@@ -95,6 +108,27 @@ struct ServeCommand: ParsableCommand {
             let text = "ferry: " + ErrorText.line(error, name: "") + "\n"
             _ = StandardStreams.write(Array(text.utf8), to: 2)
             return FerryTerminal.ExitCode.of(error)
+        }
+    }
+
+    /// With `--confine`, begins this program anew; in that one, takes over what the first has left.
+    private func confine(
+        _ place: DaemonPlace, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
+    ) async throws(DownloadError) {
+        do throws(DownloadError) {
+            if let confinementFd {
+                try ConfinedStart.takeOver(from: confinementFd, into: &options, logger: logger)
+            } else if confine {
+                try await ConfinedStart(place, options).begin(OwnProgram.path, keeping: ready) { descriptor in
+                    var words = CommandLine.arguments
+                    let command = words.firstIndex(of: Self.configuration.commandName ?? "") ?? 0
+                    words.insert("--confinement-fd=\(descriptor)", at: command + 1)
+                    return words
+                }
+            }
+        } catch {
+            ready?.tell(.failed(ErrorBody(error)))
+            throw error
         }
     }
 

@@ -154,11 +154,16 @@ enum ShapeSamples {
 
     static let settings = SettingsBody(scope: "daemon", directory: "/d")
     static let network = NetworkBody(.online)
+    static let confinement = ConfinementBody(directories: ["/d"], gaps: ConfinementBody.Gap.allCases)
 
     /// By the name of their schema.
     static var all: [(String, any Encodable)] {
         var all: [(String, any Encodable)] = [
             ("Greeting", Greeting(version: "1", pid: 1, session: "s", boot: "b", port: 1)),
+            (
+                "Greeting",
+                Greeting(version: "1", pid: 1, session: "s", boot: "b", confinement: confinement)
+            ), ("ConfinementBody", confinement),
             ("Translations", Translations(en: "e", zh: "z")), ("ErrorBody", ErrorBody(error)),
             ("ErrorBody", ErrorBody(DownloadError(.disk, "m"))),
             ("ProgressBody", ProgressBody(DownloadProgress())), ("DownloadPage", DownloadPage(items: [], total: 0)),

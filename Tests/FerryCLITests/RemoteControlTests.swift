@@ -326,7 +326,7 @@ import Testing
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String }
-                    == ["open files", "downloads", "state", "socket", "daemon", "proxy", "certificates"])
+                    == ["open files", "downloads", "state", "socket", "daemon", "confinement", "proxy", "certificates"])
             let broken = try await home.ferry("doctor", environment: ["https_proxy": "nonsense://x"])
             #expect(broken.code == 1)
             #expect(broken.lines.contains { $0.hasPrefix("problem  proxy") })

@@ -1,73 +1,8 @@
-import AsyncHTTPClient
 import FerryAPI
 import FerryCore
 import FerryTesting
 import Foundation
-import HTTPTypes
-import NIOCore
-import NIOHTTP1
 import Testing
-
-/// The daemon as a process of its own, found by the line that it writes when it listens.
-private struct ServeProcess: Sendable {
-    let process: FerryProcess
-    let line: ReadyLine
-
-    /// Starts it on the state in `place`, and waits for its line.
-    static func start(_ arguments: [String] = [], in place: Workplace) async throws -> ServeProcess {
-        let pipe = place.path("ready-\(UUID().uuidString.prefix(8))")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let process = try FerryProcess(
-            ["serve", "--port", "0", "--ready-fd", "7", "-d", place.path("downloads")] + arguments, in: place,
-            environment: [
-                "FERRY_STATE_DIR": place.path("state"), "FERRY_SOCKET": place.path("run/s"),
-                "FERRY_CONFIG": place.path("ferry.json"),
-            ], shell: "exec \"$@\" 7>'\(pipe)'", limit: 500)
-        let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
-            DispatchQueue.global().async {
-                // To its end: nobody else holds the other side.
-                continuation.resume(
-                    with: Result { try FileHandle(forReadingFrom: URL(filePath: pipe)).readToEnd() ?? Data() })
-            }
-        }
-        #expect(data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count == 2)
-        #expect(data.last == UInt8(ascii: "\n"))
-        return ServeProcess(process: process, line: try APICoding.decode(ReadyLine.self, from: data))
-    }
-
-    var listening: ReadyLine.Listening? { if case .listening(let listening) = line { listening } else { nil } }
-
-    /// Through its socket.
-    func ask(_ route: Route, id: String = "", body: (any Encodable & Sendable)? = nil) async throws -> Data {
-        let response = try await HTTPClient.shared.execute(
-            try request(route, id: id, body: body), timeout: .minutes(8))
-        #expect((200..<300).contains(Int(response.status.code)), "\(response.status)")
-        return Data(try await response.body.collect(upTo: 16 << 20).readableBytesView)
-    }
-
-    private func request(
-        _ route: Route, id: String = "", body: (any Encodable & Sendable)? = nil
-    ) throws -> HTTPClientRequest {
-        let socket = try #require(listening).socket.replacing("/", with: "%2F")
-        var request = HTTPClientRequest(url: "http+unix://\(socket)" + route.path(id: id))
-        request.method = .RAW(value: route.method.rawValue)
-        request.headers.add(name: "Content-Type", value: "application/json")
-        if let body { request.body = .bytes(ByteBuffer(bytes: try APICoding.encode(body))) }
-        return request
-    }
-
-    /// Reads its event stream until one fits.
-    func follow<Value: Sendable>(_ fits: (StreamEvent) -> Value?) async throws -> Value? {
-        let response = try await HTTPClient.shared.execute(try request(.events), timeout: .minutes(8))
-        var parser = EventStreamParser()
-        for try await buffer in response.body {
-            for sent in try parser.feed(buffer.readableBytesView) {
-                if let event = try StreamEvent(sent), let value = fits(event) { return value }
-            }
-        }
-        return nil
-    }
-}
 
 @Suite("The binary: serve", .timeLimit(.minutes(30))) struct ServeProcessTests {
     @Test("says when it listens and where, answers there, and leaves in order at SIGTERM")
@@ -143,7 +78,7 @@ private struct ServeProcess: Sendable {
             let id = try await begin(server.url("/a.bin"), bytes: 70 << 20, in: place)
             server.always("/a.bin", .honest)
             let second = try await ServeProcess.start(in: place)
-            let path = try await end(of: id, in: second)
+            let path = try await second.end(of: id)?.status.path
             #expect(path == place.path("downloads/a.bin"))
             let data = try await second.ask(.history, id: id.rawValue)
             let kinds = try APICoding.decode(EventItems.self, from: data).items.map(\.event.kind)
@@ -170,19 +105,5 @@ private struct ServeProcess: Sendable {
         first.process.signal(SIGKILL)
         _ = try await first.process.outcome()
         return try APICoding.decode(ListedDownload.self, from: data).id
-    }
-
-    /// Where a download is once it has ended.
-    private func end(of id: DownloadID, in serve: ServeProcess) async throws -> String? {
-        try await serve.follow { (event: StreamEvent) -> String? in
-            switch event {
-            case .state(let download):
-                return download.id == id && download.status.state.isFinal ? download.status.path : nil
-            case .reset(let snapshot):
-                let ended = snapshot.items.first { $0.id == id && $0.status.state.isFinal }
-                return ended?.status.path
-            default: return nil
-            }
-        }
     }
 }

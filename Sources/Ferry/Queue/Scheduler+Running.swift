@@ -180,7 +180,7 @@ extension Scheduler {
         case .completed(let finished): await completed(finished, run, live)
         case .cancelled: await cancelled(live)
         case .stopped: comeback = await stopped(run, live, retryAt: retryAt)
-        case .failed(let error): comeback = await failed(error, run, live)
+        case .failed(let error): comeback = await failed(explained(error, live), run, live)
         }
         release(run, live, comingBack: comeback)
     }

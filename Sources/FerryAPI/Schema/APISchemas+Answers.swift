@@ -7,7 +7,13 @@ extension APISchemas {
                 "Greeting",
                 [
                     ("api", count), ("minimum", count), ("version", text), ("pid", count), ("session", text),
-                    ("boot", text), ("port", optionalCount),
+                    ("boot", text), ("port", optionalCount), ("confinement", optional("ConfinementBody")),
+                ]),
+            answer(
+                "ConfinementBody",
+                [
+                    ("directories", texts),
+                    ("gaps", ["type": "array", "items": words(ConfinementBody.Gap.allCases.map(\.rawValue))]),
                 ]),
             answer("Translations", [("en", text), ("zh", text)]),
             answer(

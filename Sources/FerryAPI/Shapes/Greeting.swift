@@ -13,10 +13,12 @@ package struct Greeting: Codable, Sendable, Hashable {
     package var boot: String
     /// Where the page is served on loopback; `nil` where that is off.
     package var port: Int?
+    /// Where the daemon may write; `nil` where it is not confined.
+    package var confinement: ConfinementBody?
 
     package init(
         api: Int = FerryAPI.version, minimum: Int = FerryAPI.minimumVersion, version: String, pid: Int, session: String,
-        boot: String, port: Int? = nil
+        boot: String, port: Int? = nil, confinement: ConfinementBody? = nil
     ) {
         self.api = api
         self.minimum = minimum
@@ -25,11 +27,14 @@ package struct Greeting: Codable, Sendable, Hashable {
         self.session = session
         self.boot = boot
         self.port = port
+        self.confinement = confinement
     }
 }
 
 extension Greeting {
-    enum CodingKeys: String, CodingKey, CaseIterable { case api, minimum, version, pid, session, boot, port }
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case api, minimum, version, pid, session, boot, port, confinement
+    }
 
     package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
@@ -40,5 +45,28 @@ extension Greeting {
         try members.encode(session, forKey: .session)
         try members.encode(boot, forKey: .boot)
         try members.encode(port, forKey: .port)
+        try members.encode(confinement, forKey: .confinement)
+    }
+}
+
+/// What a confined daemon may change: files below these directories.
+package struct ConfinementBody: Codable, Sendable, Hashable {
+    /// What the kernel of this machine cannot take from it, and newer ones can.
+    package enum Gap: String, Codable, Sendable, Hashable, CaseIterable {
+        /// Files elsewhere may be cut short.
+        case truncation
+        /// Devices may be controlled by ioctl(2).
+        case devices
+        /// Other processes may be sent signals, and sockets without a path connected to.
+        case signals
+    }
+
+    /// Absolute, without symbolic links.
+    package var directories: [String]
+    package var gaps: [Gap]
+
+    package init(directories: [String], gaps: [Gap]) {
+        self.directories = directories
+        self.gaps = gaps
     }
 }

@@ -260,6 +260,13 @@ extension ErrorPhrase.Key {
         case .systemctlFailed: "systemctl --user {0} failed"
         case .unusableUnit: "a unit cannot run {0}"
         case .strayDaemon: "a daemon runs that systemd did not start"
+        case .confinedElsewhere: "this daemon is confined to {1}: it may not write to {0}"
+        case .cannotConfine: "the daemon cannot be confined: {0}"
+        case .noLandlock: "this system has no Landlock"
+        case .confinementLost: "the kernel does not hold it"
+        case .allowThenRestart:
+            "Choose a place there, or name another directory in allowedDirectories and start the daemon again."
+        case .startUnconfined: "Start it without --confine."
         case .useRunning: "Use that one, or stop it first."
         case .stopDaemon: "End it first."
         case .killDaemon: "End it first: kill {0}."

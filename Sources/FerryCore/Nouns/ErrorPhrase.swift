@@ -97,6 +97,7 @@ extension ErrorPhrase {
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace
         case outsidePlace, linkedPlace, belowOne, passwordAlone, urlAndURLs, otherSession, runsElsewhere
         case noSystemctl, systemctlFailed, unusableUnit, strayDaemon
+        case confinedElsewhere, cannotConfine, noLandlock, confinementLost
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
         case nothingYet, nothingToResume, partGone
@@ -134,6 +135,7 @@ extension ErrorPhrase {
         case closeFirst, giveAgain
         case useRunning, stopDaemon, killDaemon, anotherPort, shorterSocket, removeOrChoose, closeOrChoose
         case giveDescriptor, writeObject
+        case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
     }
 }

@@ -39,6 +39,7 @@ extension API {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(body.directory)), recovery: .needsUser)
         }
+        try confinement?.check(body.directory)
         let download = try await download(visit.id)
         try sessions.note([body.directory], of: download.session)
         try await download.relocate(to: URL(fileURLWithPath: body.directory, isDirectory: true))
@@ -53,6 +54,7 @@ extension API {
 
     func addResumeData(_ visit: Visit) async throws -> Response {
         let data = try ResumeData(try await visit.body(ResumeDataBody.self).resumeData)
+        try confinement?.check(data.partPath)
         let download = try await manager.add(resumingWith: data, for: visit.session)
         return try await created(download, visit)
     }
@@ -63,6 +65,7 @@ extension API {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
         }
+        try confinement?.check(path)
         return try await created(try await manager.adopt(path, for: visit.session), visit)
     }
 
@@ -134,6 +137,7 @@ extension API {
     /// Removes one. Returns why that cannot be; `nil` when it is done.
     private func failure(removing id: DownloadID, _ deletes: Bool) async -> DownloadError? {
         do throws(DownloadError) {
+            if deletes, let path = try await row(id).finished?.path { try confinement?.check(path) }
             try await download(id).remove(deletingFile: deletes)
             return nil
         } catch { return error }

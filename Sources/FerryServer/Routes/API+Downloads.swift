@@ -70,6 +70,7 @@ extension API {
     func request(_ new: NewDownload, _ visit: Visit) throws(DownloadError) -> DownloadRequest {
         let place = try destinations(of: visit.session).destination(
             of: new, isLocal: visit.isLocal, default: directory(of: visit.session))
+        if let directory = place.place { try confinement?.check(directory) }
         var request = try new.request(to: place)
         guard !request.sources.isEmpty || request.destination.isPart else {
             throw DownloadError(
@@ -99,6 +100,7 @@ extension API {
 
     func remove(_ visit: Visit) async throws -> Response {
         let deletes = try visit.items(["deleteFile"]).flag("deleteFile") ?? false
+        if deletes, let path = try await row(visit.id).finished?.path { try confinement?.check(path) }
         try await download(visit.id).remove(deletingFile: deletes)
         return Answer.nothing
     }

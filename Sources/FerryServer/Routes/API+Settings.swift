@@ -28,6 +28,7 @@ extension API {
         if change.directory != nil, !visit.isLocal {
             throw Problem(.forbidden, "The directory is changed through the Unix socket only.")
         }
+        if let directory = change.directory { try confinement?.check(directory) }
         guard isOfSession else {
             let body = try await settings.change(change)
             return try Answer.json(body)
@@ -100,6 +101,7 @@ extension API {
 
     func attach(_ visit: Visit) async throws -> Response {
         let registration = try await visit.body(SessionRegistration.self)
+        if let directory = registration.directory { try confinement?.check(directory) }
         let isNew = sessions.entry(registration.identifier) == nil
         // Before it is registered: what comes after this id is told.
         let last = station.lastID

@@ -18,6 +18,7 @@ struct API: Sendable {
     let texts = ListedTexts()
     let token: AccessToken
     let addresses: AddressBook
+    let confinement: Confinement?
     let started: Date
     let logger: Logger
 
@@ -64,7 +65,8 @@ struct API: Sendable {
         try Answer.json(
             Greeting(
                 version: FerryVersion.text, pid: Int(ProcessInfo.processInfo.processIdentifier),
-                session: visit.session, boot: station.boot, port: addresses.port))
+                session: visit.session, boot: station.boot, port: addresses.port,
+                confinement: confinement?.body))
     }
 
     private func login(_ visit: Visit) async throws -> Response {

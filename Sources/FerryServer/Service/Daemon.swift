@@ -39,6 +39,10 @@ package final class Daemon: Sendable {
         package var user = PeerCheck.ownUser
         /// Connections that are open at a time at one listener; more wait to be accepted.
         package var mostConnections = 512
+        /// What starts commands.
+        package var starter: any CommandStarter = LocalStarter()
+        /// Where this process may write; `nil` where that is not confined.
+        package var confinement: Confinement?
         /// The last word on how the manager is made; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -63,11 +67,16 @@ package final class Daemon: Sendable {
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock))
         let token = try AccessToken.load(place.token)
-        let box = SettingsBox()
+        let (box, confinement) = (SettingsBox(), options.confinement)
         source = try await SettingsSource(
             file: place.settings, environment: options.environment, flags: options.flags,
             defaults: DaemonSettings(directory: place.downloads), pollInterval: options.pollInterval, logger: logger
-        ) { await box.keeper?.adopt($0) }
+        ) { new in
+            if let refusal = confinement?.refusal(of: new.directory) {
+                return logger.warning("the settings were left as they are", metadata: ["error": "\(refusal.message)"])
+            }
+            await box.keeper?.adopt(new)
+        }
         let settings = try source.settings()
         var configuration = DownloadManager.Configuration.default(
             identifier: DaemonPlace.listIdentifier, directory: URL(fileURLWithPath: settings.directory),
@@ -76,16 +85,17 @@ package final class Daemon: Sendable {
         settings.apply(to: &configuration)
         sessions = SessionBook(place.sessions)
         configuration.hosted = sessions.hosted(default: settings.directory)
+        if let confinement { configuration.refusal = { confinement.refusal(of: $0) } }
         options.configure(&configuration)
         manager = DownloadManager(configuration)
         station = EventStation()
-        launcher = Launcher(sessions: sessions, station: station, logger: logger)
+        launcher = Launcher(sessions: sessions, station: station, starter: options.starter, logger: logger)
         self.settings = SettingsKeeper(
             settings, file: SettingsFile(path: place.settings), manager: manager, station: station, sessions: sessions)
         api = API(
             manager: manager, station: station, speeds: SpeedBook(), sessions: sessions, settings: self.settings,
             launcher: launcher, codes: OneTimeCodes(), token: token, addresses: addresses,
-            started: Date(), logger: logger)
+            confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, token: token, port: settings.port, logger: logger)
         box.set(self.settings)
     }

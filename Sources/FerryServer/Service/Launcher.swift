@@ -5,18 +5,19 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Starts the apps of sessions, and what is to run after each completed download. No shell; nothing of ours but three
-/// descriptors of /dev/null goes along.
+/// Decides when the apps of sessions are started, and what is to run after each completed download.
 final class Launcher: Sendable {
     private let sessions: SessionBook
     private let station: EventStation
+    private let starter: any CommandStarter
     private let logger: Logger
     private let policies = Mutex<[String: LaunchPolicy]>([:])
     private let bell = Doorbell()
 
-    init(sessions: SessionBook, station: EventStation, logger: Logger) {
+    init(sessions: SessionBook, station: EventStation, starter: any CommandStarter, logger: Logger) {
         self.sessions = sessions
         self.station = station
+        self.starter = starter
         self.logger = logger
         station.whenClientsChange { [weak self] session in self?.clientsChanged(session) }
     }
@@ -97,20 +98,11 @@ final class Launcher: Sendable {
     }
 
     private func start(_ command: [String], _ variables: [String: String], exited: @escaping @Sendable () -> Void) {
-        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
-        do throws(SpawnedProgram.Failure) {
-            let program = try SpawnedProgram.spawn(command, environment: environment)
-            // Somebody must take note of its end, or the system keeps its number.
-            let warden = Thread {
-                _ = program.wait()
-                exited()
+        starter.start(command, variables) { [logger] failure in
+            if let failure {
+                logger.error(
+                    "a command cannot be started", metadata: ["program": "\(command[0])", "error": "\(failure)"])
             }
-            warden.stackSize = 128 << 10
-            warden.name = "ferry-launched"
-            warden.start()
-        } catch {
-            logger.error(
-                "a command cannot be started", metadata: ["program": "\(command[0])", "error": "\(error.reason)"])
             exited()
         }
     }

@@ -27,6 +27,9 @@ package struct ReadyDescriptor: Sendable {
         self.number = number
     }
 
+    /// Leaves it open in the program that this process becomes by exec(2).
+    func keep() { _ = fcntl(number, F_SETFD, 0) }
+
     /// Writes the line and closes. Whoever waited may be gone: that is no error.
     package func tell(_ line: ReadyLine) {
         defer { if number > 2 { close(number) } }

@@ -88,6 +88,13 @@ package final class SessionBook: Sendable {
         return HostedSessions(identifiers: Set(identifiers), directories: [directory] + places.sorted())
     }
 
+    /// Where downloads of sessions go, sorted; with `everUsed`, also where any of them went before.
+    package func directories(everUsed: Bool) -> [String] {
+        let known = entries.withLock { Array($0.values) }
+        let all = known.flatMap { [$0.directory].compactMap(\.self) + (everUsed ? $0.places ?? [] : []) }
+        return Set(all).sorted()
+    }
+
     private func change(_ identifier: String, _ change: (inout Entry) -> Void) throws(DownloadError) {
         let result: Result<Void, DownloadError> = entries.withLock { entries in
             var entry = entries[identifier] ?? Entry()

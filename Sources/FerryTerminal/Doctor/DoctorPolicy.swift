@@ -100,6 +100,26 @@ package enum DoctorPolicy {
         }
     }
 
+    /// Where the daemon that answers may write; `nil` where none does.
+    package static func confinement(_ found: Found) -> DoctorCheck? {
+        guard case .answers(let greeting) = found else { return nil }
+        guard let confinement = greeting.confinement else {
+            return DoctorCheck("confinement", .ok, "none: the daemon may write wherever its user may")
+        }
+        let text = "the daemon may write only below " + confinement.directories.joined(separator: ", ")
+        guard !confinement.gaps.isEmpty else { return DoctorCheck("confinement", .ok, text) }
+        let gaps = confinement.gaps.map { gap in
+            switch gap {
+            case .truncation: "cutting files short elsewhere"
+            case .devices: "controlling devices"
+            case .signals: "sending signals to other processes"
+            }
+        }
+        return DoctorCheck(
+            "confinement", .warning, text + "; this kernel does not keep it from " + gaps.joined(separator: ", "),
+            advice: "use Linux 6.12 or newer to have that held too")
+    }
+
     /// What the environment says of proxies.
     package static func proxy(_ environment: [String: String]) -> DoctorCheck {
         do throws(TextError) {

@@ -19,16 +19,17 @@ extension Program {
             directory = settings.directory
         }
         let run = Paths.parent(of: found.1.socket)
-        let report = DoctorReport([
+        let checks = [
             DoctorPolicy.openFiles(OpenFileLimit.current),
             DoctorPolicy.downloads(directory, look(directory)),
             DoctorPolicy.state(state, look(state)),
             DoctorPolicy.socket(run, look(run)),
-            DoctorPolicy.daemon(found.1.socket, found.0, version: version),
+            DoctorPolicy.daemon(found.1.socket, found.0, version: version), DoctorPolicy.confinement(found.0),
             DoctorPolicy.proxy(environment),
             DoctorPolicy.certificates(
                 DoctorPolicy.authorities.first { FileManager.default.isReadableFile(atPath: $0) }),
-        ])
+        ]
+        let report = DoctorReport(checks.compactMap(\.self))
         let console = Console(StandardWriter())
         if json {
             console.result(JSONShape.line(report) + "\n")

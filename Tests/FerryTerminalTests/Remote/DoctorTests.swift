@@ -49,6 +49,23 @@ import Testing
         }
     }
 
+    @Test("Confinement: said of a daemon that answers, with what its kernel does not hold")
+    func confinement() throws {
+        var greeting = Greeting(version: "1.0", pid: 7, session: "default", boot: "b")
+        #expect(DoctorPolicy.confinement(.silent) == nil)
+        #expect(
+            DoctorPolicy.confinement(.answers(greeting))?.text == "none: the daemon may write wherever its user may")
+        greeting.confinement = ConfinementBody(directories: ["/a", "/b"], gaps: [])
+        #expect(
+            DoctorPolicy.confinement(.answers(greeting))
+                == DoctorCheck("confinement", .ok, "the daemon may write only below /a, /b"))
+        greeting.confinement?.gaps = [.truncation, .devices, .signals]
+        let check = try #require(DoctorPolicy.confinement(.answers(greeting)))
+        #expect(check.level == .warning)
+        #expect(check.text.contains("cutting files short elsewhere, controlling devices, sending signals"))
+        #expect(check.advice != nil)
+    }
+
     @Test("what cannot be made is said otherwise than what cannot be written to")
     func words() {
         #expect(DoctorPolicy.state("/s", Self.missing).text == "/s cannot be made")

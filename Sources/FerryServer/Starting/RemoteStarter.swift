@@ -1,0 +1,74 @@
+import Foundation
+import Logging
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// Has commands started by a process that is not confined (``StarterProcess``).
+final class RemoteStarter: CommandStarter {
+    private struct State {
+        var last = 0
+        /// Who hears of the end of each command that was asked for.
+        var waiting: [Int: @Sendable (String?) -> Void] = [:]
+        var isGone = false
+    }
+    private let socket: MessageSocket
+    private let state = Mutex(State())
+
+    /// Why nothing can be started any more.
+    private static let gone = "the process that starts commands has ended; start the daemon again"
+
+    /// - Parameters:
+    ///   - socket: The descriptor of the daemon's end, owned from here on.
+    ///   - process: The process at the other end, where that is a child of this one.
+    init(socket: Int32, process: Int32?, logger: Logger) {
+        self.socket = MessageSocket(socket)
+        let reader = Thread { [self] in
+            receive()
+            // Somebody must take note of its end, or the system keeps its number.
+            var status: Int32 = 0
+            if let process { while waitpid(process, &status, 0) < 0, errno == EINTR {} }
+            logger.error("commands cannot be started any more", metadata: ["error": "\(Self.gone)"])
+        }
+        reader.stackSize = 256 << 10
+        reader.name = "ferry-starter"
+        reader.start()
+    }
+
+    func start(
+        _ command: [String], _ variables: [String: String], ended: @escaping @Sendable (_ failure: String?) -> Void
+    ) {
+        let number = state.withLock { state -> Int? in
+            guard !state.isGone else { return nil }
+            state.last += 1
+            state.waiting[state.last] = ended
+            return state.last
+        }
+        guard let number else { return ended(Self.gone) }
+        let request = StarterMessage.Request(number: number, command: command, variables: variables)
+        guard socket.send(request) else {
+            return settle(number, "the command is too long, or " + Self.gone)
+        }
+    }
+
+    private func receive() {
+        while let reply = socket.receive(StarterMessage.Reply.self) { settle(reply.number, reply.failure) }
+        socket.shutDown()
+        let waiting = state.withLock { state in
+            state.isGone = true
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for (_, ended) in waiting { ended(Self.gone) }
+    }
+
+    private func settle(_ number: Int, _ failure: String?) {
+        state.withLock { $0.waiting.removeValue(forKey: number) }?(failure)
+    }
+}

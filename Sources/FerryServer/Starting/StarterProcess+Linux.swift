@@ -1,0 +1,38 @@
+#if os(Linux)
+    import Ferry
+    import FerryCore
+    import Foundation
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
+
+    extension StarterProcess {
+        /// Starts one. Returns the daemon's end of the socket, which exec(2) closes unless told otherwise.
+        static func start(_ program: String) throws(DownloadError) -> (socket: Int32, process: Int32) {
+            var ends: [Int32] = [-1, -1]
+            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+                throw failure(errno)
+            }
+            // Out of the way of the number that it gets in the child.
+            let theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
+            let code = errno
+            close(ends[1])
+            guard theirs >= 0 else {
+                close(ends[0])
+                throw failure(code)
+            }
+            defer { close(theirs) }
+            var spawning = Spawning([program, command], environment: ProcessInfo.processInfo.environment)
+            spawning.directory = "/"
+            spawning.ready = theirs
+            spawning.startsSession = true
+            do throws(Spawning.Failure) { return (ends[0], try spawning.start()) } catch {
+                close(ends[0])
+                throw failure(error.code)
+            }
+        }
+    }
+#endif
