@@ -20,9 +20,13 @@ struct ServiceCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("install, uninstall or status.", valueName: "action"))
     var action: Action
 
+    @Flag(
+        help: "With install: a daemon that may write only where its settings and sessions say; see ferry serve --help.")
+    var confine = false
+
     func act() async -> FerryTerminal.ExitCode {
         let installer = ServiceInstaller(
-            program: OwnProgram.path, environment: ProcessInfo.processInfo.environment)
+            program: OwnProgram.path, isConfined: confine, environment: ProcessInfo.processInfo.environment)
         do throws(DownloadError) {
             switch action {
             case .install:

@@ -73,7 +73,44 @@ struct ServiceTests {
 
     @Test("a daemon that another one is in the way of, or whose settings are unusable, is not started again and again")
     func restarts() {
-        #expect(SystemdUnit.text(program: "/opt/ferry").contains("\nRestartPreventExitStatus=2 9\n"))
+        let text = SystemdUnit.text(program: "/opt/ferry")
+        #expect(text.contains("\nRestartPreventExitStatus=2 9\n"))
+        #expect(text.contains("\nStartLimitIntervalSec=60\nStartLimitBurst=5\n"))
+    }
+
+    @Test(
+        "Unit: what costs nothing is taken from the daemon, its memory is limited, and it is confined where asked for")
+    func hardening() {
+        let text = SystemdUnit.text(program: "/opt/ferry")
+        let lines = Set(text.split(separator: "\n").map(String.init))
+        let taken: Set<String> = [
+            "UMask=0077", "NoNewPrivileges=yes", "LockPersonality=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes",
+            "SystemCallArchitectures=native", "LimitCORE=0", "MemoryMax=2G", "OOMPolicy=continue",
+        ]
+        #expect(lines.isSuperset(of: taken))
+        #expect(lines.contains(#"ExecStart="/opt/ferry" serve"#))
+        let confined = SystemdUnit.text(program: "/opt/ferry", isConfined: true)
+        #expect(confined.contains("\nExecStart=\"/opt/ferry\" serve --confine\n"))
+    }
+
+    @Test(
+        "Unit: systemd understands every line of it, for a user's manager",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "no systemd here"))
+    func understood() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        func verify(_ text: String) throws -> String {
+            try text.write(toFile: root + "/ferry.service", atomically: true, encoding: .utf8)
+            return try RunningProgram.run(
+                ["/usr/bin/systemd-analyze", "--user", "--man=no", "verify", root + "/ferry.service"],
+                environment: ["XDG_RUNTIME_DIR": root, "HOME": root, "PATH": "/usr/bin:/bin"]
+            ).text
+        }
+        let text = SystemdUnit.text(program: "/bin/true", isConfined: true)
+        #expect(try verify(text) == "")
+        // It would say so.
+        #expect(try verify(text.replacing("LockPersonality=", with: "LockPersona=")).contains("LockPersona"))
     }
 
     @Test("a systemd that refuses is told, with what can be done")

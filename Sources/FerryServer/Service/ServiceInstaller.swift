@@ -5,6 +5,7 @@ import Foundation
 /// Writes, removes and asks about the daemon's unit, with `systemctl --user`.
 package struct ServiceInstaller: Sendable {
     private let program: String
+    private let isConfined: Bool
     private let directory: String
     private let environment: [String: String]
 
@@ -24,9 +25,11 @@ package struct ServiceInstaller: Sendable {
 
     /// - Parameters:
     ///   - program: The absolute path of the binary that the unit runs.
+    ///   - isConfined: The daemon writes to its own directories alone.
     ///   - environment: `XDG_CONFIG_HOME`, `HOME` and `PATH` are looked at.
-    package init(program: String, environment: [String: String]) {
+    package init(program: String, isConfined: Bool = false, environment: [String: String]) {
         self.program = program
+        self.isConfined = isConfined
         self.environment = environment
         let given = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let home = environment["HOME"] ?? StatePlace.homeDirectory
@@ -48,7 +51,8 @@ package struct ServiceInstaller: Sendable {
         if let running { try checkIsOurs(running) }
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            try SystemdUnit.text(program: program).write(toFile: unit, atomically: true, encoding: .utf8)
+            try SystemdUnit.text(program: program, isConfined: isConfined).write(
+                toFile: unit, atomically: true, encoding: .utf8)
         } catch {
             throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.write), unit, "\(error)"))
         }
