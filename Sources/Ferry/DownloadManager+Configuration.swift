@@ -85,6 +85,9 @@ extension DownloadManager {
         public var rateLimit: ByteCount?
         /// Free space that is left on the disk. Default 256 MB.
         public var minFreeBytes: ByteCount = 256_000_000
+        /// Files and part files of this user that the group of their directory can write to are gone on with, and count as
+        /// complete; otherwise they are in the way, since each member may have changed them. Default false.
+        public var sharesWithGroup = false
         /// A connection that brings less than 1 KB in this time is cut; also the limit for a head. Default 60 s.
         public var stallTimeout: Duration = .seconds(60)
         /// Consecutive attempts without progress; `nil` for no end. Default 10.

@@ -116,12 +116,13 @@ public final class DownloadManager: Sendable {
     /// Goes on with what ``Download/cancel(keeping:)`` kept.
     ///
     /// Throws `notResumable` when it cannot be: used already, damaged, or of another file. When the part file is gone, it
-    /// begins anew, and an event says so.
+    /// begins anew, and an event says so, in a directory that the session has used; for others it throws `notResumable` too.
     public func download(resumingWith data: ResumeData) async throws(DownloadError) -> Download {
         handle(try await backend.add(resumingWith: data))
     }
 
-    /// Lists what a part file or its journal holds, under the identifier in the journal; it goes on at once.
+    /// Lists what a part file or its journal holds, under the identifier in the journal; it goes on at once. Both must
+    /// be this user's alone. Of the trust and network rules in the journal those count that forbid something.
     ///
     /// The answer is the listed download, when it is listed already.
     public func adopt(_ path: String) async throws(DownloadError) -> Download {
@@ -216,8 +217,13 @@ public final class DownloadManager: Sendable {
     // MARK: Without a download
 
     /// The journals in a directory, by the path of their part file, sorted; each can be gone on with as
-    /// ``DownloadRequest/Destination/part(_:)``.
+    /// ``DownloadRequest/Destination/part(_:)``. Journals of other users are left out.
     public func partFiles(in directory: String) throws(DownloadError) -> [String] {
+        try PartFiles.list(in: Self.absolute(directory)).own
+    }
+
+    /// The same, with what is to be said of those that were left out.
+    package func allPartFiles(in directory: String) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
         try PartFiles.list(in: Self.absolute(directory))
     }
 

@@ -17,6 +17,7 @@ extension DownloadRequest {
             guard case .part = destination else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         }
         if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, ErrorPhrase(.emptyIdentifier)) }
+        if id?.isOneLine == false { throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier)) }
         try request.checkTexts()
         _ = try request.destination.resolved()
         return request

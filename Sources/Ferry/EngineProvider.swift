@@ -23,7 +23,8 @@ package final class EngineProvider: Sendable {
         self.init(clock: clock) { configuration in
             EngineEnvironment(
                 // Who may connect is decided by the engine, and can be changed while it runs.
-                transport: HTTPTransport(configuration.transfer, poolLimit: 1 << 16), clock: clock,
+                transport: HTTPTransport(configuration.transfer, poolLimit: 1 << 16),
+                fileSystem: LocalFileSystem(sharesWithGroup: configuration.sharesWithGroup), clock: clock,
                 pool: BlockingPool(), executor: TransferExecutor.shared, loops: HTTPTransport.executors,
                 throttle: Throttle(rate: configuration.rateLimit, clock: clock),
                 connectionsPerHost: configuration.transfer.connectionsPerHost)

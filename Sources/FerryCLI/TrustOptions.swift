@@ -23,6 +23,9 @@ struct TrustOptions: ParsableArguments {
     @Flag(help: "Do not sync to the disk: survives a crash of the program, not a power cut.")
     var noFsync = false
 
+    @Flag(help: "In a directory of a group, use files of your own that the group can write to.")
+    var sharedGroup = false
+
     func fill(_ options: inout GetOptions) {
         options.onConflict = onConflict
         options.strict = strict
@@ -30,5 +33,6 @@ struct TrustOptions: ParsableArguments {
         options.resumeUnproven = resumeUnproven
         options.noRestart = noRestart
         options.noFsync = noFsync
+        options.sharedGroup = sharedGroup
     }
 }

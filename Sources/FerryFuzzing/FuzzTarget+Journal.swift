@@ -55,6 +55,7 @@ extension FuzzTarget {
         let end = record.claimed.last?.last ?? 0
         try promise(end <= record.totalBytes ?? .max, "a claim beyond the end: \(end)")
         try promise(DownloadPaths.isBareName(record.name), "no bare name: \(record.name.debugDescription)")
+        try promise(DownloadID(rawValue: record.id).isOneLine, "an id: \(record.id.debugDescription)")
         let bytes: [UInt8]
         do throws(JournalError) { bytes = try JournalText.bytes(record, path: path) } catch {
             throw BrokenPromise(description: "cannot be written again: \(error)")

@@ -18,7 +18,12 @@ extension FuzzTarget {
         }
         try promise(!read.sources.isEmpty && read.sources.allSatisfy { $0.credentials == nil }, "sources: \(read)")
         for source in read.sources { try checkForm(of: source) }
-        try promise(read.partPath.utf8.first == UInt8(ascii: "/"), "a relative path: \(read.partPath.debugDescription)")
+        let path = read.partPath
+        try promise(path.utf8.first == UInt8(ascii: "/"), "a relative path: \(path.debugDescription)")
+        try promise(
+            path.utf8.count > 6 && path.utf8.suffix(5).elementsEqual(".part".utf8) && !"\(path)/".contains("/../"),
+            "no part file: \(path.debugDescription)")
+        try promise(read.id.isOneLine && !read.id.rawValue.isEmpty, "an id: \(read.id.rawValue.debugDescription)")
         try promise(read.completedBytes >= 0 && read.completedBytes <= read.totalBytes ?? .max, "sizes: \(read)")
         let written = read.data
         try promise((try? ResumeData(written)) == read, "not read again: \(String(decoding: written, as: UTF8.self))")

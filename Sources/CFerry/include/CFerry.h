@@ -68,10 +68,6 @@ static inline ssize_t ferry_fgetxattr(int descriptor, const char *name, void *va
     return fgetxattr(descriptor, name, value, size);
 }
 
-static inline ssize_t ferry_getxattr(const char *path, const char *name, void *value, size_t size) {
-    return getxattr(path, name, value, size);
-}
-
 extern int pipe2(int ends[2], int flags);
 
 static inline int ferry_pipe2(int ends[2], int flags) {

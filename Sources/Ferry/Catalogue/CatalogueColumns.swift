@@ -167,5 +167,5 @@ extension String {
 
 extension DownloadID {
     /// A text in SQLite ends at its first zero.
-    var canBeStored: Bool { !rawValue.isEmpty && !rawValue.utf8.contains(0) }
+    var canBeStored: Bool { !rawValue.isEmpty && isOneLine }
 }

@@ -178,8 +178,9 @@ extension Scheduler {
         // Only now: what is listed is never left out of a list that is made again from journals.
         let syncs = live.request.syncsToDisk
         await environment.pool.run {
-            PartFiles.set(isTaken: true, at: data.partPath, by: id, syncs: syncs, fileSystem: environment.fileSystem)
+            PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: environment.fileSystem)
         }
+        state.withLock { _ = $0.takenFrom.insert(data.partDirectory) }
         live.set(state: .cancelled)
         live.close()
         turnOver()

@@ -2,6 +2,7 @@ import FerryCore
 import FerryEngine
 import Foundation
 import Synchronization
+import SystemPackage
 
 /// Downloads that are begun already: in a part file, in resume data.
 extension Scheduler {
@@ -11,7 +12,7 @@ extension Scheduler {
     func adopt(_ path: String, session: String?) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
         let found = try await find(path)
-        await lookAtNetwork(for: [found.record.network ?? NetworkRule()])
+        await lookAtNetwork(for: [found.record.network?.restrictions ?? NetworkRule()])
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
@@ -39,7 +40,7 @@ extension Scheduler {
         guard found.record.id == data.id.rawValue else {
             return try await beginAnew(data, session, because: Reason(.isAnothersNow, data.partPath))
         }
-        await lookAtNetwork(for: [found.record.network ?? NetworkRule()])
+        await lookAtNetwork(for: [found.record.network?.restrictions ?? NetworkRule()])
         await listTurn.take()
         defer { listTurn.give() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
@@ -52,8 +53,15 @@ extension Scheduler {
     private func beginAnew(
         _ data: ResumeData, _ session: String?, because reason: Reason
     ) async throws(DownloadError) -> LiveDownload {
+        // Resume data are no secret and no proof: they do not choose where a new file goes.
+        guard await hasUsed(directory: data.partDirectory) else {
+            throw DownloadError(
+                .notResumable, ErrorPhrase(.unknownPlace, data.partPath), suggestion: ErrorPhrase(.beginInstead),
+                recovery: .needsUser)
+        }
         var request = DownloadRequest(
-            sources: data.sources, destination: .file(String(data.partPath.dropLast(".part".count))))
+            sources: data.sources,
+            destination: .file(String(decoding: data.partPath.utf8.dropLast(".part".utf8.count), as: UTF8.self)))
         request.checksum = data.checksum
         request.id = data.id
         request.onDuplicate = .addAnother
@@ -63,6 +71,25 @@ extension Scheduler {
         let added = try await add([request])[0]
         happened(.restarted(reason: reason), to: added.id)
         return added
+    }
+
+    /// Whether downloads of this list go into a directory, or did before they were taken off it with resume data.
+    private func hasUsed(directory: String) async -> Bool {
+        var known = state.withLock { $0.takenFrom }.union(configuration.hosted.directories)
+        if case .catalogue(_, let own, _) = configuration.storage { known.insert(own) }
+        let directories = Set(known.map { FilePath($0).lexicallyNormalized() })
+        let wanted = FilePath(directory).lexicallyNormalized()
+        if directories.contains(wanted) { return true }
+        guard let store = state.withLock({ $0.store }), let ids = try? await store.load().map(\.id) else {
+            return false
+        }
+        for start in stride(from: 0, to: ids.count, by: 1000) {
+            let rows = (try? await store.rows(Array(ids[start..<min(ids.count, start + 1000)]))) ?? []
+            for case let place? in rows.map(\.directory) where FilePath(place).lexicallyNormalized() == wanted {
+                return true
+            }
+        }
+        return false
     }
 
     private func find(_ path: String) async throws(DownloadError) -> PartFiles.Found {
@@ -87,12 +114,10 @@ extension Scheduler {
         let host = row.request.sources.first?.host
         let priority = DownloadPriority(rawValue: row.key.priority)
         row.key = state.withLock { $0.takeKey(priority) }
-        if found.record.isTaken == true {
-            let environment = engine.environment(for: configuration)
-            let (id, syncs) = (row.id, row.request.syncsToDisk)
-            await environment.pool.run {
-                PartFiles.set(isTaken: false, at: found.part, by: id, syncs: syncs, fileSystem: environment.fileSystem)
-            }
+        let environment = engine.environment(for: configuration)
+        let (id, syncs) = (row.id, row.request.syncsToDisk)
+        await environment.pool.run {
+            PartFiles.enlist(found.part, by: id, syncs: syncs, fileSystem: environment.fileSystem)
         }
         try await store.commit([.insert([row])])
         let live = live(for: row)
@@ -114,17 +139,17 @@ extension CatalogueRow {
     init?(_ found: PartFiles.Found, at date: Date) {
         let record = found.record
         let sources = record.urls.compactMap { try? DownloadURL($0) }
-        guard !sources.isEmpty, !record.id.isEmpty else { return nil }
+        guard !sources.isEmpty, DownloadID(rawValue: record.id).canBeStored else { return nil }
         let path = found.directory + "/" + record.name
         // Most were asked for with a directory alone: asked for again so, they are found.
         let isSuggested = SafeName.make(nil, url: sources[0], finalURL: nil) == record.name
         var request = DownloadRequest(
             sources: sources, destination: isSuggested ? .directory(found.directory) : .file(path))
         request.checksum = record.checksum.flatMap { try? Checksum(parsing: $0) }
-        if let trust = record.trust { request.trust = trust }
+        if let trust = record.trust { request.trust = trust.restrictions }
         request.rateLimit = record.rateLimit
         if let most = record.maxConnections { request.maxConnections = max(1, most) }
-        if let network = record.network { request.network = network }
+        if let network = record.network { request.network = network.restrictions }
         self.init(
             id: DownloadID(rawValue: record.id), session: record.session ?? "",
             key: QueueKey(priority: record.priority ?? 0, position: Int64(record.position ?? 0)),
@@ -132,6 +157,26 @@ extension CatalogueRow {
             completedBytes: found.claimedBytes, totalBytes: record.totalBytes,
             request: StoredRequest.split(request).stored, label: record.label, userInfo: record.userInfo ?? [:],
             createdAt: Date(timeIntervalSince1970: record.createdAt))
+    }
+}
+
+// A journal may come from somebody else, in a directory that was unpacked here: it may forbid, and allow nothing.
+
+extension TrustRules {
+    /// What it asks for beyond the usual care; what it would let pass is left out.
+    fileprivate var restrictions: TrustRules {
+        var rules = TrustRules()
+        (rules.strict, rules.failsOnChange) = (strict, failsOnChange)
+        return rules
+    }
+}
+
+extension NetworkRule {
+    /// The networks that it forbids.
+    fileprivate var restrictions: NetworkRule {
+        NetworkRule(
+            allowsMetered: allowsMetered == false ? false : nil,
+            allowsConstrained: allowsConstrained == false ? false : nil)
     }
 }
 

@@ -66,6 +66,8 @@ final class Scheduler: Sendable {
         weak var dispatcher: DelegateDispatcher?
         /// No new downloads are taken.
         var isDraining = false
+        /// The directories of downloads that were taken off the list with resume data.
+        var takenFrom: Set<String> = []
     }
 
     let state: Mutex<State>

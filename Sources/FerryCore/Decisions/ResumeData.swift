@@ -35,11 +35,11 @@ public struct ResumeData: Sendable, Hashable {
         etag: String? = nil, lastModified: String? = nil, checksum: Checksum? = nil, created: Date
     ) throws(DownloadError) {
         let problem: ErrorPhrase.Key? =
-            if id.rawValue.isEmpty {
+            if id.rawValue.isEmpty || !id.isOneLine {
                 .noID
             } else if sources.isEmpty {
                 .noURLInIt
-            } else if !partPath.hasPrefix("/") || partPath.utf8.contains(0) {
+            } else if !Self.isPartPath(partPath) {
                 .noPartPath
             } else if completedBytes < 0 || totalBytes.map({ $0 < completedBytes }) ?? false {
                 .impossibleSizes
@@ -59,6 +59,20 @@ public struct ResumeData: Sendable, Hashable {
         self.lastModified = lastModified
         self.checksum = checksum
         self.created = Date(timeIntervalSince1970: created.timeIntervalSince1970.rounded(.down))
+    }
+
+    /// The directory that the part file lies in.
+    package var partDirectory: String {
+        let end = partPath.utf8.lastIndex(of: UInt8(ascii: "/")) ?? partPath.startIndex
+        return end == partPath.startIndex ? "/" : String(partPath[..<end])
+    }
+
+    /// An absolute path that ends in `NAME.part`, with no way up in it: a new file may be made beside it.
+    private static func isPartPath(_ path: String) -> Bool {
+        let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard let name = names.last, names.count > 1, names[0].isEmpty, !path.utf8.contains(0) else { return false }
+        return name.count > 5 && name.suffix(5).elementsEqual(".part".utf8)
+            && !names.contains { $0.elementsEqual("..".utf8) }
     }
 }
 

@@ -98,7 +98,7 @@ extension ErrorPhrase.Key {
         case .zeroInName: "it contains a zero byte"
         case .longName: "it has {0} bytes, more than {1}"
         case .emptyIdentifier: "an identifier cannot be empty"
-        case .unusableIdentifier: "the identifier of a download is empty or has a NUL in it"
+        case .unusableIdentifier: "the identifier of a download is empty or has a control character in it"
         case .sameIdentifier: "two requests have the identifier {0}"
         case .listedIdentifier: "a download with the identifier {0} is listed already"
         case .longLabel: "the label has {0} bytes; 4096 are the most"
@@ -361,7 +361,7 @@ extension ErrorPhrase.Key {
         case .noTexts: "{0} is no list of texts"
         case .noID: "it has no id"
         case .noURLInIt: "it has no URL"
-        case .noPartPath: "it has no absolute path of a part file"
+        case .noPartPath: "it has no absolute path of a part file (NAME.part)"
         case .impossibleSizes: "it has sizes that cannot be"
         case .impossibleTime: "it has a time that cannot be"
         default: ofEvents.english

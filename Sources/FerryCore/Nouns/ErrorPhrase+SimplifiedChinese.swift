@@ -89,7 +89,7 @@ extension ErrorPhrase.Key {
         case .zeroInName: "它包含零字节"
         case .longName: "它有 {0} 字节，超过 {1} 字节"
         case .emptyIdentifier: "标识符不能为空"
-        case .unusableIdentifier: "下载的标识符为空或包含零字节"
+        case .unusableIdentifier: "下载的标识符为空或包含控制字符"
         case .sameIdentifier: "两个请求使用了同一标识符 {0}"
         case .listedIdentifier: "标识符为 {0} 的下载已在列表中"
         case .longLabel: "标签有 {0} 字节，最多 4096 字节"
@@ -351,7 +351,7 @@ extension ErrorPhrase.Key {
         case .noTexts: "{0} 不是文本列表"
         case .noID: "它没有标识符"
         case .noURLInIt: "它没有网址"
-        case .noPartPath: "它没有部分文件的绝对路径"
+        case .noPartPath: "它没有部分文件（NAME.part）的绝对路径"
         case .impossibleSizes: "它的大小不可能"
         case .impossibleTime: "它的时间不可能"
         default: ofEvents.simplifiedChinese

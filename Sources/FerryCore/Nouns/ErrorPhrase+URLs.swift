@@ -43,7 +43,7 @@ extension ErrorPhrase.Key {
             ("has a host name with nothing before or between its dots", "主机名的点之前或之间没有内容")
         case .urlHostCharacter:
             ("has a host name with a character that no host name can have", "主机名中有不允许的字符")
-        default: ("", "")
+        default: ofOwnership
         }
     }
 }

@@ -87,6 +87,9 @@ extension ErrorPhrase {
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
         case unsupported, fileEndsEarly, fileIsClosed
+        // Whose a file is
+        case otherKind, othersFile, usersFile, rootsFile, severalNames, writableByGroup, writableByOthers
+        case notOurs, notOursHere, makeItYours, movedButUnproven
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
         // The daemon
@@ -102,6 +105,7 @@ extension ErrorPhrase {
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
         case nothingYet, nothingToResume, partGone
         case hasBytes, noWholeNumbers, propertyList, noJSON, noObject, otherFormat, noVersion, otherSeal, hasCredentials
+        case unknownPlace, beginInstead
         case noText, noNumber, noList, noTexts, noID, noURLInIt, noPartPath, impossibleSizes, impossibleTime
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown

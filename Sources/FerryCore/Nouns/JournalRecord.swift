@@ -76,10 +76,12 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package struct Moving: Codable, Hashable, Sendable {
         /// The path of the part file there, absolute.
         package var part: String
-        /// Of the file that will have that path.
+        /// Of the file that will have that path. Absent in journals of versions that did not write it down.
+        package var device: UInt64?
         package var inode: UInt64
-        package init(part: String, inode: UInt64) {
+        package init(part: String, device: UInt64?, inode: UInt64) {
             self.part = part
+            self.device = device
             self.inode = inode
         }
     }

@@ -8,7 +8,8 @@ package import SystemPackage
 /// hold the same part file.
 package struct NameTaker: Sendable {
     package enum Result: Sendable {
-        case taken(PartFile, DownloadPaths)
+        /// Where another name than the wanted one was taken because of what is not ours: ``InTheWay``.
+        case taken(PartFile, DownloadPaths, InTheWay?)
         /// The final name is there, and the rule is to fail or to skip.
         case exists(FilePath)
         /// Something that must not be touched is in the way: another download's part file, journal or old pair, or a
@@ -16,6 +17,12 @@ package struct NameTaker: Sendable {
         case blocked(FilePath)
         /// All of the names up to 9,999 are taken.
         case noFreeName(FilePath)
+    }
+
+    /// What has a name that we wanted, and is not ours.
+    package struct InTheWay: Sendable, Hashable {
+        package let path: FilePath
+        package let flaw: Ownership.Flaw
     }
 
     /// The last number that is tried.
@@ -48,7 +55,7 @@ package struct NameTaker: Sendable {
             return .blocked(directory.appending(name))
         }
         if let part = try tryTaking(wanted, mayExist: mayReplace || rule == .overwrite) {
-            return .taken(part, wanted)
+            return .taken(part, wanted, nil)
         }
         if rule != .rename {
             let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(wanted.final) }
@@ -63,7 +70,8 @@ package struct NameTaker: Sendable {
         }
         for number in 1...Self.maxNumber {
             guard let paths = DownloadPaths(directory: directory, name: numbered(name, number)) else { break }
-            if let part = try tryTaking(paths, mayExist: false) { return .taken(part, paths) }
+            guard let part = try tryTaking(paths, mayExist: false) else { continue }
+            return .taken(part, paths, inTheWay(of: wanted))
         }
         return .noFreeName(wanted.final)
     }
@@ -73,6 +81,17 @@ package struct NameTaker: Sendable {
         if try fileSystem.exists(paths.final) { return false }
         if try fileSystem.exists(paths.part) { return false }
         return try obstacle(paths) == nil
+    }
+
+    /// What is not ours of all that keeps this name from being free; `nil` when all of it is.
+    package func inTheWay(of paths: DownloadPaths) -> InTheWay? {
+        for path in [paths.final, paths.part, paths.journal, paths.newJournal, paths.oldPart, paths.oldJournal] {
+            let purpose: Ownership.Purpose = path == paths.final ? .content : .download
+            guard let flaw = try? fileSystem.flaw(at: path, for: purpose) else { continue }
+            // A directory or link of that name may well be the user's own.
+            if path != paths.final || flaw != .notRegular { return InTheWay(path: path, flaw: flaw) }
+        }
+        return nil
     }
 
     /// Takes this one name; `nil` when it is not free.
@@ -115,6 +134,8 @@ package struct NameTaker: Sendable {
     private func obstacle(_ paths: DownloadPaths) throws(FileError) -> FilePath? {
         let aside = paths == ownAside ? [] : [paths.oldPart, paths.oldJournal]
         for path in [paths.journal] + aside where try fileSystem.exists(path) { return path }
+        // One that is ours was left by a crash, and is replaced.
+        if try fileSystem.flaw(at: paths.newJournal) != nil { return paths.newJournal }
         // A download whose final name is to be what we would call our part file or journal.
         for path in [paths.part, paths.journal] {
             guard let last = path.lastComponent,
@@ -125,7 +146,7 @@ package struct NameTaker: Sendable {
         return nil
     }
 
-    /// A part file that a crash left before its journal was written: ours by its mode, empty, locked by nobody.
+    /// A part file that a crash left before its journal was written: ours, of our mode, empty, locked by nobody.
     private func takeAbandoned(_ paths: DownloadPaths) throws(PartFileError) -> PartFile? {
         let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(paths.part) }
         guard let status, Self.isAbandoned(status) else { return nil }
@@ -133,7 +154,7 @@ package struct NameTaker: Sendable {
         do throws(PartFileError) {
             part = try PartFile.open(paths.part, fileSystem: fileSystem)
         } catch {
-            // Whatever it is, it is not abandoned.
+            // Whatever it is, it is not abandoned by us.
             return nil
         }
         // Without locks nobody can tell whether it is in use.

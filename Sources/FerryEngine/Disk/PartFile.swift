@@ -52,11 +52,11 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// Opens and locks a part file that is there.
+    /// Opens and locks a part file that is there and ours.
     package static func open(_ path: FilePath, fileSystem: any FileSystem) throws(PartFileError) -> PartFile {
         do throws(PartFileError) {
             return try lockOpened(at: path, fileSystem: fileSystem) { () throws(FileError) in
-                try fileSystem.open(path, .readWrite)
+                try fileSystem.openOurs(path, .readWrite)
             }
         } catch {
             guard case .file(let failure) = error, failure.operation == .open else { throw error }
@@ -166,6 +166,7 @@ package final class PartFile: Sendable {
     /// Removes it, when the path still leads to it, and closes it.
     package func remove() throws(FileError) {
         defer { close() }
+        // allow(ours): the path leads to the part file that is open.
         if try isNamed() { try fileSystem.unlink(path) }
     }
 }

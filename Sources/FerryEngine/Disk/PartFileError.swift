@@ -15,6 +15,11 @@ package enum PartFileError: Error, Sendable, Hashable {
     case notAFile(FilePath)
     case file(FileError)
 
+    /// Why it is not ours; `nil` for all other reasons.
+    package var flaw: Ownership.Flaw? {
+        if case .file(let error) = self, case .notOurs(let flaw) = error.kind { flaw } else { nil }
+    }
+
     /// One line: what failed, on which path.
     package var message: String { phrase.text(in: .english) }
 

@@ -9,10 +9,26 @@ package struct Published: Sendable, Hashable {
     package var notes: [PublishNote]
 }
 
+extension NameTaker.InTheWay {
+    /// What is there, whose it is, what was done instead, and what the user can do.
+    package func reason(forName name: String) -> Reason { Reason(.notOursHere, path.string, flaw.phrase, name) }
+}
+
+extension NameTaker {
+    /// What is to be said when a file got another name than the one that was ordered.
+    func note(numbered name: String, instead order: PublishOrder) -> PublishNote {
+        guard let wanted = DownloadPaths(directory: order.directory, name: order.name), let other = inTheWay(of: wanted)
+        else { return .numbered(name) }
+        return .inTheWay(other, name)
+    }
+}
+
 /// What went otherwise than usual when a file was published; worth an event, no error.
 package enum PublishNote: Sendable, Hashable {
     /// The wanted name was taken; this one was free.
     case numbered(String)
+    /// The wanted name was taken by what is not ours; this one was free.
+    case inTheWay(NameTaker.InTheWay, String)
     /// An older file of that name was replaced, as asked.
     case replaced
     /// The file system cannot rename without replacing: a second name was made and the first removed.
@@ -33,6 +49,7 @@ package enum PublishNote: Sendable, Hashable {
     package var reason: Reason {
         switch self {
         case .numbered(let name): Reason(.nameTaken, name)
+        case .inTheWay(let other, let name): other.reason(forName: name)
         case .replaced: Reason(.replacedOlder)
         case .linked: Reason(.publishedByLink)
         case .renamedAfterCheck: Reason(.publishedByRename)

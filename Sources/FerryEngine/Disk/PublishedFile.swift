@@ -35,8 +35,14 @@ package struct PublishedFile: Sendable, Hashable, Codable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Whether the path still leads to this file, with the same length and time. Blocks.
-    package func isUnchanged(fileSystem: any FileSystem = LocalFileSystem()) -> Bool {
-        (try? Self.read(path, fileSystem: fileSystem)) == self
+    /// Whether the path still leads to this file, with the same length and time, and it is ours. Blocks.
+    package func isUnchanged(
+        for purpose: Ownership.Purpose = .removal, fileSystem: any FileSystem = LocalFileSystem()
+    ) -> Bool {
+        let path = FilePath(path)
+        guard let status = try? fileSystem.statusIfPresent(path), PublishedFile(path, status) == self else {
+            return false
+        }
+        return fileSystem.flaw(of: status, at: path, for: purpose) == nil
     }
 }

@@ -14,7 +14,7 @@ extension Publisher {
         case lost(Reason)
     }
 
-    /// Finds out what became of an announced file, and finishes what can be finished.
+    /// Finds out what became of an announced file, and finishes what can be finished. What is not ours is not that file.
     ///
     /// `unsyncedBoot` is the journal's: what was written without syncing is believed under that boot only.
     package func recover(
@@ -22,7 +22,8 @@ extension Publisher {
     ) throws(FileError) -> Recovery {
         guard DownloadPaths.isBareName(publishing.name) else { return .lost(Reason(.unusableAnnouncement)) }
         let final = part.removingLastComponent().appending(publishing.name)
-        let published = try fileSystem.statusIfPresent(final)
+        // Between link and unlink it has two names.
+        let published = try fileSystem.ours(at: final, for: .content)
         let rest = try fileSystem.statusIfPresent(part)
         let wasDropped = unsyncedBoot != nil && unsyncedBoot != fileSystem.bootID
         if let published, publishing.describes(published), published.device == publishing.device {
@@ -30,12 +31,15 @@ extension Publisher {
                 return .unproven(final, Reason(.unsyncedFile, final.string))
             }
             // Both names: the crash came between link and unlink.
+            // allow(ours): the same file keeps its final name.
             if let rest, rest.isSameFile(as: published) { try fileSystem.unlink(part) }
             _ = try syncDirectory(of: final)
             return .finished(final)
         }
         if let rest {
-            guard rest.kind == .regular, rest.inode == publishing.inode, rest.device == publishing.device else {
+            guard fileSystem.flaw(of: rest, at: part) == nil, rest.inode == publishing.inode,
+                rest.device == publishing.device
+            else {
                 return .lost(Reason(.otherThanAnnounced, part.string))
             }
             guard rest.length == publishing.length else {
@@ -54,6 +58,6 @@ extension Publisher {
 extension JournalRecord.Publishing {
     /// Whether number and length are those of this file, on whatever device.
     fileprivate func describes(_ status: FileStatus) -> Bool {
-        status.kind == .regular && status.inode == inode && status.length == length
+        status.inode == inode && status.length == length
     }
 }

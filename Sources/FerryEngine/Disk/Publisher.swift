@@ -65,7 +65,10 @@ package struct Publisher: Sendable {
                 lost += 1
                 continue
             }
-            if number > 0 { notes.append(.numbered(name)) }
+            if number > 0 {
+                let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
+                notes.append(taker.note(numbered: name, instead: order))
+            }
             return try settle(Published(path: paths.final, name: name, notes: notes + how), part)
         }
         throw .noFreeName(order.directory.appending(order.name))
@@ -130,6 +133,7 @@ package struct Publisher: Sendable {
             return [.renamedAfterCheck]
         }
         do throws(FileError) {
+            // allow(ours): the file has got its final name just now.
             try fileSystem.unlink(from)
             return [.linked]
         } catch {

@@ -2,12 +2,13 @@ package import FerryCore
 import SystemPackage
 
 /// Puts a part file and its journal aside, as `.old`, when the file on the server proved to be another (DESIGN §3).
+/// Whose the pair is that lies there already, the caller has looked.
 ///
 /// One generation: what was aside before is replaced. The part file goes first; a crash in between leaves a journal
 /// whose part file is found under its old name, and ``move()`` again finishes.
 package struct SetAside: Sendable {
-    private let paths: DownloadPaths
-    private let fileSystem: any FileSystem
+    let paths: DownloadPaths
+    let fileSystem: any FileSystem
     private let syncs: Bool
 
     package init(_ paths: DownloadPaths, fileSystem: any FileSystem, syncs: Bool) {
@@ -40,7 +41,12 @@ package struct SetAside: Sendable {
         var isMoved = false
         if let old = try fileSystem.statusIfPresent(paths.oldPart) {
             // A new part file that was made, and got no journal any more, is empty.
-            if let part, !NameTaker.isAbandoned(part) { return false }
+            if let part {
+                guard NameTaker.isAbandoned(part), fileSystem.flaw(of: part, at: paths.part) == nil else {
+                    return false
+                }
+            }
+            guard fileSystem.flaw(of: old, at: paths.oldPart) == nil else { return false }
             guard try hasJournal ? old.inode == inode : fileSystem.exists(paths.oldJournal) else { return false }
             try fileSystem.rename(paths.oldPart, to: paths.part, replacing: part != nil)
             isMoved = true
@@ -53,11 +59,13 @@ package struct SetAside: Sendable {
         return isMoved
     }
 
-    /// Removes what is aside: when the new one is published, or room is needed.
+    /// Removes what is aside: when the new one is published, or room is needed. A part file that is not ours stays.
     package func remove() throws(FileError) {
         // The bytes first: a journal alone is small, and says what the rest of it was.
-        try fileSystem.removeIfPresent(paths.oldPart)
-        try fileSystem.removeIfPresent(paths.oldJournal)
+        for path in [paths.oldPart, paths.oldJournal] where try fileSystem.flaw(at: path, for: .removal) == nil {
+            // allow(ours): looked at just now; the caller has read the journal.
+            try fileSystem.removeIfPresent(path)
+        }
     }
 
     package func isPresent() throws(FileError) -> Bool {

@@ -142,7 +142,11 @@ package struct SmallFilePublisher: Sendable {
             default: throw .file(error)
             }
         }
-        let notes = candidate.number == 0 ? draft.notes : draft.notes + [.numbered(paths.name)]
+        var notes = draft.notes
+        if candidate.number > 0 {
+            let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
+            notes.append(taker.note(numbered: paths.name, instead: draft.order))
+        }
         return .done(
             .published(try settle(Published(path: paths.final, name: paths.name, notes: notes), paths.directory)))
     }

@@ -1,6 +1,5 @@
 import Crypto
 package import FerryCore
-package import SystemPackage
 
 /// The value of `user.ferry.source`: which URL a published file came from, and what it was like then (DESIGN §7).
 ///
@@ -55,14 +54,9 @@ package struct SourceAttribute: Sendable, Hashable {
         guard [etag, lastModified].allSatisfy({ $0 == nil || $0.flatMap(Self.oneLine) != nil }) else { return nil }
     }
 
-    /// What the file at `path` says, with its status; `nil` when it says nothing that can be used.
-    package static func read(
-        _ path: FilePath, fileSystem: any FileSystem
-    ) -> (attribute: SourceAttribute, status: FileStatus)? {
-        guard let status = try? fileSystem.status(path, followingLinks: true), status.kind == .regular,
-            let bytes = try? fileSystem.attribute(name, at: path), let attribute = SourceAttribute(bytes)
-        else { return nil }
-        return (attribute, status)
+    /// What an open file says; `nil` when it says nothing that can be used.
+    package static func read(_ file: any File) -> SourceAttribute? {
+        (try? file.attribute(name)).flatMap { $0 }.flatMap(SourceAttribute.init)
     }
 
     /// Whether it speaks of this URL, and the file has had the same length and time since.

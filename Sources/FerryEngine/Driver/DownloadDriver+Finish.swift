@@ -152,8 +152,7 @@ extension DownloadDriver {
                 return nil
             }
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
-        case .success(.blocked(let path)):
-            throw DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
+        case .success(.blocked(let path)): throw blocked(by: path)
         case .success(.noFreeName(let path)):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
@@ -199,7 +198,7 @@ extension DownloadDriver {
             state.withLock { $0.name = published.name }
             let finished = finished(path: published.path.string, total: total, proof: proof)
             try await tellPublished(finished)
-            removeRest(of: pair.paths, pair.journal, syncs: false)
+            removeRest(of: pair.paths, pair.journal, record, syncs: false)
             return finished
         }
     }

@@ -1,4 +1,5 @@
 import FerryCore
+import Synchronization
 import SystemPackage
 
 /// Whose part files are whose, and which file may be replaced.
@@ -22,6 +23,31 @@ extension DownloadDriver {
     var earlierFile: FilePath? {
         guard let file = context.replaces, file.isUnchanged(fileSystem: environment.fileSystem) else { return nil }
         return FilePath(file.path)
+    }
+
+    /// Whether what a journal announces counts, beyond the bytes that it claims: that its file is published, that its pair is
+    /// being moved. Only where the download was asked for by a URL in it, or is listed under its id: else a directory that
+    /// somebody made for us could have files of ours taken for it.
+    func isAskedFor(_ record: JournalRecord) -> Bool {
+        record.id == id.rawValue || request.sources.contains { record.urls.contains($0.text) }
+    }
+
+    /// Of which downloads an earlier generation that lies aside is this one's.
+    func asideOwner(_ record: JournalRecord? = nil) -> SetAside.Owner {
+        state.withLock { state in
+            let records = [record, state.record].compactMap(\.self)
+            return SetAside.Owner(
+                ids: Set([id.rawValue, state.asideID].compactMap(\.self) + records.map(\.id)),
+                urls: state.sources.map(\.text) + records.flatMap(\.urls))
+        }
+    }
+
+    /// What is in the way of a name for which there is no other, and whose it is when it is not ours.
+    func blocked(by path: FilePath) -> DownloadError {
+        if let flaw = try? environment.fileSystem.flaw(at: path), flaw != .notRegular {
+            return DownloadError(FileError(.create, path, kind: .notOurs(flaw)))
+        }
+        return DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
     }
 
     /// Whether what this id names is another download's.

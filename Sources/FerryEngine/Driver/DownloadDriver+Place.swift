@@ -47,7 +47,7 @@ extension DownloadDriver {
         let (directory, name) = try destination(for: entity, url: url)
         let path = directory.appending(name)
         takeBackAside(name, in: directory)
-        if let existing = existing(at: path, entity: entity) {
+        if let existing = existing(at: state.withLock { $0.finishedPath } ?? path, entity: entity) {
             state.withLock { $0.existing = existing }
             bell.ring()
             return false
@@ -132,29 +132,6 @@ extension DownloadDriver {
         }
     }
 
-    /// A plain GET on a file that is there: equal length and equal date mean that it is complete. Where the file itself
-    /// carries the strong ETag that it had, that alone decides.
-    private func existing(at path: FilePath, entity: Entity) -> FinishedDownload? {
-        guard !context.ignoresFinished, state.withLock({ $0.checksum == nil && !$0.distrustsFinished }),
-            request.checksumList == nil,
-            let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular,
-            let total = entity.identity.totalBytes, status.length == total
-        else { return nil }
-        let found = FinishedDownload(
-            path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true,
-            finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: entity.identity.contentType,
-            etag: entity.identity.etag, lastModified: entity.identity.lastModified)
-        if let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
-            attribute.isOf(status)
-        {
-            // It came from another URL: two files may well have one length and one date.
-            guard attribute.matches(url: sources[0].text, status) else { return nil }
-            if let tag = entity.identity.strongTag, let own = attribute.etag { return own == tag ? found : nil }
-        }
-        guard let text = entity.identity.lastModified, let date = HTTPDate.parse(text) else { return nil }
-        return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil
-    }
-
     func checkSpace(in directory: FilePath, for total: ByteCount?) throws(DownloadError) {
         let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: environment.fileSystem)
         do {
@@ -178,7 +155,10 @@ extension DownloadDriver {
             let record = try? Journal.read(at: paths.oldJournal, fileSystem: environment.fileSystem),
             record.urls.contains(sources[0].text), !isAnothers(record.id)
         else { return }
-        state.withLock { $0.ownAside = paths }
+        state.withLock { state in
+            state.ownAside = paths
+            state.asideID = record.id
+        }
     }
 
     /// A journal of this name that the disk does not give just now may be this download's own: to go on to the next name
@@ -201,7 +181,7 @@ extension DownloadDriver {
         do throws(PartFileError) {
             if let paths = state.withLock({ $0.ownPaths }) {
                 // The name is ours already; what was there was put aside.
-                taken = .taken(try PartFile.create(at: paths.part, fileSystem: environment.fileSystem), paths)
+                taken = .taken(try PartFile.create(at: paths.part, fileSystem: environment.fileSystem), paths, nil)
             } else {
                 taken = try NameTaker(
                     fileSystem: environment.fileSystem, ownAside: state.withLock { $0.ownAside },
@@ -213,7 +193,7 @@ extension DownloadDriver {
             }
         } catch { throw DownloadError(error) }
         switch taken {
-        case .taken(let part, let paths):
+        case .taken(let part, let paths, let inTheWay):
             let journal: Journal
             do throws(JournalError) {
                 let record = makeRecord(name: paths.name, part: part)
@@ -227,7 +207,10 @@ extension DownloadDriver {
                 environment.knownJournals(in: directory)?.add(paths.journal, record)
             } catch {
                 // It may be there, only not durably: alone it would be in the way of its own name.
-                if case .exists = error {} else { try? environment.fileSystem.removeIfPresent(paths.journal) }
+                if (try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem))?.id == id.rawValue {
+                    // allow(ours): its id says that this run has made it.
+                    try? environment.fileSystem.removeIfPresent(paths.journal)
+                }
                 try? part.remove()
                 throw DownloadError(error)
             }
@@ -241,6 +224,7 @@ extension DownloadDriver {
                 }
             }
             if paths.name != name { report(.named(name: paths.name, path: paths.final.string)) }
+            if let inTheWay { report(.event(.note(inTheWay.reason(forName: paths.name)))) }
             return Storage.Pair(paths: paths, part: part, journal: journal)
         case .exists(let path):
             if request.onConflict == .skip {
@@ -248,8 +232,7 @@ extension DownloadDriver {
                 return nil
             }
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
-        case .blocked(let path):
-            throw DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
+        case .blocked(let path): throw blocked(by: path)
         case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
@@ -316,12 +299,22 @@ extension DownloadDriver {
             throw DownloadError(
                 .remoteChanged, ErrorPhrase(.changedInStream, reason))
         case .pair(let pair):
+            let aside = SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
             do throws(FileError) {
-                try SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk).move()
+                guard try aside.isFree(for: asideOwner()) else {
+                    // What lies there is not this download's: the pair stays, and another name is taken.
+                    storage.close()
+                    return state.withLock { $0.ownPaths = nil }
+                }
+                try aside.move()
             } catch { throw DownloadError(error) }
             environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
             storage.close()
-            state.withLock { $0.ownPaths = pair.paths }
+            let old = try? Journal.read(at: pair.paths.oldJournal, fileSystem: environment.fileSystem)
+            state.withLock { state in
+                state.ownPaths = pair.paths
+                state.asideID = old?.id
+            }
         }
     }
 
@@ -362,6 +355,6 @@ extension DownloadDriver {
     /// What was put aside in favour of this file goes.
     func removeAside() {
         guard let own = state.withLock({ $0.ownPaths ?? $0.ownAside }) else { return }
-        try? SetAside(own, fileSystem: environment.fileSystem, syncs: false).remove()
+        try? SetAside(own, fileSystem: environment.fileSystem, syncs: false).remove(of: asideOwner())
     }
 }

@@ -52,7 +52,7 @@ extension DownloadDriver {
             }
             let name = state.withLock { $0.name }
             if let own = DownloadPaths(directory: directory, name: name)?.journal,
-                let problem = try problem(with: own, in: directory)
+                let problem = try problem(with: own, in: directory), problem.flaw == nil
             {
                 report(.event(.note(Reason(.otherNameBegun, problem.phrase))))
             }
@@ -114,7 +114,8 @@ extension DownloadDriver {
             }
             if case .locked = error { throw DownloadError(error) }
             if isNamed || error.mayPass { throw DownloadError(error) }
-            report(.event(.note(Reason(.otherNameBegun, error.phrase))))
+            // Of what is not ours is said when it is known what name is taken instead.
+            if error.flaw == nil { report(.event(.note(Reason(.otherNameBegun, error.phrase)))) }
             begin(with: nil)
             return nil
         }
@@ -126,14 +127,17 @@ extension DownloadDriver {
             begin(with: nil)
             return nil
         }
-        if record.moving != nil, let there = try settleMove(paths, &record, journal) {
-            journal.close()
-            return try await goOn(with: there, isNamed: isNamed)
+        if isAskedFor(record) {
+            if record.moving != nil, let there = try settleMove(paths, &record, journal) {
+                journal.close()
+                return try await goOn(with: there, isNamed: isNamed)
+            }
+            if let earlier = record.movedFrom {
+                PairMove(fileSystem: environment.fileSystem).forget(earlier, of: record.id)
+            }
         }
-        if let earlier = record.movedFrom {
-            PairMove(fileSystem: environment.fileSystem).forget(earlier, of: record.id)
-            record.movedFrom = nil
-        }
+        let moving = record.moving
+        (record.moving, record.movedFrom) = (nil, nil)
         if let publishing = record.publishing {
             if let finished = try recover(publishing, paths: paths, record: &record) {
                 return try await settle(finished, record, journal, paths)
@@ -144,12 +148,22 @@ extension DownloadDriver {
             part = try PartFile.open(paths.part, fileSystem: environment.fileSystem)
         } catch {
             if case .missing = error {
+                if let moving {
+                    journal.close()
+                    throw DownloadError(FileError(.rename, paths.part, kind: .lostOnTheWay(to: FilePath(moving.part))))
+                }
                 report(.event(.note(Reason(.journalAlone, "\(paths.part)"))))
                 try? journal.remove()
                 journal.close()
-                keepName(paths)
+                keepName(paths, record)
                 environment.knownJournals(in: paths.directory)?.remove(paths.journal)
                 if request.sources.isEmpty { throw DownloadError(error) }
+                begin(with: nil)
+                return nil
+            }
+            journal.close()
+            if error.flaw != nil, !isPartRequest {
+                // Another name is taken, and then it is said why.
                 begin(with: nil)
                 return nil
             }
@@ -239,7 +253,7 @@ extension DownloadDriver {
             state.withLock { $0.offered = nil }
             if record.claimed.isEmpty {
                 try forgetPair()
-                keepName(paths)
+                keepName(paths, record)
             } else {
                 try setAside("nothing of it can be believed")
             }
@@ -266,6 +280,8 @@ extension DownloadDriver {
         do throws(FileError) {
             guard try aside.isPresent() else { return }
             let record = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+            let old = try? Journal.read(at: paths.oldJournal, fileSystem: environment.fileSystem)
+            guard record != nil || old != nil else { return }
             if try aside.moveBack(beside: record?.partInode) {
                 report(.event(.note(Reason(.putBack))))
             }
@@ -273,10 +289,16 @@ extension DownloadDriver {
     }
 
     /// What is aside would be in the way of a name that is taken anew: it was put there for this download.
-    private func keepName(_ paths: DownloadPaths) {
+    private func keepName(_ paths: DownloadPaths, _ record: JournalRecord) {
         let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
-        if (try? aside.isPresent()) == true { state.withLock { $0.ownPaths = paths } }
+        guard let old = aside.record(of: asideOwner(record)) else { return }
+        state.withLock { state in
+            state.ownPaths = paths
+            state.asideID = old.id
+        }
     }
+
+    private var isPartRequest: Bool { if case .part = request.destination { true } else { false } }
 
     /// The source that the validators come from, then the others, as given where they are.
     private static func merge(_ given: [DownloadURL], _ known: [DownloadURL]) -> [DownloadURL] {
@@ -287,77 +309,8 @@ extension DownloadDriver {
         return all
     }
 
-    // MARK: A finished file
-
-    /// `isOwn`: it was published by this download, whose journal says so.
-    func lookForFinished(_ path: FilePath, isOwn: Bool = false) async throws(DownloadError) -> FinishedDownload? {
-        guard isOwn || !context.ignoresFinished,
-            let status = try? environment.fileSystem.statusIfPresent(path), status.kind == .regular
-        else {
-            begin(with: nil)
-            return nil
-        }
-        let url = sources[0]
-        // The server may give it another name, and the list know that one.
-        try? await lookUpChecksum(for: namesBeforehand)
-        if let checksum = state.withLock({ $0.checksum }) {
-            report(.state(.verifying))
-            let actual = await digest(of: path, length: status.length, checksum.algorithm)
-            if stopWanted != nil {
-                begin(with: nil)
-                return nil
-            }
-            if actual == checksum.bytes {
-                return FinishedDownload(
-                    path: path.string, totalBytes: status.length, proof: .digest, wasAlreadyComplete: true,
-                    finalURL: url.redacted)
-            }
-            report(.event(.note(Reason(.otherDigest, "\(path)"))))
-        }
-        if request.onConflict == .skip {
-            report(.event(.note(Reason(.skipped, "\(path)"))))
-            return FinishedDownload(
-                path: path.string, totalBytes: status.length, proof: .none, wasAlreadyComplete: true,
-                finalURL: url.redacted)
-        }
-        var finished: FileIdentity?
-        if state.withLock({ $0.checksum }) == nil,
-            let (attribute, status) = SourceAttribute.read(path, fileSystem: environment.fileSystem),
-            attribute.matches(url: url.text, status), attribute.etag != nil || attribute.lastModified != nil
-        {
-            finished = FileIdentity(
-                etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
-        }
-        begin(with: nil, finished: finished)
-        return nil
-    }
-
-    private func digest(of path: FilePath, length: ByteCount, _ algorithm: DigestAlgorithm) async -> [UInt8]? {
-        guard let file = try? environment.fileSystem.open(path, .readOnly) else { return nil }
-        defer { file.close() }
-        return try? await read(PrefixDigest(algorithm, of: file), to: length)
-    }
-
-    /// The server said that the finished file is unchanged.
-    func finishUnchanged() {
-        state.withLock { state in
-            let path: String
-            switch request.destination {
-            case .file(let name): path = absolute(name).string
-            case .directory(let directory, _): path = absolute(directory).appending(state.name).string
-            case .part, .stream: return
-            }
-            let known = state.machine.finished
-            state.existing = FinishedDownload(
-                path: path, totalBytes: known?.totalBytes ?? 0, proof: state.machine.finishedProof,
-                wasAlreadyComplete: true, finalURL: state.finalURL?.redacted ?? "", etag: known?.etag,
-                lastModified: known?.lastModified)
-        }
-        bell.ring()
-    }
-
     /// Readies the machine.
-    private func begin(
+    func begin(
         with held: Held?, total: ByteCount? = nil, weakestJoin: Proof? = nil, isNewSource: Bool = false,
         isDoubtful: Bool = false, finished: FileIdentity? = nil
     ) {

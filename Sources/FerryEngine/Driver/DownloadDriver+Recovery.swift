@@ -59,16 +59,10 @@ extension DownloadDriver {
     func settle(
         _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths
     ) async throws(DownloadError) -> FinishedDownload? {
+        guard isAskedFor(record) else { return try await prove(finished, record, journal, paths) }
         var answer: FinishedDownload? = finished
         do throws(DownloadError) {
             if request.checksum != nil || request.checksumList != nil {
-                if request.sources.isEmpty {
-                    let known = record.urls.compactMap { try? DownloadURL($0) }
-                    guard !known.isEmpty else {
-                        throw DownloadError(.invalidRequest, ErrorPhrase(.journalWithoutURL, "\(paths.journal)"))
-                    }
-                    state.withLock { $0.sources = known }
-                }
                 answer = try await lookForFinished(FilePath(finished.path), isOwn: true)
             }
             if let answer { try await tellPublished(answer) }
@@ -76,15 +70,40 @@ extension DownloadDriver {
             journal.close()
             throw error
         }
-        removeRest(of: paths, journal, syncs: request.syncsToDisk)
+        removeRest(of: paths, journal, record, syncs: request.syncsToDisk)
         return answer
+    }
+
+    /// The file has its name, says a journal that nobody asked for by its URL: that says no more than the file itself. It is
+    /// compared with the digest, or its server is asked, as if there had been no journal.
+    private func prove(
+        _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths
+    ) async throws(DownloadError) -> FinishedDownload? {
+        let path = FilePath(finished.path)
+        if request.sources.isEmpty {
+            let known = record.urls.compactMap { try? DownloadURL($0) }
+            guard !known.isEmpty else {
+                journal.close()
+                throw DownloadError(.invalidRequest, ErrorPhrase(.journalWithoutURL, "\(paths.journal)"))
+            }
+            state.withLock { state in
+                state.sources = known
+                state.checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
+            }
+        }
+        state.withLock { state in
+            state.finishedPath = path
+            state.name = path.lastComponent?.string ?? state.name
+        }
+        removeRest(of: paths, journal, record, syncs: request.syncsToDisk)
+        return try await lookForFinished(path, isOwn: true)
     }
 
     /// The file has its name: what was aside goes, and the journal after it, so that a run after a crash in between knows
     /// of both. Where one cannot be removed the journal stays, for the next run to try again.
-    func removeRest(of paths: DownloadPaths, _ journal: Journal, syncs: Bool) {
+    func removeRest(of paths: DownloadPaths, _ journal: Journal, _ record: JournalRecord, syncs: Bool) {
         do throws(FileError) {
-            try SetAside(paths, fileSystem: environment.fileSystem, syncs: false).remove()
+            try SetAside(paths, fileSystem: environment.fileSystem, syncs: false).remove(of: asideOwner(record))
         } catch { return journal.close() }
         try? journal.remove(syncs: syncs)
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)
@@ -96,7 +115,7 @@ extension DownloadDriver {
     package static func recoverAnnounced(
         _ file: PublishedFile, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) -> Bool {
-        guard syncs, file.isUnchanged(fileSystem: fileSystem) else { return false }
+        guard syncs, file.isUnchanged(for: .content, fileSystem: fileSystem) else { return false }
         do throws(FileError) {
             try fileSystem.syncDirectory(FilePath(file.path).removingLastComponent())
         } catch {

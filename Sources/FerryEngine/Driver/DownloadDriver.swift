@@ -67,6 +67,10 @@ package final class DownloadDriver: Sendable {
         var ownPaths: DownloadPaths?
         /// The name beside which an earlier run of this download put its pair aside, and was cut.
         var ownAside: DownloadPaths?
+        /// The id in the journal that was put aside.
+        var asideID: String?
+        /// The finished file of which a journal said that it is published, which is being proven.
+        var finishedPath: FilePath?
         /// Where the validators of `record` come from; an index into `sources`.
         var primary = 0
         /// The digest that the server had offered with what an earlier run left.

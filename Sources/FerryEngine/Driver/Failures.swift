@@ -1,4 +1,5 @@
 import FerryCore
+import SystemPackage
 
 /// Words of the layers below become the one error.
 extension DownloadError {
@@ -10,6 +11,12 @@ extension DownloadError {
                 recovery: .needsUser)
         case .outOfDescriptors:
             self.init(.disk, error.phrase, recovery: .transient(retryAfter: nil))
+        case .notOurs(let flaw):
+            self.init(
+                .conflict, ErrorPhrase(.notOurs, error.path.string, flaw.phrase), suggestion: ErrorPhrase(.makeItYours),
+                recovery: .needsUser)
+        case .lostOnTheWay:
+            self.init(.conflict, error.phrase, recovery: .needsUser)
         default:
             self.init(.disk, error.phrase)
         }

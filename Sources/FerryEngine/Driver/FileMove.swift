@@ -131,7 +131,9 @@ package struct FileMove: Sendable {
             return .named
         } catch {
             if draft.isCopy {
-                try? fileSystem.unlink(path)
+                var copy = draft.stamp
+                copy.path = path.string
+                try? PublishedFile.delete(copy.path, ifUnchangedSince: copy, fileSystem: fileSystem)
             } else if (try? publisher.rename(path, to: FilePath(draft.old.path), replacing: false)) ?? nil == nil {
                 // It stays there: better known than lost.
                 return .named
@@ -170,9 +172,12 @@ package struct FileMove: Sendable {
             {
                 throw FileError(.allocate, directory, kind: .noSpace)
             }
-            let from = try fileSystem.open(source, .readOnly)
+            let from = try fileSystem.openOurs(source, .readOnly, for: .removal)
             defer { from.close() }
             let status = try from.status()
+            guard PublishedFile(source, status) == old else {
+                throw DownloadError(.conflict, ErrorPhrase(.otherThanFinished, old.path), recovery: .needsUser)
+            }
             let place = try place(for: source, in: directory)
             let to: any File
             switch place {
@@ -187,7 +192,7 @@ package struct FileMove: Sendable {
                 case .differs: throw DownloadError(.disk, ErrorPhrase(.copyDiffers, old.path))
                 case .stopped: throw DownloadError(.shutDown, ErrorPhrase(.moveStopped, old.path))
                 }
-                try dress(to, as: status, source)
+                try dress(to, as: status, from)
                 try to.sync()
                 let stamp = PublishedFile(source, try to.status())
                 return Draft(place, old, directory, stamp)
@@ -214,16 +219,16 @@ package struct FileMove: Sendable {
         }
         let taker = NameTaker(fileSystem: fileSystem, numbered: SafeName.numbered)
         switch try taker.take(source.lastComponent?.string ?? "download", in: directory, rule: .rename) {
-        case .taken(let part, _): return .part(part)
+        case .taken(let part, _, _): return .part(part)
         case .exists(let path), .blocked(let path), .noFreeName(let path): throw PartFileError.exists(path)
         }
     }
 
     /// Mode, time and where it came from; what the file system there cannot keep is left out.
-    private func dress(_ file: any File, as status: FileStatus, _ source: FilePath) throws(FileError) {
+    private func dress(_ file: any File, as status: FileStatus, _ source: any File) throws(FileError) {
         try? file.setMode(status.mode)
         try? file.setModificationTime(status.modified)
-        if let value = try? fileSystem.attribute(SourceAttribute.name, at: source) {
+        if let value = try? source.attribute(SourceAttribute.name) {
             try? file.setAttribute(SourceAttribute.name, value)
         }
     }

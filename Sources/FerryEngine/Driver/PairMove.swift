@@ -61,7 +61,7 @@ package struct PairMove: Sendable {
         defer { place.close() }
         do throws(DownloadError) {
             let moved = try transfer(part, old, place, new, &record, journal)
-            bringAside(from: old, to: new)
+            bringAside(of: record, from: old, to: new)
             return Moved(paths: new, record: moved)
         } catch {
             // What was begun there goes, unless the bytes were renamed: then they are there.
@@ -74,27 +74,33 @@ package struct PairMove: Sendable {
 
     /// The pair of a journal that says it was on its way: where it is when all of it is there, else `nil`, and it is
     /// still here. What is left of it at the other place goes, and the journal here with it or without that word. Blocks.
+    ///
+    /// The path alone proves nothing: any file may have it. Only beside a journal of ours with the same id is anything taken
+    /// for the pair, or removed.
     package func resolve(
         _ old: DownloadPaths, _ record: inout JournalRecord, _ journal: Journal
     ) throws(JournalError) -> DownloadPaths? {
         guard let moving = record.moving, let new = DownloadPaths(of: FilePath(moving.part)) else { return nil }
-        let there = try readRecord(at: new)
+        if new == old {
+            // What a cut move left, opened by its own name: it claims nothing.
+            record.moving = nil
+            return nil
+        }
+        let there = try readRecord(at: new, of: record.id)
         do throws(FileError) {
-            let bytes = try fileSystem.statusIfPresent(new.part)
-            let isMoved = bytes.map { $0.kind == .regular && $0.inode == moving.inode } ?? false
-            let isHere = try fileSystem.statusIfPresent(old.part).map { $0.kind == .regular } ?? false
-            if isMoved, there?.id == record.id, there?.partInode == moving.inode {
-                leave(old, isHere: isHere, moving, journal)
+            let bytes = try fileSystem.ours(at: new.part)
+            let isThere = bytes?.inode == moving.inode && bytes?.device == moving.device ?? there?.partDevice
+            let isHere = try fileSystem.ours(at: old.part)?.inode == record.partInode
+            if isThere, let there, there.partInode == moving.inode, there.moving?.part != moving.part {
+                leave(old, record, journal)
                 return new
             }
-            if isMoved, !isHere, let bytes {
-                // The journal there is lost: it is made again from this one.
-                try create(record, at: new, from: old, device: bytes.device)
-                try? journal.remove()
-                return new
+            // Neither is the pair: to forget where it went would be to lose it.
+            let isOccupied = try fileSystem.exists(old.part)
+            if !isOccupied {
+                throw FileError(.rename, old.part, kind: .lostOnTheWay(to: new.part))
             }
-            if let bytes { try drop(bytes, at: new, moving) }
-            if there?.id == record.id { try fileSystem.removeIfPresent(new.journal) }
+            if isHere, let there { try drop(bytes, at: new, moving, there) }
         } catch {
             throw .file(error)
         }
@@ -112,27 +118,33 @@ package struct PairMove: Sendable {
         let record = opened.record
         guard record.id == id, let moving = record.moving, let new = DownloadPaths(of: FilePath(moving.part)),
             let there = try? Journal.read(at: new.journal, fileSystem: fileSystem), there.id == id,
-            there.partInode == moving.inode,
-            let bytes = try? fileSystem.statusIfPresent(new.part), bytes.inode == moving.inode,
-            let here = try? fileSystem.exists(old.part)
+            there.partInode == moving.inode, there.moving?.part != moving.part,
+            let bytes = try? fileSystem.ours(at: new.part), bytes.inode == moving.inode,
+            bytes.device == moving.device ?? there.partDevice
         else { return }
-        leave(old, isHere: here, moving, opened.journal)
+        leave(old, record, opened.journal)
     }
 
     /// The part file first: a journal alone says what it was of, and is let go by whoever finds it.
-    private func leave(_ old: DownloadPaths, isHere: Bool, _ moving: JournalRecord.Moving, _ journal: Journal) {
-        if isHere {
-            guard let part = try? PartFile.open(old.part, fileSystem: fileSystem) else { return }
+    private func leave(_ old: DownloadPaths, _ record: JournalRecord, _ journal: Journal) {
+        if let part = try? PartFile.open(old.part, fileSystem: fileSystem) {
             defer { part.close() }
-            guard part.inode != moving.inode, (try? part.remove()) != nil else { return }
+            guard part.inode == record.partInode, part.inode != record.moving?.inode, (try? part.remove()) != nil else {
+                return
+            }
+        } else if (try? fileSystem.exists(old.part)) != false {
+            return
         }
         try? journal.remove()
     }
 
-    /// What the journal there says; `nil` when there is none, or none that is whole.
-    private func readRecord(at paths: DownloadPaths) throws(JournalError) -> JournalRecord? {
-        do throws(JournalError) { return try Journal.read(at: paths.journal, fileSystem: fileSystem) } catch {
-            if case .file = error { throw error }
+    /// What the journal there says; `nil` when there is none that is whole, ours, and this download's.
+    private func readRecord(at paths: DownloadPaths, of id: String) throws(JournalError) -> JournalRecord? {
+        do throws(JournalError) {
+            let record = try Journal.read(at: paths.journal, fileSystem: fileSystem)
+            return record.id == id ? record : nil
+        } catch {
+            if case .file = error, error.flaw == nil { throw error }
             return nil
         }
     }
@@ -187,7 +199,7 @@ package struct PairMove: Sendable {
         let taker = NameTaker(fileSystem: fileSystem, numbered: SafeName.numbered)
         do throws(PartFileError) {
             switch try taker.take(name, in: directory, rule: .rename) {
-            case .taken(let place, let paths): return (place, paths)
+            case .taken(let place, let paths, _): return (place, paths)
             case .exists(let path), .blocked(let path), .noFreeName(let path):
                 throw PartFileError.exists(path)
             }
@@ -200,9 +212,10 @@ package struct PairMove: Sendable {
     ) throws(DownloadError) -> JournalRecord {
         do {
             if place.device == part.device {
-                record.moving = .init(part: new.part.string, inode: part.inode)
+                record.moving = .init(part: new.part.string, device: part.device, inode: part.inode)
                 try journal.write(record)
-                let there = try create(record, at: new, from: old, device: part.device)
+                let (there, own) = try create(record, at: new, from: old, device: part.device)
+                defer { own.close() }
                 do throws(FileError) {
                     try fileSystem.rename(old.part, to: new.part, replacing: true)
                     for directory in [new.directory, old.directory] { try sync(directory) }
@@ -210,13 +223,20 @@ package struct PairMove: Sendable {
                 } catch {
                     // One file system, mounted at two places.
                     guard error.kind == .crossDevice else { throw error }
-                    try fileSystem.removeIfPresent(new.journal)
+                    try own.remove()
                 }
             }
-            record.moving = .init(part: new.part.string, inode: place.inode)
+            record.moving = .init(part: new.part.string, device: place.device, inode: place.inode)
             try journal.write(record)
+            // Before the bytes, so that what a crash leaves of them has a journal beside it.
+            var empty = record
+            empty.claimed = []
+            let (_, own) = try create(empty, at: new, from: nil, device: place.device)
+            defer { own.close() }
             try copy(part, to: place, record)
-            return try create(record, at: new, from: old, device: place.device)
+            let there = moved(record, to: new, from: old, device: place.device)
+            try own.write(there)
+            return there
         } catch let error as FileError {
             throw DownloadError(error)
         } catch let error as JournalError {
@@ -248,40 +268,54 @@ package struct PairMove: Sendable {
     }
 
     /// The journal there; the part file need not be there yet.
-    @discardableResult
     private func create(
-        _ record: JournalRecord, at new: DownloadPaths, from old: DownloadPaths, device: UInt64
-    ) throws(FileError) -> JournalRecord {
+        _ record: JournalRecord, at new: DownloadPaths, from old: DownloadPaths?, device: UInt64
+    ) throws(JournalError) -> (JournalRecord, Journal) {
+        let there = moved(record, to: new, from: old, device: device)
+        return (there, try Journal.create(at: new.journal, record: there, fileSystem: fileSystem, syncs: true))
+    }
+
+    /// What the journal there is to say; without `old` that it is on its way there itself: the bytes are not whole yet.
+    private func moved(
+        _ record: JournalRecord, to new: DownloadPaths, from old: DownloadPaths?, device: UInt64
+    ) -> JournalRecord {
         var there = record
         there.name = new.name
         there.partDevice = device
         there.partInode = record.moving?.inode ?? record.partInode
         if there.partInode != record.partInode || device != record.partDevice { there.partCreated = nil }
-        there.moving = nil
-        there.movedFrom = old.part.string
-        do throws(JournalError) {
-            try Journal.create(at: new.journal, record: there, fileSystem: fileSystem, syncs: true).close()
-        } catch {
-            if case .file(let error) = error { throw error }
-            throw FileError(.create, new.journal, kind: .io)
-        }
+        there.moving = old == nil ? record.moving : nil
+        there.movedFrom = old?.part.string
         return there
     }
 
-    /// Removes what a cut move has left of the bytes, when that is ours by its inode, or empty.
+    /// Removes what a cut move has left there beside a journal of this download: the bytes that it was to have, or the
+    /// empty file that had taken the name.
     private func drop(
-        _ bytes: FileStatus, at new: DownloadPaths, _ moving: JournalRecord.Moving
+        _ bytes: FileStatus?, at new: DownloadPaths, _ moving: JournalRecord.Moving, _ there: JournalRecord
     ) throws(FileError) {
-        guard bytes.inode == moving.inode || NameTaker.isAbandoned(bytes),
-            let part = try? PartFile.open(new.part, fileSystem: fileSystem)
-        else { return }
-        defer { part.close() }
-        let isEmpty = try part.length() == 0
-        if part.inode == moving.inode || isEmpty { try part.remove() }
+        if let bytes {
+            guard let part = try? PartFile.open(new.part, fileSystem: fileSystem) else { return }
+            defer { part.close() }
+            let isIts = part.inode == moving.inode && part.device == moving.device ?? there.partDevice
+            guard part.inode == bytes.inode else { return }
+            let isEmpty = try part.length() == 0
+            guard isIts || isEmpty else { return }
+            try part.remove()
+        }
+        let opened: (journal: Journal, record: JournalRecord)
+        do throws(JournalError) {
+            opened = try Journal.open(at: new.journal, fileSystem: fileSystem, syncs: true)
+        } catch {
+            return
+        }
+        defer { opened.journal.close() }
+        if opened.record.id == there.id { try? opened.journal.remove() }
     }
 
     /// The generation before comes along where that costs nothing; else it stays where it is.
-    private func bringAside(from old: DownloadPaths, to new: DownloadPaths) {
+    private func bringAside(of record: JournalRecord, from old: DownloadPaths, to new: DownloadPaths) {
+        guard SetAside(old, fileSystem: fileSystem, syncs: false).record(of: .init(record)) != nil else { return }
         for (from, to) in [(old.oldPart, new.oldPart), (old.oldJournal, new.oldJournal)] {
             try? fileSystem.rename(from, to: to, replacing: false)
         }

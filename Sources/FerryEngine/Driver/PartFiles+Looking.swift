@@ -30,30 +30,50 @@ extension PartFiles {
             if case .missing = error { throw DownloadError(.notResumable, ErrorPhrase(.missing, "\(paths.journal)")) }
             throw DownloadError(error)
         }
-        guard let status = try? fileSystem.statusIfPresent(paths.part), status.kind == .regular else {
+        guard let status = try? fileSystem.statusIfPresent(paths.part) else {
             throw DownloadError(.notResumable, ErrorPhrase(.partGone, "\(paths.part)"))
+        }
+        if let flaw = fileSystem.flaw(of: status, at: paths.part) {
+            throw DownloadError(FileError(.open, paths.part, kind: .notOurs(flaw)))
         }
         return Found(part: paths.part.string, directory: paths.directory.string, record: record)
     }
 
-    /// Says in a journal whether its download was taken off its list with resume data; what cannot be written stays as it
-    /// is. Blocks.
-    package static func set(
-        isTaken: Bool, at path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+    /// Says in a journal that its download was taken off its list with resume data. Blocks.
+    package static func setTaken(
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+    ) {
+        change(path, by: id, syncs: syncs, fileSystem: fileSystem) { $0.isTaken = true }
+    }
+
+    /// Says in a journal that its download is listed. What it announced before that, a publication or a move, is nobody's
+    /// word for what the list asks for, and goes. Blocks.
+    package static func enlist(
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+    ) {
+        change(path, by: id, syncs: syncs, fileSystem: fileSystem) { record in
+            (record.isTaken, record.publishing, record.moving, record.movedFrom) = (nil, nil, nil, nil)
+        }
+    }
+
+    /// What cannot be written stays as it is.
+    private static func change(
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem,
+        _ change: (inout JournalRecord) -> Void
     ) {
         guard let paths = DownloadPaths(of: FilePath(path).lexicallyNormalized()),
             let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: syncs)
         else { return }
         defer { opened.journal.close() }
         var record = opened.record
-        guard record.id == id.rawValue, (record.isTaken == true) != isTaken else { return }
-        record.isTaken = isTaken ? true : nil
+        change(&record)
+        guard record.id == id.rawValue, record != opened.record else { return }
         try? opened.journal.write(record)
     }
 
     /// All that can be read in a directory, sorted by path; nothing when it is not there. Blocks.
     package static func all(in directory: String, fileSystem: any FileSystem = LocalFileSystem()) -> [Found] {
-        ((try? list(in: directory, fileSystem: fileSystem)) ?? []).compactMap {
+        ((try? list(in: directory, fileSystem: fileSystem).own) ?? []).compactMap {
             try? find(at: $0, fileSystem: fileSystem)
         }
     }
@@ -112,7 +132,9 @@ extension PartFiles {
         else { return }
         guard opened.record.id == id.rawValue, opened.record.publishing != nil else { return opened.journal.close() }
         // The journal last: as long as it is there, the rest is found.
-        do throws(FileError) { try SetAside(paths, fileSystem: fileSystem, syncs: false).remove() } catch {
+        do throws(FileError) {
+            try SetAside(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
+        } catch {
             return opened.journal.close()
         }
         try? opened.journal.remove()
@@ -120,18 +142,19 @@ extension PartFiles {
 }
 
 extension PublishedFile {
-    /// Deletes a published file, when it is still the same; without `file`, nothing. What is not there is no error.
+    /// Deletes a published file, when it is still the same and ours; without `file`, nothing. What is not there is no error.
     ///
     /// Throws `conflict` when something else has the path now, `disk` when it cannot be deleted. Blocks.
     package static func delete(
         _ path: String, ifUnchangedSince file: PublishedFile?, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) {
         guard let now = try read(path, fileSystem: fileSystem) else { return }
-        guard let file, now == file else {
+        guard let file, now == file, file.isUnchanged(fileSystem: fileSystem) else {
             throw DownloadError(
                 .conflict, ErrorPhrase(.otherThanDownloaded, path),
                 recovery: .needsUser)
         }
+        // allow(ours): it is what the list has published, unchanged.
         do throws(FileError) { try fileSystem.unlink(FilePath(path)) } catch { throw DownloadError(error) }
     }
 }

@@ -3,14 +3,22 @@ import SystemPackage
 
 /// What lies in directories, seen from outside a download.
 package enum PartFiles {
-    /// The part files that have a journal, sorted by path.
+    /// The part files that have a journal of ours, sorted by path; and what is said of the journals that are not.
     package static func list(
         in directory: String, fileSystem: any FileSystem = LocalFileSystem()
-    ) throws(DownloadError) -> [String] {
+    ) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
         do throws(FileError) {
             let folder = FilePath(directory).lexicallyNormalized()
-            return try fileSystem.list(folder).filter { $0.hasSuffix(".part.ferry") }.sorted()
-                .map { folder.appending(String($0.dropLast(".ferry".count))).string }
+            var (own, others): ([String], [ErrorPhrase]) = ([], [])
+            for name in try fileSystem.list(folder).sorted() where name.hasSuffix(DownloadPaths.journalSuffix) {
+                let journal = folder.appending(name)
+                if let flaw = try fileSystem.flaw(at: journal) {
+                    others.append(ErrorPhrase(.notOurs, journal.string, flaw.phrase))
+                } else {
+                    own.append(folder.appending(String(name.dropLast(".ferry".count))).string)
+                }
+            }
+            return (own, others)
         } catch { throw DownloadError(error) }
     }
 
@@ -66,7 +74,7 @@ extension DownloadDriver {
         guard opened.record.id == id.rawValue, let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
             return opened.journal.close()
         }
-        try? SetAside(paths, fileSystem: fileSystem, syncs: false).remove()
+        try? SetAside(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
         try? part.remove()
         try? opened.journal.remove()
     }

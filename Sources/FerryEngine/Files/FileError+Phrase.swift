@@ -1,4 +1,19 @@
-import FerryCore
+package import FerryCore
+
+extension Ownership.Flaw {
+    /// The rest of a sentence about the file, known in every language.
+    package var phrase: ErrorPhrase {
+        switch self {
+        case .notRegular: ErrorPhrase(.otherKind)
+        case .otherOwner(let owner, user: 0): ErrorPhrase(.usersFile, "\(owner)")
+        case .otherOwner(0, let user): ErrorPhrase(.rootsFile, "\(user)")
+        case .otherOwner(let owner, let user): ErrorPhrase(.othersFile, "\(owner)", "\(user)")
+        case .severalNames(let count): ErrorPhrase(.severalNames, "\(count)")
+        case .writableByGroup(let group): ErrorPhrase(.writableByGroup, "\(group)")
+        case .writableByOthers: ErrorPhrase(.writableByOthers)
+        }
+    }
+}
 
 extension FileError.Operation {
     /// The raw value, known in every language.

@@ -40,8 +40,12 @@ package struct FileError: Error, Sendable, Hashable {
         /// This file system cannot do that.
         case unsupported
         case crossDevice
+        /// It was being moved to this path, and what is there does not prove to be it.
+        case lostOnTheWay(to: FilePath)
         /// The file is shorter than what was to be read.
         case endedEarly
+        /// It is there, and somebody else's, or somebody else can write to it.
+        case notOurs(Ownership.Flaw)
         /// The file was closed by us before.
         case closed
         case other(Int32)
@@ -74,11 +78,13 @@ package struct FileError: Error, Sendable, Hashable {
 
     /// The same, known in every language; the words of the system stay what they are.
     package var phrase: ErrorPhrase {
+        if case .lostOnTheWay(let there) = kind { return ErrorPhrase(.movedButUnproven, path.string, there.string) }
         let why: Reason =
             switch kind {
             case .unsupported where errno == nil: .phrase(ErrorPhrase(.unsupported))
             case .endedEarly: .phrase(ErrorPhrase(.fileEndsEarly))
             case .closed: .phrase(ErrorPhrase(.fileIsClosed))
+            case .notOurs(let flaw): .phrase(flaw.phrase)
             default: .words(reason)
             }
         return ErrorPhrase(.fileFailed, ErrorPhrase(operation.phraseKey), path.string, why)
@@ -102,6 +108,8 @@ package struct FileError: Error, Sendable, Hashable {
         case .crossDevice: Errno.improperLink.description
         case .endedEarly: ErrorPhrase(.fileEndsEarly).text(in: .english)
         case .closed: ErrorPhrase(.fileIsClosed).text(in: .english)
+        case .notOurs(let flaw): flaw.phrase.text(in: .english)
+        case .lostOnTheWay: phrase.text(in: .english)
         case .other(let number): Errno(rawValue: number).description
         }
     }

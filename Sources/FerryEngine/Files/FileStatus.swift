@@ -13,6 +13,9 @@ package struct FileStatus: Sendable, Hashable {
     package var allocatedBytes: ByteCount
     /// The permission bits, `07777`.
     package var mode: UInt16
+    /// The user that it belongs to, and the group.
+    package var owner: UInt32
+    package var group: UInt32
     package var modified: FileTime
     package var linkCount: UInt64
     package var kind: Kind
@@ -21,14 +24,16 @@ package struct FileStatus: Sendable, Hashable {
     package var created: FileTime?
 
     package init(
-        device: UInt64, inode: UInt64, length: ByteCount, allocatedBytes: ByteCount, mode: UInt16,
-        modified: FileTime, linkCount: UInt64, kind: Kind, created: FileTime? = nil
+        device: UInt64, inode: UInt64, length: ByteCount, allocatedBytes: ByteCount, mode: UInt16, owner: UInt32,
+        group: UInt32, modified: FileTime, linkCount: UInt64, kind: Kind, created: FileTime? = nil
     ) {
         self.device = device
         self.inode = inode
         self.length = length
         self.allocatedBytes = allocatedBytes
         self.mode = mode
+        self.owner = owner
+        self.group = group
         self.modified = modified
         self.linkCount = linkCount
         self.kind = kind

@@ -4,6 +4,8 @@ package import SystemPackage
 /// What a file is opened for.
 package enum FileAccess: Sendable, Hashable {
     case readOnly
+    /// As ``readOnly``, never through a symbolic link as the last component.
+    case readInPlace
     /// Never through a symbolic link as the last component: nobody else chooses what we write to.
     case readWrite
 }
@@ -50,14 +52,14 @@ package protocol FileSystem: Sendable {
     /// The bytes that this user may still write.
     func freeBytes(at path: FilePath) throws(FileError) -> ByteCount
 
-    /// The value of an extended attribute; `nil` when it has none of that name.
-    func attribute(_ name: String, at path: FilePath) throws(FileError) -> [UInt8]?
-
     /// Whether names can be made in a directory, as far as permissions say.
     func isWritable(_ directory: FilePath) -> Bool
 
     /// Names this run of the system; another one after a restart. `nil` when unknown.
     var bootID: String? { get }
+
+    /// Whose the files are that this process makes, on most file systems.
+    var user: FileUser { get }
 
     /// The umask: bits that new files of this process do not get.
     var creationMask: UInt16 { get }

@@ -50,12 +50,6 @@
             fgetxattr(descriptor, name, buffer, size, 0, 0)
         }
 
-        static func getAttribute(
-            _ path: UnsafePointer<CChar>, _ name: String, _ buffer: UnsafeMutableRawPointer?, _ size: Int
-        ) -> Int {
-            getxattr(path, name, buffer, size, 0, 0)
-        }
-
         static func modificationTime(_ raw: stat) -> FileTime {
             FileTime(
                 seconds: Int64(raw.st_mtimespec.tv_sec),

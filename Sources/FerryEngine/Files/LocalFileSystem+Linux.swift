@@ -51,12 +51,6 @@
             ferry_fgetxattr(descriptor, name, buffer, size)
         }
 
-        static func getAttribute(
-            _ path: UnsafePointer<CChar>, _ name: String, _ buffer: UnsafeMutableRawPointer?, _ size: Int
-        ) -> Int {
-            ferry_getxattr(path, name, buffer, size)
-        }
-
         static func modificationTime(_ raw: stat) -> FileTime {
             FileTime(seconds: Int64(raw.st_mtim.tv_sec), nanoseconds: Int32(truncatingIfNeeded: raw.st_mtim.tv_nsec))
         }

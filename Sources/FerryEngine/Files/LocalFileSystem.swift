@@ -13,13 +13,17 @@ package import SystemPackage
 
 /// The file systems of this machine.
 package struct LocalFileSystem: FileSystem {
-    package init() {}
+    private let sharesWithGroup: Bool
+
+    /// `sharesWithGroup`: as ``FileUser/sharesWithGroup``.
+    package init(sharesWithGroup: Bool = false) { self.sharesWithGroup = sharesWithGroup }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
         // O_NONBLOCK: a pipe of that name must not hold us for ever; regular files do not care.
         let flags =
             switch access {
             case .readOnly: O_RDONLY | O_CLOEXEC | O_NONBLOCK
+            case .readInPlace: O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
             case .readWrite: O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
             }
         return try file(.open, path, flags: flags, mode: 0)
@@ -116,17 +120,15 @@ package struct LocalFileSystem: FileSystem {
         return overflows ? .max : ByteCount(clamping: bytes)
     }
 
-    package func attribute(_ name: String, at path: FilePath) throws(FileError) -> [UInt8]? {
-        try Self.attribute(path) { buffer, size in
-            path.withPlatformString { Self.getAttribute($0, name, buffer, size) }
-        }
-    }
-
     package func isWritable(_ directory: FilePath) -> Bool {
         directory.withPlatformString { access($0, W_OK | X_OK) } == 0
     }
 
     package var bootID: String? { Self.systemBootID() }
+
+    package var user: FileUser {
+        FileUser(user: UInt32(geteuid()), group: UInt32(getegid()), sharesWithGroup: sharesWithGroup)
+    }
 
     package var creationMask: UInt16 { Self.systemCreationMask() }
 
@@ -190,6 +192,7 @@ extension FileStatus {
         self.init(
             device: UInt64(truncatingIfNeeded: raw.st_dev), inode: UInt64(raw.st_ino), length: ByteCount(raw.st_size),
             allocatedBytes: ByteCount(raw.st_blocks) * 512, mode: UInt16(raw.st_mode & 0o7777),
-            modified: LocalFileSystem.modificationTime(raw), linkCount: UInt64(raw.st_nlink), kind: kind)
+            owner: UInt32(raw.st_uid), group: UInt32(raw.st_gid), modified: LocalFileSystem.modificationTime(raw),
+            linkCount: UInt64(raw.st_nlink), kind: kind)
     }
 }

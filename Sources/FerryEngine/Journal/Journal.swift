@@ -56,7 +56,7 @@ package final class Journal: Sendable {
                 used: [written.slotBytes, written.slotBytes]))
     }
 
-    /// Opens and locks a journal; gives its newest whole record.
+    /// Opens and locks a journal that is ours; gives its newest whole record.
     package static func open(
         at path: FilePath, fileSystem: any FileSystem, syncs: Bool
     ) throws(JournalError) -> (journal: Journal, record: JournalRecord) {
@@ -75,16 +75,24 @@ package final class Journal: Sendable {
         }
     }
 
-    /// The newest whole record, without a lock: somebody may be writing the next.
+    /// The newest whole record of a journal that is ours, without a lock: somebody may be writing the next.
     package static func read(at path: FilePath, fileSystem: any FileSystem) throws(JournalError) -> JournalRecord {
-        let file: any File
-        do throws(FileError) {
-            file = try fileSystem.open(path, .readOnly)
-        } catch {
-            throw error.kind == .notFound ? .missing(path) : .file(error)
-        }
+        let file = try openOurs(path, .readOnly, fileSystem)
         defer { file.close() }
         return try JournalImage(file, path: path).record
+    }
+
+    /// What a journal says is believed when it is ours alone: others may give its name to what they like.
+    private static func openOurs(
+        _ path: FilePath, _ access: FileAccess, _ fileSystem: any FileSystem
+    ) throws(JournalError) -> any File {
+        do throws(FileError) { return try fileSystem.openOurs(path, access) } catch {
+            switch error.kind {
+            case .notFound: throw .missing(path)
+            case .notOurs(.notRegular): throw .foreign(path)
+            default: throw .file(error)
+            }
+        }
     }
 
     /// Opens until what is locked is what the path leads to: a writer that grows puts another file there.
@@ -92,12 +100,7 @@ package final class Journal: Sendable {
         at path: FilePath, fileSystem: any FileSystem
     ) throws(JournalError) -> any File {
         for _ in 0..<100 {
-            let file: any File
-            do throws(FileError) {
-                file = try fileSystem.open(path, .readWrite)
-            } catch {
-                throw error.kind == .notFound ? .missing(path) : .file(error)
-            }
+            let file = try openOurs(path, .readWrite, fileSystem)
             do throws(FileError) {
                 var isLocked = true
                 do throws(FileError) { isLocked = try file.tryLock() } catch {
@@ -160,6 +163,7 @@ package final class Journal: Sendable {
         defer { close() }
         do throws(FileError) {
             guard try isIntact() else { return }
+            // allow(ours): the path leads to the journal that is open.
             try fileSystem.unlink(path)
             if syncs {
                 let directory = path.removingLastComponent()

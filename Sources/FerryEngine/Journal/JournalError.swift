@@ -33,6 +33,11 @@ package enum JournalError: Error, Sendable, Hashable {
         }
     }
 
+    /// Why it is not ours; `nil` for all other reasons.
+    package var flaw: Ownership.Flaw? {
+        if case .file(let error) = self, case .notOurs(let flaw) = error.kind { flaw } else { nil }
+    }
+
     /// One line: what failed, on which path.
     package var message: String { phrase.text(in: .english) }
 

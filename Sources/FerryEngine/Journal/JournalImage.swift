@@ -30,7 +30,6 @@ package struct JournalImage {
         var bytes: [UInt8] = []
         do throws(FileError) {
             let status = try file.status()
-            guard status.kind == .regular else { throw FileError(.read, path, kind: .isDirectory) }
             if status.length <= Self.maxBytes {
                 let size = Int(status.length)
                 var failure: FileError?
@@ -48,7 +47,6 @@ package struct JournalImage {
             }
         } catch {
             if error.errno == nil, error.kind == .tooLarge { throw .tooLarge(path) }
-            if error.errno == nil, error.kind == .isDirectory { throw .foreign(path) }
             throw .file(error)
         }
         try self.init(bytes, path: path)

@@ -4,6 +4,7 @@ extension JournalRecord {
     /// What in this record cannot be; `nil` when all of it can. Checked before writing and after reading.
     var problem: String? {
         guard version >= 1 else { return "version \(version)" }
+        guard DownloadID(rawValue: id).isOneLine else { return "an id of several lines" }
         guard Self.isBareName(name) else { return "the name is not a bare name" }
         if let totalBytes, totalBytes < 0 { return "a negative total" }
         if let length = identity.totalBytes, length < 0 { return "a negative length" }

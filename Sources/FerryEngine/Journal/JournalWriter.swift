@@ -54,7 +54,7 @@ struct JournalWriter {
         return size
     }
 
-    /// The name beside it; there is no other writer, so what has it was left by a crash.
+    /// The name beside it; there is no other writer, so what has it, and is ours, was left by a crash.
     private var newPath: FilePath {
         FilePath(path.string + ".new")
     }
@@ -105,6 +105,8 @@ struct JournalWriter {
     private func throughNewName(
         _ bytes: [UInt8], _ rename: () throws(FileError) -> Void
     ) throws(FileError) -> any File {
+        if let flaw = try fileSystem.flaw(at: newPath) { throw FileError(.create, newPath, kind: .notOurs(flaw)) }
+        // allow(ours): looked at just now.
         try fileSystem.removeIfPresent(newPath)
         let file = try fileSystem.create(newPath, mode: Self.mode)
         do throws(FileError) {
@@ -113,6 +115,7 @@ struct JournalWriter {
             return file
         } catch {
             file.close()
+            // allow(ours): made above.
             try? fileSystem.unlink(newPath)
             throw error
         }

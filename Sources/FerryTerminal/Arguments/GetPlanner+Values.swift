@@ -13,6 +13,7 @@ extension GetPlanner {
             configuration.rateLimit = rate > 0 ? rate : nil
         }
         if let text = options.minFree { configuration.minFreeBytes = try size(text, option: "--min-free") }
+        configuration.sharesWithGroup = options.sharedGroup
         if let text = options.stallTimeout {
             configuration.stallTimeout = try duration(text, option: "--stall-timeout")
         }

@@ -21,6 +21,13 @@ package enum EventText {
         return PrintableText.escape("\(name): \(text)")
     }
 
+    /// The same; that a file of somebody else's is in the way is said whether or not every decision was asked for.
+    package static func line(_ event: DownloadEvent, name: String, detail: Detail) -> String? {
+        var detail = detail
+        if case .phrase(let phrase)? = event.reason, phrase.key == .notOursHere, detail == .normal { detail = .verbose }
+        return line(event.kind, name: name, detail: detail)
+    }
+
     private static func text(_ event: DownloadEvent.Kind, detail: Detail) -> String? {
         switch event {
         case .added(let url): detail == .verbose ? (url.isEmpty ? "added" : "added, \(url)") : nil

@@ -112,7 +112,8 @@ package final class GetRun: Sendable {
             case .request(let request): requests.append(request)
             case .parts(let directory, let template):
                 do {
-                    let parts = try manager.partFiles(in: directory)
+                    let (parts, others) = try manager.allPartFiles(in: directory)
+                    for other in others { reporter.message(PrintableText.escape(other.text(in: .english))) }
                     if parts.isEmpty { reporter.message(PrintableText.escape("\(directory): no part files in it")) }
                     for part in parts {
                         var request = template

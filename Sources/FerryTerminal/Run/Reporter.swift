@@ -45,7 +45,7 @@ package final class Reporter: Sendable {
         }
         if style == .json { console.result(EventRecord.line(event).text + "\n") }
         if style != .json || options.detail == .verbose,
-            let line = EventText.line(event.kind, name: name, detail: options.detail)
+            let line = EventText.line(event, name: name, detail: options.detail)
         {
             console.message(line)
         }

@@ -14,6 +14,8 @@ package struct DiskImage: Sendable {
 
     static let root: UInt64 = 2
     static let device: UInt64 = 0xFE44
+    /// The user that everything is made by.
+    static let owner: UInt32 = 1000
 
     var inodes: [UInt64: ModelInode] = [:]
     var directories: [UInt64: ModelDirectory] = [:]

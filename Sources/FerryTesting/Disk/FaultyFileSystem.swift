@@ -31,6 +31,8 @@ package final class FaultyFileSystem: FileSystem {
     private let mount: FilePath?
     /// It is the same device there, and yet nothing is renamed across.
     private let isBound: Bool
+    /// The one owner of all files, as on vfat; `nil`: each file's own.
+    private let owner: UInt32?
     private let base: any FileSystem
     private let look: Look
     private let state = Mutex(State())
@@ -49,23 +51,29 @@ package final class FaultyFileSystem: FileSystem {
     ///   - failure: With what.
     ///   - missing: What this file system cannot do.
     ///   - mount: What lies below this directory is on another device; `isBound`: on the same, and nothing is renamed across.
+    ///   - owner: All files show this owner, as on vfat.
     ///   - base: The one that does the rest.
     ///   - look: Sees each call first.
     package init(
         _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [], mount: FilePath? = nil,
-        isBound: Bool = false, over base: any FileSystem = LocalFileSystem(), look: @escaping Look = { _, _ in nil }
+        isBound: Bool = false, owner: UInt32? = nil, over base: any FileSystem = LocalFileSystem(),
+        look: @escaping Look = { _, _ in nil }
     ) {
         self.fault = fault
         self.failure = failure
         self.missing = missing
         self.mount = mount
         self.isBound = isBound
+        self.owner = owner
         self.base = base
         self.look = look
     }
 
-    package convenience init(missing: Set<Missing> = [], mount: FilePath? = nil, isBound: Bool = false) {
-        self.init(.none, missing: missing, mount: mount, isBound: isBound)
+    package convenience init(
+        missing: Set<Missing> = [], mount: FilePath? = nil, isBound: Bool = false, owner: UInt32? = nil,
+        over base: any FileSystem = LocalFileSystem()
+    ) {
+        self.init(.none, missing: missing, mount: mount, isBound: isBound, owner: owner, over: base)
     }
 
     /// The local file system, with somebody who looks at every call and may refuse it.
@@ -103,6 +111,7 @@ package final class FaultyFileSystem: FileSystem {
     func mounted(_ status: FileStatus, _ path: FilePath) -> FileStatus {
         var status = status
         if isMounted(path), !isBound { status.device ^= 1 << 40 }
+        if let owner { status.owner = owner }
         return status
     }
 
@@ -155,12 +164,9 @@ package final class FaultyFileSystem: FileSystem {
         try step(.measureSpace, path)
         return try base.freeBytes(at: path)
     }
-    package func attribute(_ name: String, at path: FilePath) throws(FileError) -> [UInt8]? {
-        try step(.getAttribute, path, lacks: .attributes)
-        return try base.attribute(name, at: path)
-    }
     package func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
     package var bootID: String? { base.bootID }
+    package var user: FileUser { base.user }
     package var creationMask: UInt16 { base.creationMask }
 }
 

@@ -61,6 +61,18 @@ package final class ModelDisk: FileSystem {
     /// Does something while the data of a file is on its way to the disk.
     package func duringSync(_ body: (@Sendable (FilePath) -> Void)?) { state.withLock { $0.duringSync = body } }
 
+    /// Gives a file to another user, durably, as that user would have made it.
+    package func give(_ path: FilePath, to owner: UInt32) throws(FileError) {
+        try step("give \(path)") { (state, tag) throws(FileError) in
+            guard let inode = state.image.find(path), var dress = state.image.inodes[inode]?.dress else {
+                throw FileError(.inspect, path, errno: Errno.noSuchFileOrDirectory.rawValue)
+            }
+            dress.owner = owner
+            state.image.inodes[inode]?.put(dress, tag: tag)
+            state.image.inodes[inode]?.settle(upTo: tag, isFull: true)
+        }
+    }
+
     /// Changes the size of the disk.
     package func set(capacity: ByteCount) { state.withLock { $0.image.capacity = capacity } }
 
@@ -171,17 +183,9 @@ package final class ModelDisk: FileSystem {
         try look { state in max(0, state.image.capacity - state.image.usedBytes) }
     }
 
-    package func attribute(_ name: String, at path: FilePath) throws(FileError) -> [UInt8]? {
-        try look { (state: inout State) throws(FileError) -> [UInt8]? in
-            guard let inode = state.image.find(path).flatMap({ state.image.inodes[$0] }) else {
-                throw FileError(.getAttribute, path, errno: Errno.noSuchFileOrDirectory.rawValue)
-            }
-            return inode.dress.attributes[name]
-        }
-    }
-
     package func isWritable(_ directory: FilePath) -> Bool { true }
     package var bootID: String? { state.withLock { $0.image.bootID } }
+    package var user: FileUser { FileUser(user: DiskImage.owner, group: DiskImage.owner) }
     package var creationMask: UInt16 { 0o022 }
 }
 
@@ -213,7 +217,8 @@ extension ModelDisk.State {
         return FileStatus(
             device: DiskImage.device, inode: number, length: inode.length,
             allocatedBytes: ByteCount(inode.allocatedBlocks * ModelInode.blockSize), mode: inode.dress.mode,
-            modified: inode.dress.modified, linkCount: UInt64(image.linkCount(of: number)),
+            owner: inode.dress.owner, group: DiskImage.owner, modified: inode.dress.modified,
+            linkCount: UInt64(image.linkCount(of: number)),
             kind: inode.isDirectory ? .directory : .regular)
     }
 

@@ -9,9 +9,10 @@ struct ModelInode: Sendable {
     static let blockSize = 4096
     static let sectorSize = 512
 
-    /// Times, mode and attributes.
+    /// Times, mode, owner and attributes.
     struct Dress: Hashable, Sendable {
         var mode: UInt16
+        var owner: UInt32 = DiskImage.owner
         var modified: FileTime
         var attributes: [String: [UInt8]] = [:]
     }

@@ -33,11 +33,11 @@ struct ResumeDataTests {
     @Test("What is not known is left out")
     func leastFields() throws {
         let value = try ResumeData(
-            id: DownloadID(rawValue: "文\u{1}\"\\\n"), sources: [DownloadURL("http://a.example/")], partPath: "/x.part",
+            id: DownloadID(rawValue: "文\"\\"), sources: [DownloadURL("http://a.example/")], partPath: "/x.part",
             totalBytes: nil, completedBytes: 0, created: Date(timeIntervalSince1970: -1.5))
         let text = String(decoding: value.data, as: UTF8.self)
         #expect(!text.contains("etag") && !text.contains("totalBytes") && !text.contains("null"))
-        #expect(text.contains(#""id":"文\u0001\"\\\n""#))
+        #expect(text.contains(#""id":"文\"\\""#))
         #expect(try ResumeData(value.data) == value)
     }
 
@@ -125,19 +125,22 @@ struct ResumeDataTests {
     @Test(
         "Fields that say what cannot be are refused although the seal is right",
         arguments: [
-            (#""completedBytes":-1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p""#, "sizes"),
+            (#""completedBytes":-1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part""#, "sizes"),
             (
-                #""completedBytes":9,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p","totalBytes":8"#,
+                #""completedBytes":9,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part","totalBytes":8"#,
                 "sizes"
             ),
-            (#""completedBytes":1,"created":0,"format":"ferry-resume-data","id":"","partPath":"/p""#, "no id"),
+            (#""completedBytes":1,"created":0,"format":"ferry-resume-data","id":"","partPath":"/p.part""#, "no id"),
             (
-                #""completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"p""#,
+                #""completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"p.part""#,
                 "no absolute path"
             ),
-            (#""completedBytes":1,"created":0,"format":"ferry-resume-data","id":7,"partPath":"/p""#, "id is no text"),
             (
-                #""checksum":"md5=7","completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p""#,
+                #""completedBytes":1,"created":0,"format":"ferry-resume-data","id":7,"partPath":"/p.part""#,
+                "id is no text"
+            ),
+            (
+                #""checksum":"md5=7","completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part""#,
                 "hexadecimal digits"
             ),
         ])
@@ -150,7 +153,7 @@ struct ResumeDataTests {
 
     @Test("URLs that Ferry cannot fetch, or with credentials, are refused; unknown keys are not")
     func urlsAndUnknownKeys() {
-        let start = #"{"completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p""#
+        let start = #"{"completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part""#
         #expect(reason(Array(sealed(start, #""urls":[],"version":1}"#).utf8))?.contains("no URL") ?? false)
         #expect(reason(Array(sealed(start, #""urls":["file:///x"],"version":1}"#).utf8)) != nil)
         let secret = reason(Array(sealed(start, #""urls":["http://a:b@a.example/"],"version":1}"#).utf8))
@@ -161,7 +164,7 @@ struct ResumeDataTests {
 
     @Test("What is wrong with a URL or a digest in it is said in Chinese too")
     func translated() throws {
-        let start = #"{"completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p""#
+        let start = #"{"completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part""#
         let digest = start.replacing("{", with: #"{"checksum":"md5=7","#)
         let texts = [
             sealed(start, #""urls":["ftp://h/x"],"version":1}"#),

@@ -20,7 +20,7 @@ struct NameTakerTests {
 
     private func take(_ name: String, _ rule: ConflictRule = .rename) throws -> String {
         switch try taker.take(name, in: directory.path, rule: rule) {
-        case .taken(let part, let paths):
+        case .taken(let part, let paths, _):
             held.parts.withLock { $0.append(part) }
             #expect(part.path == paths.part)
             return paths.name
@@ -76,7 +76,8 @@ struct NameTakerTests {
         arguments: [ConflictRule.fail, .skip, .overwrite, .rename])
     func replaced(rule: ConflictRule) throws {
         try directory.put("a", [1])
-        guard case .taken(let part, let paths) = try taker.take("a", in: directory.path, rule: rule, mayReplace: true)
+        guard
+            case .taken(let part, let paths, _) = try taker.take("a", in: directory.path, rule: rule, mayReplace: true)
         else {
             Issue.record("it was not taken")
             return
@@ -86,7 +87,7 @@ struct NameTakerTests {
         #expect(directory.bytes("a") == [1])
         #expect(try take("a", rule) != "a")
         for name in ["b", "b.part.ferry"] { try directory.put(name, [1]) }
-        if case .taken(let part, let paths) = try taker.take("b", in: directory.path, rule: rule, mayReplace: true) {
+        if case .taken(let part, let paths, _) = try taker.take("b", in: directory.path, rule: rule, mayReplace: true) {
             held.parts.withLock { $0.append(part) }
             #expect(rule == .rename && paths.name == "b (1)")
         } else {
@@ -136,7 +137,7 @@ struct NameTakerTests {
     func appears(name: String) throws {
         let hook = HookedFileSystem(disk, beforeCreating: true) { [directory] in try directory.put(name, [1]) }
         let taker = NameTaker(fileSystem: hook, numbered: testNumbered)
-        guard case .taken(let part, let paths) = try taker.take("a", in: directory.path, rule: .rename) else {
+        guard case .taken(let part, let paths, _) = try taker.take("a", in: directory.path, rule: .rename) else {
             Issue.record("nothing was taken")
             return
         }
@@ -178,7 +179,8 @@ struct NameTakerTests {
                     group.addTask {
                         let taker = NameTaker(fileSystem: LocalFileSystem(), numbered: testNumbered)
                         let name = index % 3 == 0 ? "a.part" : "a"
-                        guard case .taken(let part, let paths) = try taker.take(name, in: place.path, rule: rule) else {
+                        guard case .taken(let part, let paths, _) = try taker.take(name, in: place.path, rule: rule)
+                        else {
                             throw PartFileError.missing(place.path)
                         }
                         return (paths.name, part)
@@ -201,7 +203,7 @@ struct NameTakerTests {
                 group.addTask {
                     let taker = NameTaker(fileSystem: LocalFileSystem(), numbered: testNumbered)
                     for round in 0..<60 {
-                        guard case .taken(let part, let paths) = try taker.take("a", in: place, rule: .rename) else {
+                        guard case .taken(let part, let paths, _) = try taker.take("a", in: place, rule: .rename) else {
                             continue
                         }
                         #expect(owners.enter(paths.name), "two have \(paths.name)")

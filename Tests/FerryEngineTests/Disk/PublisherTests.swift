@@ -48,7 +48,8 @@ struct PublisherTests {
         #expect(
             announced.withLock { $0 }
                 == [.init(name: "a.bin", device: part.device, inode: part.inode, length: ByteCount(bytes.count))])
-        let (attribute, now) = try #require(SourceAttribute.read(published.path, fileSystem: disk))
+        let file = try disk.openOurs(published.path, .readOnly)
+        let (attribute, now) = (try #require(SourceAttribute.read(file)), try file.status())
         #expect(attribute.matches(url: "http://h/a.bin?x=1", now))
         #expect(attribute.etag == "\"e\"")
     }

@@ -10,8 +10,8 @@ struct SourceAttributeTests {
 
     private func status(length: ByteCount, _ time: FileTime) -> FileStatus {
         FileStatus(
-            device: 1, inode: 2, length: length, allocatedBytes: 0, mode: 0o644, modified: time, linkCount: 1,
-            kind: .regular)
+            device: 1, inode: 2, length: length, allocatedBytes: 0, mode: 0o644, owner: 0, group: 0, modified: time,
+            linkCount: 1, kind: .regular)
     }
 
     @Test("comes back as it was written")

@@ -47,10 +47,8 @@ final class HookedFileSystem: FileSystem {
     }
     func list(_ directory: FilePath) throws(FileError) -> [String] { try base.list(directory) }
     func freeBytes(at path: FilePath) throws(FileError) -> ByteCount { try base.freeBytes(at: path) }
-    func attribute(_ name: String, at path: FilePath) throws(FileError) -> [UInt8]? {
-        try base.attribute(name, at: path)
-    }
     func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
     var bootID: String? { base.bootID }
+    var user: FileUser { base.user }
     var creationMask: UInt16 { base.creationMask }
 }

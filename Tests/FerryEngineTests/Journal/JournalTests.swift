@@ -62,7 +62,7 @@ struct JournalTests {
         record.label = "a/b\u{0}\u{7f}"
         record.userInfo = ["k": "{\"v\":1}"]
         record.session = "s"
-        record.moving = .init(part: "/there/文件.part", inode: .max)
+        record.moving = .init(part: "/there/文件.part", device: .max, inode: .max)
         record.movedFrom = "/here/文件.part"
         record.position = .max
         record.priority = .min
@@ -213,13 +213,24 @@ struct JournalTests {
         arguments: ["", "a.part", "/a", "/etc/passwd", "/a\0b.part"])
     func places(path: String) throws {
         var record = testRecord()
-        record.moving = .init(part: path, inode: 1)
+        record.moving = .init(part: path, device: 1, inode: 1)
         #expect(record.problem != nil)
         record.moving = nil
         record.movedFrom = path
         #expect(record.problem != nil)
         record.movedFrom = "/a/b.part"
-        record.moving = .init(part: "/c/d.part", inode: 1)
+        record.moving = .init(part: "/c/d.part", device: nil, inode: 1)
+        #expect(record.problem == nil)
+    }
+
+    @Test(
+        "Journal: an id with a line feed or another control character is refused",
+        arguments: ["a\nb", "a\rb", "\u{1b}[2J", "a\u{2028}b", "a\0"])
+    func identifiers(id: String) throws {
+        var record = testRecord()
+        record.id = id
+        #expect(try failureOfReading(record) == .torn(path))
+        record.id = "文件 a-1"
         #expect(record.problem == nil)
     }
 
