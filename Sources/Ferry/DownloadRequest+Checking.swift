@@ -5,7 +5,7 @@ extension DownloadRequest {
     /// The request with absolute paths and sane limits. Throws what can be known without a look at the disk.
     func checked() throws(DownloadError) -> DownloadRequest {
         var request = self
-        request.maxConnections = max(1, maxConnections)
+        request.maxConnections = min(max(1, maxConnections), Self.mostConnections)
         switch destination {
         case .file(let path): request.destination = .file(DownloadManager.absolute(path))
         case .directory(let path, let name):
@@ -16,10 +16,21 @@ extension DownloadRequest {
         if sources.isEmpty {
             guard case .part = destination else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         }
+        try request.checkSources()
         if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, ErrorPhrase(.emptyIdentifier)) }
         if id?.isOneLine == false { throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier)) }
         try request.checkTexts()
         _ = try request.destination.resolved()
         return request
+    }
+
+    /// More connections than any host is asked for at once.
+    private static let mostConnections = 1000
+
+    /// Throws where there are more sources than a journal keeps.
+    func checkSources() throws(DownloadError) {
+        guard sources.count > Self.mostSources else { return }
+        throw DownloadError(
+            .invalidRequest, ErrorPhrase(.manySources, "\(sources.count)", "\(Self.mostSources)"), recovery: .needsUser)
     }
 }

@@ -18,8 +18,21 @@ struct CatalogueBacklog {
     /// The connection is closed.
     var isReleased = false
 
-    /// So many batches may wait for the disk; beyond them, progress is forgotten: the journals have it.
+    /// So many batches may wait for a disk that refuses; beyond them, progress is forgotten: the journals have it.
     static let maxRefused = 4096
+    /// Beyond so many the oldest are forgotten, whatever they say.
+    static let mostRefused = 16 * maxRefused
+
+    /// What is kept of batches that nobody waits for and the disk refused: what says least of where downloads stand goes
+    /// first. How many are forgotten that said more than progress.
+    static func keeping(_ refused: [Batch]) -> (kept: [Batch], forgotten: Int) {
+        guard refused.count > maxRefused else { return (refused, 0) }
+        var kept = refused.filter { !$0.changes.allSatisfy(\.isProgress) }
+        let count = kept.count
+        if kept.count > maxRefused { kept.removeAll { $0.changes.allSatisfy(\.isHistory) } }
+        if kept.count > mostRefused { kept.removeFirst(kept.count - mostRefused) }
+        return (kept, count - kept.count)
+    }
 }
 
 extension Catalogue {
@@ -129,8 +142,8 @@ extension Catalogue {
 
     /// Puts batches that the disk refused back to the front, for another attempt.
     private func keep(_ refused: [CatalogueBacklog.Batch]) {
-        var kept = refused
-        if kept.count > CatalogueBacklog.maxRefused { kept.removeAll { $0.changes.allSatisfy(\.isProgress) } }
+        let (kept, forgotten) = CatalogueBacklog.keeping(refused)
+        if forgotten > 0 { report(DownloadError(.catalogue, ErrorPhrase(.changesForgotten, path, "\(forgotten)"))) }
         let isScheduled = writing.withLock { backlog in
             guard !backlog.isClosing else { return true }
             backlog.batches.insert(contentsOf: kept, at: 0)
@@ -142,6 +155,9 @@ extension Catalogue {
 }
 
 extension StoreChange {
+    /// Only says how far a download is, or what happened to it.
+    fileprivate var isHistory: Bool { if case .record = self { true } else { isProgress } }
+
     /// Only says how far a download is.
     fileprivate var isProgress: Bool {
         guard case .update(_, let fields) = self else { return false }

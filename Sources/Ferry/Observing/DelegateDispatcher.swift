@@ -5,7 +5,7 @@ import Synchronization
 
 /// Calls a delegate, one method after the other, on one actor.
 ///
-/// Events wait without bound, so that none is lost; of progress only the latest of each download waits. An event with
+/// No end of a download is lost, however long the delegate takes; of progress only the latest of each download waits. An event with
 /// a number is acknowledged once its method has returned.
 final class DelegateDispatcher: Sendable {
     /// One call of a method. The tasks that the method begins know of it too, and may go on when it has returned.

@@ -1,13 +1,13 @@
 import FerryCore
 import Synchronization
 
-/// Hands every event to everyone who listens, in order, none lost; a new listener hears first what ended earlier and
+/// Hands every event to everyone who listens, in order, no end of a download lost; a new listener hears first what ended earlier and
 /// was not handled yet.
 final class EventHub: Sendable {
     private struct Listener {
         let mailbox: EventMailbox
         /// What came while the earlier ones are being read; `nil` once they are told.
-        var held: [DownloadEvent]?
+        var held: WaitingEvents?
         /// The numbers of the earlier ones. Of the last of them some are sent as well: an end is written down, and may be
         /// read here, before it is sent.
         var earlier: Set<Int64> = []
@@ -51,7 +51,7 @@ final class EventHub: Sendable {
         let id: Int? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.last += 1
-            state.listeners[state.last] = Listener(mailbox: mailbox, held: backlog == nil ? nil : [])
+            state.listeners[state.last] = Listener(mailbox: mailbox, held: backlog == nil ? nil : WaitingEvents())
             return state.last
         }
         guard let id else {
@@ -94,7 +94,10 @@ final class EventHub: Sendable {
             func tell(_ item: EventMailbox.Item) { woken = mailbox.append(item) ?? woken }
             for event in earlier { tell(.event(event)) }
             tell(.upToDate)
-            for event in held where !listener.hasHeard(event) { tell(.event(event)) }
+            for item in held.items {
+                if case .event(let event) = item, listener.hasHeard(event) { continue }
+                tell(item)
+            }
             return (woken, listener.isLeaving ? mailbox : nil)
         }
         listener?.resume()
@@ -110,7 +113,7 @@ final class EventHub: Sendable {
             var woken: [CheckedContinuation<Void, Never>] = []
             for (id, listener) in state.listeners {
                 if listener.held != nil {
-                    state.listeners[id]?.held?.append(event)
+                    state.listeners[id]?.held?.append(.event(event))
                 } else if !listener.hasHeard(event), let waiting = listener.mailbox.append(.event(event)) {
                     woken.append(waiting)
                 }
@@ -127,7 +130,7 @@ final class EventHub: Sendable {
             return Array(state.listeners.values)
         }
         for listener in listeners {
-            for event in listener.held ?? [] { listener.mailbox.put(.event(event)) }
+            for item in listener.held?.items ?? [] { listener.mailbox.put(item) }
             listener.mailbox.close()
         }
     }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// What one listener has not seen yet.
 ///
-/// Who sends only appends: the listener is woken once for all that came meanwhile, and outside every lock.
+/// Who sends only appends: the listener is woken once for all that came meanwhile, and outside every lock. What waits for
+/// one that does not listen is bounded: see ``WaitingEvents``.
 final class EventMailbox: Sendable {
     enum Item: Sendable {
         case event(DownloadEvent)
@@ -14,7 +15,7 @@ final class EventMailbox: Sendable {
     }
 
     private struct State {
-        var waiting: [Item] = []
+        var waiting = WaitingEvents()
         var listener: CheckedContinuation<Void, Never>?
         var isClosed = false
     }
@@ -54,7 +55,7 @@ final class EventMailbox: Sendable {
     /// Nobody listens any more: what waits goes, and nothing more comes.
     func abandon() {
         close()
-        state.withLock { $0.waiting = [] }
+        state.withLock { $0.waiting = WaitingEvents() }
         taken.withLock { $0 = ([], 0) }
     }
 
@@ -85,9 +86,7 @@ final class EventMailbox: Sendable {
     private func takeNext() -> Item? {
         taken.withLock { taken in
             if taken.next == taken.items.count {
-                taken.items.removeAll(keepingCapacity: true)
-                state.withLock { swap(&$0.waiting, &taken.items) }
-                taken.next = 0
+                taken = (state.withLock { $0.waiting.take() }, 0)
             }
             guard taken.next < taken.items.count else { return nil }
             taken.next += 1

@@ -37,9 +37,7 @@ extension Scheduler {
         }
         let given = waiting.filter(\.current.isFailed)
         if !given.isEmpty { store.submit(given.map { .update($0.id, [.attempts(0, retryAt: nil)]) }) }
-        await withTaskGroup(of: Void.self) { group in
-            for live in lives { group.addTask { _ = await self.pause(live) } }
-        }
+        _ = await lives.concurrently { await self.pause($0) }
         turnOver()
     }
 

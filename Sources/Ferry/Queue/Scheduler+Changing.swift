@@ -16,6 +16,7 @@ extension Scheduler {
         change(&wish)
         let request = wish.applied(to: old)
         try request.checkTexts()
+        try request.checkSources()
         if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         var spot = wish.needsNewRun(from: old) ? await standDown(live) : nil
         defer { if let spot { comeBack(live, to: spot) } }

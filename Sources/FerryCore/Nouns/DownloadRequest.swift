@@ -33,6 +33,9 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// What a user asks for: one file, from one or more URLs, to one place.
 public struct DownloadRequest: Sendable, Hashable {
+    /// The most URLs of one download.
+    public static let mostSources = 100
+
     /// Where the file goes.
     public enum Destination: Sendable, Hashable {
         /// This path, absolute or relative to the working directory.
@@ -61,7 +64,8 @@ public struct DownloadRequest: Sendable, Hashable {
         case exact(String)
     }
 
-    /// The URLs of the file: the first is the source, further ones are mirrors. Empty only for `.part`.
+    /// The URLs of the file: the first is the source, further ones are mirrors; at most ``mostSources``. Empty only for
+    /// `.part`.
     public var sources: [DownloadURL]
     /// Where the file goes.
     public var destination: Destination

@@ -10,6 +10,7 @@ extension ErrorPhrase.Key {
     var english: String {
         switch self {
         case .noURL: "no URL was given"
+        case .manySources: "a download has at most {1} URLs, not {0}"
         case .notAPartFile: "{0} is not a part file"
         case .notAFileName: "{0} is not the name of a file"
         case .journalWithoutURL: "the journal {0} names no URL"
@@ -252,6 +253,7 @@ extension ErrorPhrase.Key {
         case .outsidePlace: "{0} is not below a directory that is allowed"
         case .linkedPlace: "{0} is a symbolic link"
         case .belowOne: "{0} is below 1"
+        case .beyondSizes: "{0} is 2^62 or more: no size or rate is so large"
         case .passwordAlone: "a password without a user"
         case .urlAndURLs: "give url or urls, not both"
         case .otherSession: "the identifier {0} belongs to a download of another session"
@@ -293,6 +295,7 @@ extension ErrorPhrase.Key {
         case .catalogueEntry: "cannot read an entry of the catalogue {0}"
         case .catalogueWriting: "cannot write the catalogue {0}"
         case .catalogueClosing: "cannot close the catalogue {0}"
+        case .changesForgotten: "cannot write to the catalogue {0}: {1} changes of the list are forgotten"
         case .newerCatalogue: "the catalogue {0} was made by a newer version of Ferry"
         case .noCatalogue: "{0} is no catalogue of Ferry: {1}"
         case .foreignFile: "another program made it"

@@ -105,6 +105,11 @@ extension ErrorPhrase.Key {
                 "此文件系统无法同步目录：断电后名称可能丢失"
             )
         case .isAnothersNow: ("{0} belongs to another download now", "{0} 现在属于另一个下载")
+        case .pausedForCrashes:
+            (
+                "the program that ran it ended unexpectedly three times in a row; resume it to try again",
+                "运行它的程序连续三次意外终止；恢复下载即可再试"
+            )
         case .noNetworkAllowed: ("no network that it may use", "没有可以使用的网络")
         default: ofURLs
         }

@@ -2,6 +2,7 @@ extension ErrorPhrase.Key {
     var simplifiedChinese: String {
         switch self {
         case .noURL: "没有给出网址"
+        case .manySources: "一个下载最多有 {1} 个 URL，而不是 {0} 个"
         case .notAPartFile: "{0} 不是部分文件"
         case .notAFileName: "{0} 不是文件名"
         case .journalWithoutURL: "日志 {0} 中没有网址"
@@ -243,6 +244,7 @@ extension ErrorPhrase.Key {
         case .outsidePlace: "{0} 不在允许的目录之下"
         case .linkedPlace: "{0} 是符号链接"
         case .belowOne: "{0} 小于 1"
+        case .beyondSizes: "{0} 不小于 2^62：没有这么大的大小或速率"
         case .passwordAlone: "只有密码，没有用户名"
         case .urlAndURLs: "url 和 urls 只能给出一个"
         case .otherSession: "标识符 {0} 属于另一个会话的下载"
@@ -283,6 +285,7 @@ extension ErrorPhrase.Key {
         case .catalogueEntry: "无法读取目录库 {0} 中的一项"
         case .catalogueWriting: "无法写入目录库 {0}"
         case .catalogueClosing: "无法关闭目录库 {0}"
+        case .changesForgotten: "无法写入目录库 {0}：列表的 {1} 项更改已被放弃"
         case .newerCatalogue: "目录库 {0} 由更新版本的 Ferry 创建"
         case .noCatalogue: "{0} 不是 Ferry 的目录库：{1}"
         case .foreignFile: "它由其他程序创建"

@@ -45,7 +45,7 @@ extension ErrorPhrase {
     /// Which sentence it is. The raw values are stored and sent: they do not change.
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
-        case noURL, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
+        case noURL, manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
         case unusableName, emptyName, directoryName, slashInName, zeroInName, longName
         case emptyIdentifier, unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream
@@ -98,7 +98,7 @@ extension ErrorPhrase {
         case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
         case relativePath, relativeToDaemon, noDownload, unusableDownloadName, unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace
-        case outsidePlace, linkedPlace, belowOne, passwordAlone, urlAndURLs, otherSession, runsElsewhere
+        case outsidePlace, linkedPlace, belowOne, beyondSizes, passwordAlone, urlAndURLs, otherSession, runsElsewhere
         case noSystemctl, systemctlFailed, unusableUnit, strayDaemon
         case confinedElsewhere, cannotConfine, noLandlock, confinementLost
         // Resume data
@@ -115,7 +115,7 @@ extension ErrorPhrase {
         case socketUnsafe, streamStaysHere, waitForDaemonWasCancelled
         // The catalogue
         case listClosed, catalogueOpening, catalogueReading, catalogueEntry, catalogueWriting, catalogueClosing
-        case newerCatalogue, noCatalogue, foreignFile, noFile, openHere, openElsewhere, openInProcess
+        case changesForgotten, newerCatalogue, noCatalogue, foreignFile, noFile, openHere, openElsewhere, openInProcess
         case secretsUnread, secretsUnwritten
         // What events say
         case tagMatched, dateMatched, samplesMatched, sameFile, weakMatched, noneMatched, readFromStart
@@ -125,7 +125,7 @@ extension ErrorPhrase {
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
         case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice
         case neitherPublished, nameTaken, replacedOlder, publishedByLink, publishedByRename, oldNameLeft
-        case directoryUnsynced, isAnothersNow, noNetworkAllowed
+        case directoryUnsynced, isAnothersNow, noNetworkAllowed, pausedForCrashes
         // URLs
         case urlProblem, urlEmpty, urlScheme, urlHostAfter, urlNoScheme, urlSchemeMeant, urlLongEncoded, urlLong
         case urlControl, urlBackslash, urlNoHost, urlUserText, urlUserControl, urlColons, urlOpenBracket

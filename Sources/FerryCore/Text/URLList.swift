@@ -69,6 +69,11 @@ public struct URLList: Sendable, Hashable {
         for part in text.utf8.split(separator: 0x09) {
             let text = Substring(part).trimmedText
             if text.isEmpty { continue }
+            guard urls.count < DownloadRequest.mostSources else {
+                let message = "a file has at most \(DownloadRequest.mostSources) URLs; the rest of the line is left out"
+                problems.append(Problem(line: line, message: message))
+                break
+            }
             do {
                 let url = try DownloadURL(text)
                 if !urls.contains(url) { urls.append(url) }

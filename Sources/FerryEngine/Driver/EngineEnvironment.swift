@@ -21,7 +21,9 @@ package final class EngineEnvironment: Sendable {
     package let hosts: HostGate
     /// The limits of downloads that run, as pieces.
     private let pieces = Mutex<[ObjectIdentifier: Int]>([:])
-    private let directories = Mutex<[FilePath: JournalIndex]>([:])
+    private let directories = Mutex(RecentValues<FilePath, JournalIndex>(capacity: EngineEnvironment.mostDirectories))
+    /// The most directories whose journals are kept in memory; one that is used again after more others is read again.
+    static let mostDirectories = 64
 
     package init(
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
@@ -78,7 +80,8 @@ package final class EngineEnvironment: Sendable {
         return loops[nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count]
     }
 
-    /// The journals of a directory: read once per process, kept up to date by our own downloads.
+    /// The journals of a directory: read once, kept up to date by our own downloads, and read again when many other
+    /// directories were used since.
     package func journals(in directory: FilePath) throws(FileError) -> JournalIndex {
         if let known = directories.withLock({ $0[directory] }) { return known }
         let index = try JournalIndex(directory: directory, fileSystem: fileSystem)

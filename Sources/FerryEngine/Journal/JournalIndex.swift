@@ -14,13 +14,19 @@ package final class JournalIndex: Sendable {
     package let problems: [Problem]
     private let state: Mutex<State>
 
+    /// What is kept of a journal: there may be 100,000 in a directory, with claims and events in each.
+    package struct Entry: Sendable, Hashable {
+        package let id: String
+        package let urls: [String]
+    }
+
     private struct State {
-        var records: [FilePath: JournalRecord] = [:]
+        var records: [FilePath: Entry] = [:]
         var pathsOfURL: [String: Set<FilePath>] = [:]
 
         mutating func add(_ path: FilePath, _ record: JournalRecord) {
             remove(path)
-            records[path] = record
+            records[path] = Entry(id: record.id, urls: record.urls)
             for url in record.urls { pathsOfURL[url, default: []].insert(path) }
         }
 
@@ -73,8 +79,8 @@ package final class JournalIndex: Sendable {
         }
     }
 
-    /// The records by the paths of their journals.
-    package var records: [FilePath: JournalRecord] { state.withLock { $0.records } }
+    /// What is kept of each journal, by its path.
+    package var records: [FilePath: Entry] { state.withLock { $0.records } }
 
     /// The journals whose URL list holds exactly this text, sorted by path.
     package func paths(forURL text: String) -> [FilePath] {

@@ -17,13 +17,20 @@ final class ChallengeMemory: Sendable {
         var count = 0
     }
 
-    private let entries = Mutex<[Key: Entry]>([:])
+    /// A server may lead from host to host, each with a challenge: one that is forgotten is asked for again.
+    static let most = 256
+    private let entries = Mutex(RecentValues<Key, Entry>(capacity: ChallengeMemory.most))
+
+    var count: Int { entries.withLock { $0.count } }
 
     /// The value of the Authorization field: Digest where the origin asked for it, else Basic.
     func authorization(for url: DownloadURL, credentials: Credentials) -> String {
         let entry = entries.withLock { entries -> Entry? in
-            entries[Key(origin: url.origin, credentials: credentials)]?.count += 1
-            return entries[Key(origin: url.origin, credentials: credentials)]
+            let key = Key(origin: url.origin, credentials: credentials)
+            guard var entry = entries[key] else { return nil }
+            entry.count += 1
+            entries[key] = entry
+            return entry
         }
         guard let entry else { return BasicCredentials.header(credentials) }
         return entry.challenge.authorization(
@@ -45,7 +52,11 @@ final class ChallengeMemory: Sendable {
             return true
         case .basic:
             // Basic was sent already, unless the origin asked for Digest before.
-            return entries.withLock { $0.removeValue(forKey: key) } != nil && isFirst
+            let wasKnown = entries.withLock { entries in
+                defer { entries[key] = nil }
+                return entries[key] != nil
+            }
+            return wasKnown && isFirst
         case nil:
             return false
         }

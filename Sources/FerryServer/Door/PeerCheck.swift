@@ -15,6 +15,9 @@ final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
+    /// More pieces than a connection brings before its peer is known: the answer comes from the kernel, not from the peer.
+    static let mostEarly = 64
+
     private let user: UInt32
     private var isKnown = false
     private var early: [NIOAny] = []
@@ -40,6 +43,8 @@ final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if isKnown { context.fireChannelRead(data) } else { early.append(data) }
+        if isKnown { return context.fireChannelRead(data) }
+        guard early.count < Self.mostEarly else { return context.close(promise: nil) }
+        early.append(data)
     }
 }

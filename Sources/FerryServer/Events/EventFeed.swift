@@ -70,6 +70,8 @@ struct EventFeed: Sendable {
     @concurrent private func begin(_ writer: inout any ResponseBodyWriter, _ told: inout Set<Int64>) async throws
         -> Int64
     {
+        // What was told before the client lost its place is behind it.
+        told = []
         // Before anything is read: what changes meanwhile is told after it, and states are whole.
         let place = station.lastID
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)

@@ -106,13 +106,14 @@ extension API {
         guard ids.count <= FerryAPI.mostAdded else {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
         }
+        var seen: Set<String> = []
         var downloads: [Download] = []
-        for id in ids { downloads.append(try await download(DownloadID(rawValue: id))) }
-        let changed = await withTaskGroup(of: Bool.self) { group in
-            for download in downloads { group.addTask { await each(download) } }
-            return await group.reduce(into: 0) { if $1 { $0 += 1 } }
-        }
-        return try Answer.json(CountBody(changed))
+        for id in ids where seen.insert(id).inserted { downloads.append(try await download(DownloadID(rawValue: id))) }
+        // Those that wait first: else each would start when one that runs has stopped.
+        let running = Set(manager.running.map { $0.status.id })
+        let ordered = downloads.filter { !running.contains($0.id) } + downloads.filter { running.contains($0.id) }
+        let changed = await ordered.concurrently { await each($0) }
+        return try Answer.json(CountBody(changed.count { $0 }))
     }
 
     func removeMany(_ visit: Visit) async throws -> Response {
@@ -126,9 +127,8 @@ extension API {
         var failures: [DownloadID: DownloadError] = [:]
         // Those that wait first: else each would start when one that runs has gone.
         for some in [ids.filter { !running.contains($0) }, ids.filter { running.contains($0) }] {
-            await withTaskGroup(of: (DownloadID, DownloadError?).self) { group in
-                for id in some { group.addTask { (id, await failure(removing: id, body.deleteFiles)) } }
-                for await (id, failure) in group { failures[id] = failure }
+            for (id, failure) in await some.concurrently({ (id: $0, await failure(removing: $0, body.deleteFiles)) }) {
+                failures[id] = failure
             }
         }
         return try Answer.json(RemovalItems(ids.map { Removal($0.rawValue, error: failures[$0]) }))

@@ -37,9 +37,10 @@ extension RemoteRun {
                 let body = SelectionBody(ids: allowed.map(\.id.rawValue))
                 _ = try await link.ask(route, body: body, as: CountBody.self)
             }
+            let done = Set(allowed.map(\.id))
             let now = Dictionary(try await downloads().map { ($0.id, $0) }) { first, _ in first }
             for one in chosen {
-                let isDone = allowed.contains { $0.id == one.id }
+                let isDone = done.contains(one.id)
                 if isDone || !isAll { report(action, now[one.id] ?? one, isDone: isDone) }
             }
         case .cancel:
