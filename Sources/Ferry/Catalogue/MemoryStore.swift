@@ -104,8 +104,7 @@ package final class MemoryStore: DownloadStore {
             for row in state.rows.values where session == nil || row.session == session {
                 let kind = StateKind(row.state)
                 totals.counts[kind, default: 0] += 1
-                let (sum, overflows) = totals.bytes[kind, default: 0].addingReportingOverflow(row.completedBytes)
-                totals.bytes[kind] = overflows ? .max : sum
+                totals.bytes[kind] = totals.bytes[kind, default: 0].adding(row.completedBytes)
             }
             return totals
         }

@@ -42,7 +42,7 @@ private final class WeakProgress: Sendable {
         progress.totalUnitCount = status.progress.totalBytes ?? -1
         progress.completedUnitCount = status.progress.completedBytes
         let speed = status.progress.bytesPerSecond
-        progress.setUserInfoObject(speed > 0 ? Int(speed) : nil, forKey: .throughputKey)
+        progress.setUserInfoObject(speed > 0 ? Int(exactly: speed.rounded()) : nil, forKey: .throughputKey)
         progress.setUserInfoObject(status.progress.timeRemaining?.seconds, forKey: .estimatedTimeRemainingKey)
         return true
     }

@@ -77,19 +77,22 @@ extension Scheduler {
         var report = StorageReport()
         for (kind, bytes) in totals.bytes {
             switch kind {
-            case .completed: report.finishedBytes += bytes
+            case .completed: report.finishedBytes = report.finishedBytes.adding(bytes)
             case .cancelled: break
-            default: report.partBytes += bytes
+            default: report.partBytes = report.partBytes.adding(bytes)
             }
         }
         guard let directory else { return report }
         let environment = engine.environment(for: configuration)
-        let found = await environment.pool.run { PartFiles.all(in: directory, fileSystem: environment.fileSystem) }
         let listed = state.withLock { $0.listed }
-        for one in found where !listed.contains(DownloadID(rawValue: one.record.id)) {
-            report.orphanedParts.append(one.part)
-            report.orphanedBytes += one.record.claimed.reduce(0) { $0 + ($1.last ?? 0) - ($1.first ?? 0) }
+        let orphans = await environment.pool.run {
+            PartFiles.all(in: directory, fileSystem: environment.fileSystem) { found in
+                listed.contains(DownloadID(rawValue: found.record.id))
+                    ? nil : (part: found.part, bytes: found.claimedBytes)
+            }
         }
+        report.orphanedParts = orphans.map(\.part)
+        report.orphanedBytes = orphans.map(\.bytes).sum
         return report
     }
 

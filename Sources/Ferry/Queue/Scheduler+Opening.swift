@@ -130,14 +130,18 @@ extension Scheduler {
         let hosted = configuration.hosted
         var seen: Set<String> = []
         let places = ([directory] + hosted.directories).filter { seen.insert($0).inserted }
-        let found: [PartFiles.Found] = await environment.pool.run {
-            places.flatMap { PartFiles.all(in: $0, fileSystem: environment.fileSystem) }
-        }
         let sessions = hosted.identifiers.union([identifier])
-        // What was cancelled with resume data is its app's.
-        var rows = found.filter { sessions.contains($0.record.session ?? "") && $0.record.isTaken != true }
-            .compactMap { CatalogueRow($0, at: clock.date()) }
-            .filter(\.id.canBeStored)
+        let now = clock.date()
+        var rows: [CatalogueRow] = await environment.pool.run {
+            places.flatMap { place in
+                PartFiles.all(in: place, fileSystem: environment.fileSystem) { found in
+                    // What was cancelled with resume data is its app's.
+                    sessions.contains(found.record.session ?? "") && found.record.isTaken != true
+                        ? CatalogueRow(found, at: now) : nil
+                }
+            }
+        }
+        rows.removeAll { !$0.id.canBeStored }
         for index in rows.indices where (try? await vault.secrets(of: rows[index].id)) != nil {
             rows[index].request.hasSecrets = true
         }

@@ -20,7 +20,7 @@ struct EventReceipts: Sendable {
         guard seen.insert(number).inserted else { return false }
         if seen.count > Self.most, let newest = seen.max() {
             // Numbers ascend: what comes again is among the newest, or still pending.
-            seen = seen.filter { $0 > newest - Int64(Self.most / 2) }.union(pending.keys)
+            seen = seen.filter { $0 > newest.adding(-Int64(Self.most / 2)) }.union(pending.keys)
         }
         pending[number] = event
         return true

@@ -26,9 +26,7 @@ extension NewDownload {
             }
             request.maxConnections = maxConnections
         }
-        for limit in [rateLimit, maxBytes] where limit.map({ $0 < 1 }) ?? false {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, "rateLimit, maxBytes"))
-        }
+        for (name, limit) in [("rateLimit", rateLimit), ("maxBytes", maxBytes)] { try Self.check(limit, name) }
         request.rateLimit = rateLimit
         request.maxBytes = maxBytes
         if let priority { request.priority = DownloadPriority(rawValue: priority) }
@@ -87,6 +85,13 @@ extension NewDownload {
         failsOnChange = unlessPlain(\.trust.failsOnChange)
         allowsDowngrade = unlessPlain(\.trust.allowsDowngrade)
         syncsToDisk = unlessPlain(\.syncsToDisk)
+    }
+
+    /// A limit in bytes is 1 or more, and a number that sizes are compared with.
+    package static func check(_ limit: ByteCount?, _ name: String) throws(DownloadError) {
+        guard let limit else { return }
+        guard limit >= 1 else { throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, name)) }
+        guard limit.isSize else { throw DownloadError(.invalidRequest, ErrorPhrase(.beyondSizes, name)) }
     }
 
     package static func source(_ text: String) throws(DownloadError) -> DownloadURL {

@@ -43,8 +43,8 @@ package struct Entity: Hashable, Sendable {
 }
 
 extension ResponseHead {
-    /// Content-Length: digits alone, one line or equal ones (RFC 9110 §8.6).
+    /// Content-Length: digits alone, one line or equal ones (RFC 9110 §8.6); below ``ByteCount/bound``.
     var declaredLength: ByteCount? {
-        single(.contentLength).flatMap { ASCII.number(ASCII.trimmed(Array($0.utf8)[...])) }
+        single(.contentLength).flatMap { ASCII.size(ASCII.trimmed(Array($0.utf8)[...])) }
     }
 }

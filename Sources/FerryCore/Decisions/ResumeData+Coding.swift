@@ -49,7 +49,7 @@ extension ResumeData {
 
     private init(fields: Fields) throws(DownloadError) {
         var sources: [DownloadURL] = []
-        for url in try fields.texts("urls") {
+        for url in try fields.texts("urls").prefix(DownloadRequest.mostSources) {
             let source: DownloadURL
             do { source = try DownloadURL(url) } catch { throw Self.damaged(.phrase(error.phrase)) }
             guard source.credentials == nil else { throw Self.damaged(Reason(.hasCredentials)) }

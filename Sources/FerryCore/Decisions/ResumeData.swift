@@ -12,7 +12,7 @@ public struct ResumeData: Sendable, Hashable {
     public let version: Int
     /// The download that it was made of.
     public let id: DownloadID
-    /// The URLs, without user info, at least one; the first is the source, further ones are mirrors.
+    /// The URLs, without user info, 1 to 100; the first is the source, further ones are mirrors.
     public let sources: [DownloadURL]
     /// The absolute path of the part file.
     public let partPath: String
@@ -41,7 +41,7 @@ public struct ResumeData: Sendable, Hashable {
                 .noURLInIt
             } else if !Self.isPartPath(partPath) {
                 .noPartPath
-            } else if completedBytes < 0 || totalBytes.map({ $0 < completedBytes }) ?? false {
+            } else if !completedBytes.isSize || totalBytes.map({ !$0.isSize || $0 < completedBytes }) ?? false {
                 .impossibleSizes
             } else if abs(created.timeIntervalSince1970) > 1e12 || created.timeIntervalSince1970.isNaN {
                 .impossibleTime
@@ -51,7 +51,7 @@ public struct ResumeData: Sendable, Hashable {
         if let problem { throw Self.damaged(Reason(problem)) }
         version = Self.currentVersion
         self.id = id
-        self.sources = sources.map(\.withoutCredentials)
+        self.sources = sources.prefix(DownloadRequest.mostSources).map(\.withoutCredentials)
         self.partPath = partPath
         self.totalBytes = totalBytes
         self.completedBytes = completedBytes

@@ -42,6 +42,11 @@ enum ASCII {
         return value
     }
 
+    /// A size or offset: a number below ``ByteCount/bound``.
+    static func size(_ bytes: some Collection<UInt8>) -> ByteCount? {
+        number(bytes).flatMap { $0.isSize ? $0 : nil }
+    }
+
     /// Without spaces and tabs around it (OWS, RFC 9110 §5.6.3).
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }

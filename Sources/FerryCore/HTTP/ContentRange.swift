@@ -6,7 +6,7 @@ package enum ContentRange: Hashable, Sendable {
     case unsatisfied(total: Int64?)
 
     /// `nil` for everything else: another unit, last before first, a total that does not hold the last byte, numbers
-    /// that are signed, missing or beyond 2^63, `bytes=`, spaces in between.
+    /// that are signed, missing or beyond ``ByteCount/bound``, `bytes=`, spaces in between.
     package init?(_ field: String) {
         guard field.utf8.count <= 128 else { return nil }
         let bytes = ASCII.trimmed(Array(field.utf8)[...])
@@ -17,7 +17,7 @@ package enum ContentRange: Hashable, Sendable {
         let range = bytes[(space + 1)..<slash]
         let totalText = bytes[(slash + 1)...]
         let isUnknown = totalText.elementsEqual("*".utf8)
-        let total = ASCII.number(totalText)
+        let total = ASCII.size(totalText)
         guard total != nil || isUnknown else { return nil }
         if range.elementsEqual("*".utf8) {
             guard let total else { return nil }
@@ -25,8 +25,8 @@ package enum ContentRange: Hashable, Sendable {
             return
         }
         guard let dash = range.firstIndex(of: UInt8(ascii: "-")),
-            let first = ASCII.number(range[..<dash]), let last = ASCII.number(range[(dash + 1)...]),
-            first <= last, last < Int64.max, last < total ?? Int64.max
+            let first = ASCII.size(range[..<dash]), let last = ASCII.size(range[(dash + 1)...]),
+            first <= last, (last + 1).isSize, last < total ?? .bound
         else { return nil }
         self = .part(first..<(last + 1), total: total)
     }

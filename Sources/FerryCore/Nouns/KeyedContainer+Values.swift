@@ -26,18 +26,18 @@ extension KeyedDecodingContainer {
         return .seconds(Int64(whole)) + .nanoseconds(Int64(((seconds - whole) * 1e9).rounded()))
     }
 
-    /// A size or offset: 0 or more.
-    func decodeBytes(forKey key: Key) throws -> ByteCount {
+    /// A size, offset or rate: 0 or more, below ``ByteCount/bound``.
+    package func decodeBytes(forKey key: Key) throws -> ByteCount {
         let count = try decode(ByteCount.self, forKey: key)
-        guard count >= 0 else {
+        guard count.isSize else {
             throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "a size below zero: \(count)")
+                forKey: key, in: self, debugDescription: "a size that cannot be: \(count)")
         }
         return count
     }
 
-    /// A size or offset; `nil` when it is left out.
-    func decodeBytesIfPresent(forKey key: Key) throws -> ByteCount? {
+    /// A size, offset or rate; `nil` when it is left out.
+    package func decodeBytesIfPresent(forKey key: Key) throws -> ByteCount? {
         try contains(key) && !decodeNil(forKey: key) ? decodeBytes(forKey: key) : nil
     }
 

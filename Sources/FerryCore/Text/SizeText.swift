@@ -31,7 +31,9 @@ public enum SizeText {
         guard !(decimal.hasFraction && unit == 1) else {
             throw TextError("\(shown) is not a \(what): there are no fractions of a byte")
         }
-        guard let count = decimal.scaled(by: unit) else { throw TextError("the \(what) \(shown) is too large") }
+        guard let count = decimal.scaled(by: unit), count.isSize else {
+            throw TextError("the \(what) \(shown) is too large")
+        }
         return count
     }
 

@@ -178,7 +178,7 @@ extension DownloadDriver.State {
         let texts =
             (sources.indices.contains(primary) ? [sources[primary].text] : []) + sources.map(\.text) + record.urls
         var seen: Set<String> = []
-        record.urls = texts.filter { seen.insert($0).inserted }
+        record.urls = Array(texts.filter { seen.insert($0).inserted }.prefix(DownloadRequest.mostSources))
         record.totalBytes = machine.planner.total
         record.identity = machine.identity
         record.checksum = checksum?.description

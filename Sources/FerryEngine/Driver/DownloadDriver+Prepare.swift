@@ -302,11 +302,10 @@ extension DownloadDriver {
 
     /// The source that the validators come from, then the others, as given where they are.
     private static func merge(_ given: [DownloadURL], _ known: [DownloadURL]) -> [DownloadURL] {
-        var all: [DownloadURL] = []
-        for url in known.prefix(1) + given + known where !all.contains(where: { $0.text == url.text }) {
-            all.append(given.first { $0.text == url.text } ?? url)
-        }
-        return all
+        let own = Dictionary(given.map { ($0.text, $0) }) { first, _ in first }
+        var seen: Set<String> = []
+        let all = (known.prefix(1) + given + known).filter { seen.insert($0.text).inserted }
+        return all.prefix(DownloadRequest.mostSources).map { own[$0.text] ?? $0 }
     }
 
     /// Readies the machine.

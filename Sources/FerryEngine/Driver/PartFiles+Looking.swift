@@ -9,10 +9,13 @@ extension PartFiles {
         /// The directory that it lies in.
         package let directory: String
         package let record: JournalRecord
+        /// The length of the part file.
+        package let length: ByteCount
 
-        /// The bytes that the journal claims.
+        /// The bytes that the journal claims, and that the part file has: what is claimed beyond its end is not there.
         package var claimedBytes: ByteCount {
-            record.claimed.reduce(0) { $0 + max(0, ($1.last ?? 0) - ($1.first ?? 0)) }
+            let claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
+            return claims.intersection(RangeSet(0..<length)).byteCount
         }
     }
 
@@ -36,7 +39,8 @@ extension PartFiles {
         if let flaw = fileSystem.flaw(of: status, at: paths.part) {
             throw DownloadError(FileError(.open, paths.part, kind: .notOurs(flaw)))
         }
-        return Found(part: paths.part.string, directory: paths.directory.string, record: record)
+        return Found(
+            part: paths.part.string, directory: paths.directory.string, record: record, length: status.length)
     }
 
     /// Says in a journal that its download was taken off its list with resume data. Blocks.
@@ -71,10 +75,14 @@ extension PartFiles {
         try? opened.journal.write(record)
     }
 
-    /// All that can be read in a directory, sorted by path; nothing when it is not there. Blocks.
-    package static func all(in directory: String, fileSystem: any FileSystem = LocalFileSystem()) -> [Found] {
-        ((try? list(in: directory, fileSystem: fileSystem).own) ?? []).compactMap {
-            try? find(at: $0, fileSystem: fileSystem)
+    /// What `pick` takes of all that can be read in a directory, sorted by path; nothing when it is not there. Blocks.
+    ///
+    /// One journal is in memory at a time: there may be 100,000 of them.
+    package static func all<Value>(
+        in directory: String, fileSystem: any FileSystem = LocalFileSystem(), _ pick: (Found) -> Value?
+    ) -> [Value] {
+        ((try? list(in: directory, fileSystem: fileSystem).own) ?? []).compactMap { path in
+            (try? find(at: path, fileSystem: fileSystem)).flatMap(pick)
         }
     }
 
@@ -98,7 +106,7 @@ extension PartFiles {
         }
         let space = DirectorySpace(FilePath(directory), floor: floor, fileSystem: fileSystem)
         // One more, so that a floor of nothing asks for something.
-        return (try? space.check(needed: needed + 1)).map { $0 == .enough } ?? true
+        return (try? space.check(needed: needed.adding(1))).map { $0 == .enough } ?? true
     }
 
     /// Whether two paths lead to one directory. Blocks.

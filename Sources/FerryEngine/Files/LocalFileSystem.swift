@@ -190,9 +190,11 @@ extension FileStatus {
             default: .other
             }
         self.init(
-            device: UInt64(truncatingIfNeeded: raw.st_dev), inode: UInt64(raw.st_ino), length: ByteCount(raw.st_size),
-            allocatedBytes: ByteCount(raw.st_blocks) * 512, mode: UInt16(raw.st_mode & 0o7777),
-            owner: UInt32(raw.st_uid), group: UInt32(raw.st_gid), modified: LocalFileSystem.modificationTime(raw),
-            linkCount: UInt64(raw.st_nlink), kind: kind)
+            device: UInt64(truncatingIfNeeded: raw.st_dev), inode: UInt64(raw.st_ino),
+            length: max(0, ByteCount(raw.st_size)),
+            // A file system in user space says what it likes.
+            allocatedBytes: max(0, min(ByteCount(raw.st_blocks), .bound / 512)) * 512,
+            mode: UInt16(raw.st_mode & 0o7777), owner: UInt32(raw.st_uid), group: UInt32(raw.st_gid),
+            modified: LocalFileSystem.modificationTime(raw), linkCount: UInt64(raw.st_nlink), kind: kind)
     }
 }

@@ -6,11 +6,11 @@ extension JournalRecord {
         guard version >= 1 else { return "version \(version)" }
         guard DownloadID(rawValue: id).isOneLine else { return "an id of several lines" }
         guard Self.isBareName(name) else { return "the name is not a bare name" }
-        if let totalBytes, totalBytes < 0 { return "a negative total" }
-        if let length = identity.totalBytes, length < 0 { return "a negative length" }
+        if let totalBytes, !totalBytes.isSize { return "a total that cannot be" }
+        if let length = identity.totalBytes, !length.isSize { return "a length that cannot be" }
         if let publishing {
             guard Self.isBareName(publishing.name) else { return "the announced name is not a bare name" }
-            guard publishing.length >= 0 else { return "a negative length is announced" }
+            guard publishing.length.isSize else { return "a length is announced that cannot be" }
         }
         for path in [moving?.part, movedFrom].compactMap(\.self)
         where !path.hasPrefix("/") || !path.hasSuffix(DownloadPaths.partSuffix) || path.utf8.contains(0) {
@@ -29,6 +29,7 @@ extension JournalRecord {
             guard claim[0] > end else { return "claims that touch or are not in order" }
             end = claim[1]
         }
+        guard end < .bound else { return "a claim beyond any file" }
         if let totalBytes, end > totalBytes { return "a claim beyond the end" }
         return nil
     }

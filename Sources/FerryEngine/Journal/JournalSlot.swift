@@ -19,7 +19,7 @@ package struct JournalSlot: Hashable {
 
     var version: Int
     var sequence: UInt64
-    /// The size of each slot of this file.
+    /// The size of each slot of this file: half of it.
     var slotBytes: Int
     var payload: [UInt8]
 
@@ -49,7 +49,10 @@ package struct JournalSlot: Hashable {
             let slotBytes = Self.number(words[3], "slot=").flatMap(Int.init(exactly:)),
             let length = Self.number(words[4], "length=").flatMap(Int.init(exactly:)), words[5].hasPrefix("sha256=")
         else { return nil }
-        guard slotBytes > 0, slotBytes % Self.alignment == 0 else { return nil }
+        // Before anything is computed with it, or written into a slot of this size.
+        guard slotBytes > 0, slotBytes % Self.alignment == 0, slotBytes <= JournalImage.maxBytes / 2,
+            file.count == 2 * slotBytes
+        else { return nil }
         guard offset == Self.index(of: sequence) * slotBytes else { return nil }
         guard length <= file.count, end + 1 <= file.count - length, end + 1 - offset <= slotBytes - length
         else { return nil }

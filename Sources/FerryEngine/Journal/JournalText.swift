@@ -17,7 +17,7 @@ package enum JournalText {
 
     /// Reads a record whose checksum was right; what it says may still be impossible.
     package static func record(_ bytes: [UInt8], path: FilePath) throws(JournalError) -> JournalRecord {
-        let record: JournalRecord
+        var record: JournalRecord
         do {
             record = try JSONDecoder().decode(JournalRecord.self, from: Data(bytes))
         } catch {
@@ -25,6 +25,8 @@ package enum JournalText {
         }
         if record.version > JournalRecord.currentVersion { throw .newerVersion(path, record.version) }
         guard record.problem == nil else { throw .torn(path) }
+        // No other writer has a use for more, and whatever reads a directory holds the URLs of all its journals.
+        record.urls = Array(record.urls.prefix(DownloadRequest.mostSources))
         return record
     }
 

@@ -57,9 +57,9 @@ extension API {
             default: body.waiting += count
             }
             switch kind {
-            case .completed: body.finishedBytes += bytes
+            case .completed: body.finishedBytes = body.finishedBytes.adding(bytes)
             case .cancelled: break
-            default: body.partBytes += bytes
+            default: body.partBytes = body.partBytes.adding(bytes)
             }
         }
         let speed = manager.running.filter { session == nil || $0.session == session }
@@ -120,10 +120,11 @@ extension API {
 
     func acknowledge(_ visit: Visit) async throws -> Response {
         let numbers = try await visit.body(AcknowledgeBody.self).numbers
-        let wanted = Set(numbers)
+        // Numbers count from 1.
+        let wanted = Set(numbers.filter { $0 > 0 })
         // Only its own: a number of another session's event stays.
         var own: [Int64] = []
-        var last = (numbers.min() ?? 1) - 1
+        var last = (wanted.min() ?? 1) - 1
         while own.count < wanted.count, case let page = try await manager.pendingEvents(after: last),
             let newest = page.last
         {

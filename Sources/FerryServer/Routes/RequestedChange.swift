@@ -26,9 +26,7 @@ struct RequestedChange: Sendable {
         case .unchanged: checksum = .unchanged
         case .set(let text): checksum = .set(try NewDownload.checksum(text))
         }
-        if case .set(let rate?) = body.rateLimit, rate < 1 {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, "rateLimit"))
-        }
+        if case .set(let rate) = body.rateLimit { try NewDownload.check(rate, "rateLimit") }
         if let count = body.maxConnections, count < 1 {
             throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, "maxConnections"))
         }

@@ -64,6 +64,7 @@ package struct DaemonSettings: Sendable, Hashable {
         }
         if case .set(let rate) = change.rateLimit {
             guard rate.map({ $0 >= 1 }) ?? true else { throw Problem(.badRequest, "rateLimit is below 1.") }
+            guard rate?.isSize ?? true else { throw Problem(.badRequest, "rateLimit is 2^62 or more.") }
             new.rateLimit = rate
         }
         if case .set(let count) = change.connectionsPerHost {

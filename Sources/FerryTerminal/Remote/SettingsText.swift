@@ -5,7 +5,9 @@ import FerryCore
 package enum SettingsText {
     package static func lines(_ settings: SettingsBody) -> [String] {
         func flag(_ value: Bool?) -> String? { value.map { $0 ? "on" : "off" } }
-        let retry = settings.retriesFailedAfter.map { $0 == $0.rounded() ? "\(Int64($0))s" : "\($0)s" }
+        let retry = settings.retriesFailedAfter.map { seconds in
+            Int64(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
+        }
         let pairs: [(name: String, value: String?)] = [
             ("max-concurrent", settings.maxConcurrentDownloads.map(String.init)),
             ("limit", settings.rateLimit.map { "\($0)" } ?? "none"),

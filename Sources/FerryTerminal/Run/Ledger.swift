@@ -66,8 +66,8 @@ package struct Ledger: Sendable {
 
     package mutating func countFinished(_ file: FinishedDownload) {
         finishedCount += 1
-        finishedBytes = Self.sum(finishedBytes, file.totalBytes)
-        receivedBytes = Self.sum(receivedBytes, file.receivedBytes)
+        finishedBytes = finishedBytes.adding(max(0, file.totalBytes))
+        receivedBytes = receivedBytes.adding(max(0, file.receivedBytes))
     }
 
     package mutating func countFailed(_ code: ExitCode) {
@@ -86,16 +86,11 @@ package struct Ledger: Sendable {
         if !isSubmitted || open.count + finishedCount + failedCount < expectedCount { whole.totalBytes = nil }
         for status in open {
             let progress = status.progress
-            whole.completedBytes = Self.sum(whole.completedBytes, progress.completedBytes)
-            if let sum = whole.totalBytes { whole.totalBytes = progress.totalBytes.map { Self.sum(sum, $0) } }
+            whole.completedBytes = whole.completedBytes.adding(max(0, progress.completedBytes))
+            if let sum = whole.totalBytes { whole.totalBytes = progress.totalBytes.map { sum.adding(max(0, $0)) } }
             whole.bytesPerSecond += progress.bytesPerSecond
             whole.connections += progress.connections
         }
         return whole
-    }
-
-    private static func sum(_ a: ByteCount, _ b: ByteCount) -> ByteCount {
-        let (sum, isOver) = a.addingReportingOverflow(max(0, b))
-        return isOver ? .max : sum
     }
 }

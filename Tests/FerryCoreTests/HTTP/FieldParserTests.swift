@@ -14,8 +14,8 @@ struct FieldParserTests {
             ("bytes */0", .unsatisfied(total: 0)), ("BYTES 1-2/3", .part(1..<3, total: 3)),
             (" bytes 1-2/3\t", .part(1..<3, total: 3)), ("bytes 007-008/0100", .part(7..<9, total: 100)),
             (
-                "bytes 0-9223372036854775806/9223372036854775807",
-                .part(0..<9_223_372_036_854_775_807, total: 9_223_372_036_854_775_807)
+                "bytes 0-4611686018427387902/4611686018427387903",
+                .part(0..<4_611_686_018_427_387_903, total: 4_611_686_018_427_387_903)
             ),
         ] as [(String, ContentRange)])
     func contentRange(field: String, expected: ContentRange) {
@@ -31,7 +31,8 @@ struct FieldParserTests {
             "bytes 0-5/10 ,", "bytes 0-5/10, bytes 6-9/10", "bytes 0-5 /10", "bytes 0 -5/10", "bytes 0- 5/10",
             "bytes 0-5/ 10", "bytes  0-5/10", "bytes */*", "bytes */", "bytes *", "bytes */-1", "bytes */x",
             "bytes *-5/10", "bytes 0-*/10", "bytes 0x0-0x5/10", "bytes 0-5/1e9", "bytes 0-5/10.0",
-            "bytes 0-9223372036854775807/*", "bytes 0-9223372036854775808/*", "bytes 9223372036854775808-1/*",
+            "bytes 0-4611686018427387903/*", "bytes 0-5/4611686018427387904", "bytes 0-9223372036854775807/*",
+            "bytes 0-9223372036854775808/*", "bytes 9223372036854775808-1/*",
             "bytes 0-5/9223372036854775808", "bytes 0-5/99999999999999999999999999", "bytes 0-5/1٠", "bytes 0-5//10",
             "bytes 0-5-6/10", "bytes\t0-5/10", "bytes 18446744073709551616-18446744073709551620/*",
             "multipart/byteranges", "bytes 0-5/10" + String(repeating: " ", count: 200),

@@ -127,7 +127,9 @@ struct JournalDamageTests {
         record.version = 9
         let slot = JournalSlot(
             version: 1, sequence: 8, slotBytes: 4096, payload: try JournalText.bytes(record, path: path))
-        #expect(read(slot.encode()) == .failure(.newerVersion(path, 9)))
+        let encoded = slot.encode()
+        let padding = [UInt8](repeating: 10, count: 8192 - encoded.count)
+        #expect(read(encoded + padding) == .failure(.newerVersion(path, 9)))
     }
 
     @Test("B7: missing, huge and odd files are said")

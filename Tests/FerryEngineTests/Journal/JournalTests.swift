@@ -56,7 +56,7 @@ struct JournalTests {
         record.checksum = "sha-256=00"
         record.unsyncedBoot = "boot"
         record.weakestJoin = .sampled
-        record.publishing = .init(name: "文件 (1).zip", device: 1, inode: .max, length: .max)
+        record.publishing = .init(name: "文件 (1).zip", device: 1, inode: .max, length: .bound - 1)
         record.mismatch = .init(expected: "a", actual: "b")
         record.events = [.init(time: 1_700_000_000.25, text: "quote \" backslash \\ newline \n brace } comma , 😀")]
         record.label = "a/b\u{0}\u{7f}"

@@ -1,0 +1,19 @@
+package import FerryCore
+
+/// The numbers that hostile peers, files and settings say: those at which an addition, a conversion or a comparison of
+/// someone who trusts them ends.
+package enum ExtremeNumbers {
+    package static let all: [ByteCount] = [
+        0, 1, -1, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 53, (1 << 53) + 1, .bound - 1, .bound, .bound + 1, .max - 1,
+        .max,
+        .min, .min + 1,
+    ]
+
+    /// Each with each.
+    package static let pairs: [(ByteCount, ByteCount)] = all.flatMap { one in all.map { (one, $0) } }
+
+    /// Numbers of JSON that no integer holds, or no number.
+    package static let texts = [
+        "9223372036854775808", "-9223372036854775809", "1e19", "1e308", "1e400", "-0", "0.5", "1e-400",
+    ]
+}
