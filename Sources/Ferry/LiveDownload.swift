@@ -118,6 +118,7 @@ final class LiveDownload: Sendable {
         let progress = isEnd ? driver?.progress() : nil
         let waiting = state.withLock { state in
             state.status.state = new
+            state.status.pauseReason = nil
             state.revision = Revision.next()
             if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }
@@ -158,6 +159,7 @@ final class LiveDownload: Sendable {
         let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
             guard state.status.state == old else { return nil }
             state.status.state = .waiting(reason)
+            state.status.pauseReason = nil
             state.revision = Revision.next()
             defer { state.waiting.removeAll() }
             return state.waiting.values.map { $0 }

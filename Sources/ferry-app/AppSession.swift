@@ -1,4 +1,5 @@
 import Ferry
+import FerryEngine
 import Foundation
 import HTTPTypes
 
@@ -26,7 +27,16 @@ import HTTPTypes
         configuration.minFreeBytes = 0
         // A busy machine is no stall.
         configuration.stallTimeout = .seconds(9000)
-        manager = DownloadManager(configuration)
+        if let path = settings.trapsOn {
+            let engine = EngineProvider { configuration in
+                EngineEnvironment(
+                    transport: TrappingTransport(HTTPTransport(configuration.transfer), path: path),
+                    pool: BlockingPool(), executor: TransferExecutor.shared)
+            }
+            manager = DownloadManager(configuration, engine: engine)
+        } else {
+            manager = DownloadManager(configuration)
+        }
         listener = AppListener(
             holds: settings.delegate == "hold", events: settings.events == "none" ? nil : events)
     }
@@ -144,6 +154,7 @@ import HTTPTypes
             "name": status.name, "userInfo": request.userInfo, "priority": request.priority.rawValue,
         ]
         if let total = status.progress.totalBytes { item["total"] = total }
+        if let reason = status.pauseReason { item["pauseReason"] = reason.rawValue }
         if let label = request.label { item["label"] = label }
         if let path = status.path { item["path"] = path }
         if let limit = request.rateLimit { item["rateLimit"] = limit }

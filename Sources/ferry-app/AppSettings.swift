@@ -15,6 +15,8 @@ struct AppSettings: Codable {
     var isBackground: Bool?
     /// What the daemon starts when events wait.
     var launchCommand: [String]?
+    /// Who fetches from this path traps.
+    var trapsOn: String?
     /// For one that the daemon starts: where its lines go, and that it leaves once it has been told all.
     var report: String?
 }

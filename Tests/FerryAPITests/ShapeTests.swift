@@ -244,4 +244,17 @@ struct ShapeTests {
         #expect(APICoding.isShallow(Array(#"{"a":[{"b":"[[[[[[\"[["}]}"#.utf8), depth: 3))
         #expect(!APICoding.isShallow(Array("[[[[1]]]]".utf8), depth: 3))
     }
+
+    @Test("Downloads: why one is paused is sent and read back; a reason of a newer version is passed over")
+    func pauseReason() throws {
+        var download = ShapeSamples.download(.paused)
+        #expect(try again(download).status.pauseReason == nil)
+        download.status.pauseReason = .crashes
+        #expect(try again(download) == download)
+        #expect(try APICoding.decode(DownloadStatus.self, from: APICoding.encode(download.status)) == download.status)
+        let text = String(decoding: try APICoding.encode(download), as: UTF8.self)
+        let newer = text.replacing(#""pauseReason":"crashes""#, with: #""pauseReason":"moon""#)
+        #expect(newer != text)
+        #expect(try APICoding.decode(ListedDownload.self, from: Data(newer.utf8)).status.pauseReason == nil)
+    }
 }

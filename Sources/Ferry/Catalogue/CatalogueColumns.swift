@@ -29,7 +29,7 @@ struct CatalogueColumns {
             .label(row.label), .userInfo(row.userInfo), .attempts(row.attempts, retryAt: row.retryAt), .part(row.part),
             .announced(row.announced),
         ]
-        return try stateAssignments(row.state) + [
+        return try stateAssignments(row.state, row.pauseReason) + [
             ("id", row.id.rawValue), ("session", row.session.storable), ("priority", row.key.priority),
             ("position", row.key.position), ("createdAt", row.createdAt.storedSeconds),
         ] + fields.flatMap(assignments) + [
@@ -45,6 +45,8 @@ struct CatalogueColumns {
         case .state(let state):
             return try stateAssignments(state)
                 + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil)])
+        case .paused(let reason):
+            return try stateAssignments(.paused, reason) + [("endedAt", nil), ("finished", nil)]
         case .name(let name, let path):
             return [("name", name.storable), ("path", path.map(root.stored))]
         case .progress(let completed, let total):
@@ -61,8 +63,10 @@ struct CatalogueColumns {
         }
     }
 
-    private func stateAssignments(_ state: DownloadState) throws -> [Assignment] {
-        let text = try StateText(state)
+    private func stateAssignments(
+        _ state: DownloadState, _ pauseReason: PauseReason? = nil
+    ) throws -> [Assignment] {
+        let text = try StateText(state, pauseReason)
         return [("state", text.kind.rawValue), ("details", text.details)]
     }
 
@@ -131,17 +135,18 @@ struct CatalogueColumns {
     /// Reads a row of ``selection``.
     func row(_ row: Row) throws -> CatalogueRow {
         guard let kind = StateKind(rawValue: row[4]) else { throw Unreadable() }
+        let state = StateText(kind: kind, details: row[5])
         let announced = try row.value(AnnouncedFile.self, 18)
         return CatalogueRow(
             id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
-            state: try StateText(kind: kind, details: row[5]).state(), name: row[6],
+            state: try state.state(), name: row[6],
             path: (row[7] as String?).map(root.absolute), part: (row[8] as String?).map(root.absolute),
             completedBytes: row[9], totalBytes: row[10],
             request: root.absolute(try StoredText.value(StoredRequest.self, row[11] as String)),
             label: row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: row.date(14),
             endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16).map(root.absolute),
             published: try row.value(FileStamp.self, 17), announced: announced.map(root.absolute),
-            attempts: row[19], retryAt: row.dateIfPresent(20))
+            attempts: row[19], retryAt: row.dateIfPresent(20), pauseReason: state.pauseReason)
     }
 
     /// Something in a row that this code never wrote.

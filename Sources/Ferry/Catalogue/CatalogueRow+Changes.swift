@@ -4,9 +4,13 @@ extension CatalogueRow {
         switch field {
         case .state(let new):
             state = new
+            pauseReason = nil
             guard !new.isFinal else { return }
             endedAt = nil
             finished = nil
+        case .paused(let reason):
+            set(.state(.paused))
+            pauseReason = reason
         case .name(let new, let newPath):
             name = new
             path = newPath
@@ -33,6 +37,7 @@ extension CatalogueRow {
     /// The run has ended like this.
     mutating func end(_ ending: Ending) {
         state = ending.state
+        pauseReason = nil
         endedAt = ending.date
         finished = nil
         announced = nil

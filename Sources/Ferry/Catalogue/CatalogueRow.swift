@@ -7,6 +7,8 @@ package struct CatalogueRow: Sendable, Hashable {
     package var session: String
     package var key: QueueKey
     package var state: DownloadState
+    /// Why it is paused, where nobody asked for that.
+    package var pauseReason: PauseReason?
     package var name: String
     /// Where the finished file is or will be, absolute; `nil` until its name is taken.
     package var path: String?
@@ -34,7 +36,7 @@ package struct CatalogueRow: Sendable, Hashable {
         part: String? = nil, completedBytes: ByteCount = 0, totalBytes: ByteCount? = nil, request: StoredRequest,
         label: String? = nil, userInfo: [String: String] = [:], createdAt: Date, endedAt: Date? = nil,
         finished: FinishedDownload? = nil, published: FileStamp? = nil, announced: AnnouncedFile? = nil,
-        attempts: Int = 0, retryAt: Date? = nil
+        attempts: Int = 0, retryAt: Date? = nil, pauseReason: PauseReason? = nil
     ) {
         self.id = id
         self.session = session
@@ -55,6 +57,7 @@ package struct CatalogueRow: Sendable, Hashable {
         self.announced = announced
         self.attempts = attempts
         self.retryAt = retryAt
+        self.pauseReason = pauseReason
     }
 
     /// The request as the app made it, with its identifier, label, user info and today's priority.

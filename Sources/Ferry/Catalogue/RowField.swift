@@ -3,8 +3,10 @@ package import struct Foundation.Date
 /// A field of a row with its new value.
 package enum RowField: Sendable, Hashable {
     /// A final state has its own change, ``StoreChange/end(_:_:)``; any other one clears ``CatalogueRow/endedAt``
-    /// and `finished`.
+    /// and `finished`; and each clears `pauseReason`.
     case state(DownloadState)
+    /// It is paused, and nobody asked for that.
+    case paused(PauseReason)
     /// The name, and the path of the finished file once it is taken.
     case name(String, path: String?)
     case progress(completedBytes: ByteCount, totalBytes: ByteCount?)

@@ -1,12 +1,22 @@
 /// A state as it stands in the columns `state` and `details`.
 struct StateText {
     let kind: StateKind
-    /// JSON of the whole state, where the kind does not say all of it.
+    /// JSON of the whole state, where the kind does not say all of it; of a paused one, why it is paused.
     let details: String?
 
-    init(_ state: DownloadState) throws {
+    init(_ state: DownloadState, _ pauseReason: PauseReason? = nil) throws {
         kind = StateKind(state)
-        details = kind.plainState == nil ? try StoredText.text(state) : nil
+        if kind.plainState == nil {
+            details = try StoredText.text(state)
+        } else {
+            details = kind == .paused ? try pauseReason.map(StoredText.text) : nil
+        }
+    }
+
+    /// `nil` where there is none, or one of a newer version.
+    var pauseReason: PauseReason? {
+        guard kind == .paused, let details else { return nil }
+        return try? StoredText.value(PauseReason.self, details)
     }
 
     init(kind: StateKind, details: String?) {

@@ -35,6 +35,7 @@ extension Scheduler {
             self?.complain(error)
         }
         let store = opening.catalogue
+        let paused: [DownloadID]
         do throws(DownloadError) {
             if let said = opening.note { configuration.logger?.warning("\(said)") }
             let secrets = SecretStore(directory: place + "/secrets")
@@ -48,7 +49,8 @@ extension Scheduler {
                 let network = monitor.current
                 state.withLock { $0.see(network) }
             }
-            let entries = try await store.load()
+            let (ledger, entries, crashed) = try await openLedger(at: place, try await store.load(), in: store)
+            paused = crashed
             // What earlier runs wrote goes, when secrets are not to be kept any more.
             let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)
             await secrets.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
@@ -57,6 +59,7 @@ extension Scheduler {
             state.withLock { state in
                 state.store = store
                 state.vault = vault
+                state.ledger = ledger
                 for entry in entries { enter(entry, &state) }
                 state.phase = .open
             }
@@ -64,6 +67,7 @@ extension Scheduler {
             await store.close()
             throw error
         }
+        tellCrashes(of: paused)
         watchNetwork()
         bell.ring()
         turnOver()
@@ -75,13 +79,7 @@ extension Scheduler {
         state.listed.insert(entry.id)
         state.policy.note(position: entry.key.position)
         let until = entry.wakeAt.map { moment(of: $0) }
-        switch entry.kind {
-        case .waitingForSlot, .waitingForNetwork, .waitingToRetry, .waitingForDiskSpace, .waitingToStart,
-            .downloading, .verifying:
-            break
-        case .failed: if entry.wakeAt == nil { return }
-        case .waitingForFreshLink, .waitingForCredentials, .paused, .completed, .cancelled: return
-        }
+        guard entry.mayRun else { return }
         state.enter(
             entry.id,
             at: QueueSpot(
@@ -180,6 +178,10 @@ extension Scheduler {
             return Array(state.runs.values)
         }
         guard let runs else { return }
+        // What ends the process from here on is nobody's crash: it was asked to end.
+        if let ledger = state.withLock({ $0.ledger }) {
+            await engine.environment(for: configuration).pool.run { ledger.endAll() }
+        }
         for run in runs { run.stop(.shutdown) }
         for run in runs { await run.ended() }
         // What was being added or moved ends first.

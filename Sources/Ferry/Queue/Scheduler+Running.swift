@@ -10,10 +10,12 @@ extension Scheduler {
     ) async {
         let live: LiveDownload
         let outcome: DownloadDriver.Outcome
+        await mark(id, isRunning: true, environment)
         do throws(DownloadError) {
             guard let (input, found) = try await begin(run, id) else { return await dropped(id) }
             live = found
             if live.current == .waiting(.diskSpace), await isStillFull(input, environment) {
+                await mark(id, isRunning: false, environment)
                 return release(run, live, comingBack: comeback(live, after: Self.spaceInterval))
             }
             await revive(live, input)
@@ -55,6 +57,7 @@ extension Scheduler {
 
     /// It is not listed any more.
     private func dropped(_ id: DownloadID) async {
+        await mark(id, isRunning: false, engine.environment(for: configuration))
         state.withLock { state in
             state.leave(id)
             state.policy.stopped(id)
@@ -182,6 +185,7 @@ extension Scheduler {
         case .stopped: comeback = await stopped(run, live, retryAt: retryAt)
         case .failed(let error): comeback = await failed(explained(error, live), run, live)
         }
+        await mark(live.id, isRunning: false, engine.environment(for: configuration))
         release(run, live, comingBack: comeback)
     }
 

@@ -30,6 +30,8 @@ final class Scheduler: Sendable {
         var phase: Phase
         var store: (any DownloadStore)?
         var vault: any SecretVault
+        /// Who runs, for the next process; `nil` where there is no list that it could go on with.
+        var ledger: RunLedger?
         var policy: QueuePolicy
         var runs: [DownloadID: Run] = [:]
         /// Every download of the catalogue; empty where there is none.
@@ -264,6 +266,6 @@ extension CatalogueRow {
         }
         return DownloadStatus(
             id: id, state: state, progress: DownloadProgress(completedBytes: completedBytes, totalBytes: totalBytes),
-            name: name, path: path)
+            name: name, path: path, pauseReason: pauseReason)
     }
 }

@@ -143,7 +143,7 @@ extension APISchemas {
             ("id", text), ("session", text), ("name", text), ("url", text),
             ("state", words(DownloadState.Kind.allCases.map(\.rawValue))),
             ("waitReason", optionalWords(WaitReason.words)), ("until", optionalTime),
-            ("error", optional("ErrorBody")),
+            ("pauseReason", optionalWords(PauseReason.allCases.map(\.rawValue))), ("error", optional("ErrorBody")),
             ("actions", ["type": "array", "items": words(DownloadAction.allCases.map(\.rawValue))]),
             ("progress", Route.reference("ProgressBody")), ("path", optionalText), ("directory", optionalText),
             ("position", count), ("priority", count), ("label", optionalText), ("userInfo", map),

@@ -3,7 +3,7 @@ package import struct Foundation.Date
 
 /// A download as lists, answers and events show it. No secrets: URLs are without user info, headers are not in it.
 ///
-/// `state` is a word, with `waitReason` and `until` while it waits, `error` when it has failed and `proof` when it is
+/// `state` is a word, with `waitReason` and `until` while it waits, `pauseReason` where nobody asked for the pause, `error` when it has failed and `proof` when it is
 /// complete. `actions` are what may be done now.
 package struct ListedDownload: Sendable, Hashable {
     package var status: DownloadStatus
@@ -41,7 +41,8 @@ package struct ListedDownload: Sendable, Hashable {
 
 extension ListedDownload: Codable {
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case id, session, name, url, state, waitReason, until, error, actions, progress, path, directory, position
+        case id, session, name, url, state, waitReason, until, pauseReason, error, actions, progress, path, directory,
+            position
         case priority, label, userInfo, proof, validator, checksum, rateLimit, maxConnections, allowsMetered
         case allowsConstrained, addedAt, endedAt, handle
     }
@@ -63,7 +64,9 @@ extension ListedDownload: Codable {
             id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)), state: known,
             progress: try container.decode(ProgressBody.self, forKey: .progress).progress,
             name: try container.decode(String.self, forKey: .name),
-            path: try container.decodeIfPresent(String.self, forKey: .path))
+            path: try container.decodeIfPresent(String.self, forKey: .path),
+            pauseReason: try container.decodeIfPresent(String.self, forKey: .pauseReason)
+                .flatMap(PauseReason.init(rawValue:)))
         session = try container.decode(String.self, forKey: .session)
         url = try container.decode(String.self, forKey: .url)
         directory = try container.decodeIfPresent(String.self, forKey: .directory)
@@ -93,6 +96,7 @@ extension ListedDownload: Codable {
         try container.encode(state.state, forKey: .state)
         try container.encode(state.waitReason, forKey: .waitReason)
         try container.encode(date: state.until, forKey: .until)
+        try container.encode(status.pauseReason, forKey: .pauseReason)
         try container.encode(state.error, forKey: .error)
         try container.encode(state.actions, forKey: .actions)
         try container.encode(ProgressBody(status.progress), forKey: .progress)

@@ -1,6 +1,7 @@
-/// Coded as `{"id", "state", "progress", "name", "path"?}`.
+/// Coded as `{"id", "state", "progress", "name", "path"?, "pauseReason"?}`; a reason of a newer
+/// version is passed over.
 extension DownloadStatus: Codable {
-    private enum CodingKeys: String, CodingKey { case id, state, progress, name, path }
+    private enum CodingKeys: String, CodingKey { case id, state, progress, name, path, pauseReason }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -9,7 +10,9 @@ extension DownloadStatus: Codable {
             state: try container.decode(DownloadState.self, forKey: .state),
             progress: try container.decode(DownloadProgress.self, forKey: .progress),
             name: try container.decode(String.self, forKey: .name),
-            path: try container.decodeIfPresent(String.self, forKey: .path))
+            path: try container.decodeIfPresent(String.self, forKey: .path),
+            pauseReason: try container.decodeIfPresent(String.self, forKey: .pauseReason)
+                .flatMap(PauseReason.init(rawValue:)))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -19,5 +22,6 @@ extension DownloadStatus: Codable {
         try container.encode(progress, forKey: .progress)
         try container.encode(name, forKey: .name)
         try container.encodeIfPresent(path, forKey: .path)
+        try container.encodeIfPresent(pauseReason, forKey: .pauseReason)
     }
 }

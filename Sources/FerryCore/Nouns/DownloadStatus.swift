@@ -4,6 +4,8 @@ public struct DownloadStatus: Sendable, Hashable {
     public var id: DownloadID
     /// Where it stands.
     public var state: DownloadState
+    /// Why it is paused, where nobody asked for that; `nil` in all other states.
+    public var pauseReason: PauseReason?
     /// How far it is.
     public var progress: DownloadProgress
     /// The name that the file has or will have; until the server's answer, the one that the URL suggests.
@@ -13,13 +15,14 @@ public struct DownloadStatus: Sendable, Hashable {
 
     public init(
         id: DownloadID, state: DownloadState, progress: DownloadProgress = DownloadProgress(), name: String,
-        path: String? = nil
+        path: String? = nil, pauseReason: PauseReason? = nil
     ) {
         self.id = id
         self.state = state
         self.progress = progress
         self.name = name
         self.path = path
+        self.pauseReason = pauseReason
     }
 
     /// What may be done now.

@@ -1,6 +1,6 @@
 /// The checksum of gzip, zlib and PNG (ISO 3309, RFC 1952 §8): finds damage, no forgery.
-enum CRC32 {
-    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+package enum CRC32 {
+    package static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var remainder: UInt32 = .max
         for byte in bytes {
             remainder ^= UInt32(byte)

@@ -55,6 +55,7 @@ package enum DownloadFacts {
         case .completed(let proof): "completed, proof: \(proof.rawValue)"
         case .waiting(.retry(let date)), .waiting(.notBefore(let date)):
             DownloadTable.state(download) + ", until " + RFC3339.text(date)
+        case .paused: "paused" + (download.status.pauseReason.map { ": " + $0.phrase.text(in: .english) } ?? "")
         case .waiting(.credentials): DownloadTable.state(download) + "; go on with: " + login(download)
         default: DownloadTable.state(download)
         }

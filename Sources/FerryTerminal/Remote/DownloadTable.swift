@@ -89,8 +89,13 @@ package struct DownloadTable: Sendable {
         return columns
     }
 
-    /// One word for the state, two where it waits.
-    static func state(_ download: ListedDownload) -> String { state(download.status.state) }
+    /// One word for the state, two where it waits, or was paused by nobody.
+    static func state(_ download: ListedDownload) -> String {
+        switch download.status.pauseReason {
+        case .crashes?: "paused: crashes"
+        case nil: state(download.status.state)
+        }
+    }
 
     static func state(_ state: DownloadState) -> String {
         let body = StateBody(state)

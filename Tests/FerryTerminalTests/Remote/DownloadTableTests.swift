@@ -50,6 +50,27 @@ import Testing
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
     }
 
+    @Test("Table and facts: one that was paused because the process died under it says so")
+    func crashes() {
+        var paused = ListedDownload.sample("0123456789abcdef", .paused, name: "a.iso")
+        paused.status.pauseReason = .crashes
+        let table = DownloadTable(width: nil).lines([paused], identifiers: ShortIdentifiers(["0123456789abcdef"]))
+        #expect(table[1] == "012345  paused: crashes  50.0%  1.0 MB      -     -  a.iso")
+        let reason = "the program that ran it ended unexpectedly three times in a row; resume it to try again"
+        #expect(DownloadFacts.lines(DownloadDetail(paused), events: []).contains("state:       paused: " + reason))
+    }
+
+    @Test("Settings: any number that a daemon says is shown")
+    func settings() {
+        for number in [Double.nan, .infinity, -.infinity, 1e308, -1e308, 9.3e18, 0.5, 60] {
+            var settings = SettingsBody(scope: "daemon", directory: "/d")
+            settings.retriesFailedAfter = number
+            settings.rateLimit = .max
+            settings.maxConcurrentDownloads = .min
+            #expect(SettingsText.lines(settings).contains { $0.hasPrefix("retry-failed=") })
+        }
+    }
+
     @Test("has a column for the session where those of all are shown, which goes last when there is no room")
     func sessions() {
         var other = ListedDownload.sample("0123456789abcdef", .paused, name: "a.iso")

@@ -29,13 +29,14 @@ struct AppHome: Sendable {
     /// Starts the app.
     func app(
         limit: Int = 3, storesCredentials: Bool = true, events: String = "print", delegate: String = "none",
-        shell: String? = nil
+        trapsOn path: String? = nil, shell: String? = nil
     ) throws -> AppProcess {
-        try AppProcess(
-            settings: [
-                "identifier": "test", "directory": directory, "state": state, "limit": limit,
-                "storesCredentials": storesCredentials, "events": events, "delegate": delegate,
-            ], shell: shell)
+        var settings: [String: any Sendable] = [
+            "identifier": "test", "directory": directory, "state": state, "limit": limit,
+            "storesCredentials": storesCredentials, "events": events, "delegate": delegate,
+        ]
+        settings["trapsOn"] = path
+        return try AppProcess(settings: settings, shell: shell)
     }
 
     /// Adds a download under its path's name, and waits until the server has stopped sending after `bytes`; what is

@@ -22,6 +22,7 @@ final class AppProcess: Sendable {
             var userInfo: [String: String]
             var priority: Int
             var path: String?
+            var pauseReason: String?
         }
         var reply: String?
         var error: String?

@@ -116,6 +116,7 @@ export const chinese = {
   'state.failed': '下载失败',
   'state.completed': '下载完成',
   'state.cancelled': '已取消',
+  'pause.crashes': '运行此下载时程序连续三次意外终止；恢复下载即可再试',
   'wait.slot': '排队中',
   'wait.network': '等待可用的网络',
   'wait.retry': '将于 {time} 重试',

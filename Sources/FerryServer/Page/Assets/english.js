@@ -118,6 +118,7 @@ export const english = {
   'state.failed': 'Download failed',
   'state.completed': 'Download complete',
   'state.cancelled': 'Cancelled',
+  'pause.crashes': 'the program ended unexpectedly three times in a row while this ran; resume it to try again',
   'wait.slot': 'others run first',
   'wait.network': 'no network that it may use',
   'wait.retry': 'next attempt {time}',

@@ -13,9 +13,10 @@ export const percentOf = (download) => format.percent(fraction(download), downlo
 
 export const stateText = (download) => t(`state.${download.state}`);
 
-/// Why it waits or failed; empty otherwise.
+/// Why it waits, failed, or is paused although nobody asked for that; empty otherwise.
 export function reasonText(download) {
   if (download.state === 'failed') return errorText(download.error);
+  if (download.pauseReason) return t(`pause.${download.pauseReason}`);
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
   if (waitReason === 'retry' && until) {

@@ -1,0 +1,100 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("A download whose run ends the process", .timeLimit(.minutes(30)))
+struct CrashingRunTests {
+    private static let file = Resource(size: 3_000_000, seed: 5)
+
+    private func bad(_ items: [AppProcess.Line.Item]) -> AppProcess.Line.Item? { items.first { $0.id == "bad" } }
+
+    @Test(
+        "Crashes: a run that traps is not begun a fourth time; its download is paused with the reason, the rest goes on"
+    )
+    func traps() async throws {
+        try await AppHome.run { home in
+            let server = home.server
+            for name in ["/bad", "/good"] { server.serve(name, Self.file) }
+            func app() throws -> AppProcess { try home.app(limit: 1, trapsOn: "/bad") }
+            let first = try app()
+            try await first.ask("add", ["id": "good", "url": server.url("/good"), "isPaused": true])
+            // It dies in the run, before or after it has answered.
+            _ = try await first.attempt("add", ["id": "bad", "url": server.url("/bad")])
+            await first.wait { _ in false }
+            for _ in 0..<2 {
+                let next = try app()
+                _ = try await next.attempt("activate")
+                await next.wait { _ in false }
+                #expect(next.hasEnded)
+            }
+            let last = try app()
+            try await last.ask("activate")
+            let paused = try #require(bad(try await last.list()))
+            #expect(paused.state == "paused")
+            #expect(paused.pauseReason == "crashes")
+            let notes = last.lines.compactMap { line -> String? in
+                if line.id == "bad", case .note(let text)? = line.kind { text } else { nil }
+            }
+            #expect(notes.contains { $0.contains("three times in a row") }, "\(notes)")
+            try await last.ask("resume", ["id": "good"])
+            try await last.ask("wait", ["id": "good", "state": "completed"])
+            #expect(!server.requests.contains { $0.path == "/bad" })
+            // Another try clears the count: it dies again, and once more by itself.
+            _ = try await last.attempt("resume", ["id": "bad"])
+            await last.wait { _ in false }
+            let again = try app()
+            _ = try await again.attempt("activate")
+            await again.wait { _ in false }
+            // Without what made it trap, it is whole.
+            let healed = try home.app(limit: 1)
+            try await healed.ask("wait", ["id": "bad", "state": "completed"])
+            #expect(bad(try await healed.list())?.pauseReason == nil)
+            try await healed.close()
+            home.shop.expect(home.directory + "/bad", is: Self.file)
+        }
+    }
+
+    @Test(
+        "Crashes: three kills in a row pause what ran, with its bytes; a shut down or a death of the system does not count"
+    )
+    func kills() async throws {
+        try await AppHome.run { home in
+            let server = home.server
+            server.serve("/bad", Self.file)
+            server.always("/bad", .stall(after: 1_000_000))
+            let gate = Gate()
+            func run(_ end: (AppProcess) async throws -> Void) async throws {
+                let app = try home.app(limit: 1)
+                try await app.ask("activate")
+                try await app.ask("wait", ["id": "bad", "state": "downloading"])
+                try await end(app)
+            }
+            let first = try home.app(limit: 1)
+            try await first.ask("add", ["id": "bad", "url": server.url("/bad")])
+            try await first.ask("wait", ["id": "bad", "bytes": 1_000_000])
+            await first.kill()
+            server.always("/bad", .hold(gate))
+            try await run { await $0.kill() }
+            // A run that ends in another way clears the count.
+            try await run { try await $0.close() }
+            try await run { await $0.kill() }
+            try await run { await $0.kill() }
+            // The process that returns from main without having shut its manager down does not die under its runs.
+            try await run { app in
+                try app.send("exit")
+                await app.wait { _ in false }
+            }
+            for _ in 0..<3 { try await run { await $0.kill() } }
+            let last = try home.app(limit: 1)
+            #expect(bad(try await last.list())?.pauseReason == "crashes")
+            server.always("/bad", .honest)
+            gate.open()
+            try await last.ask("resume", ["id": "bad"])
+            try await last.ask("wait", ["id": "bad", "state": "completed"])
+            try await last.close()
+            home.shop.expect(home.directory + "/bad", is: Self.file)
+        }
+    }
+}
