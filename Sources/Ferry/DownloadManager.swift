@@ -177,7 +177,8 @@ public final class DownloadManager: Sendable {
 
     // MARK: Following
 
-    /// Everything that happens to every download, in order, none lost; first what ended earlier and was not acknowledged.
+    /// Everything that happens to every download, in order; first what ended earlier and was not acknowledged. Of what waits
+    /// for one that does not read, beyond 10,000, only ends are kept.
     ///
     /// Ends with ``shutdown()``. Does not keep the manager alive.
     public var events: AsyncStream<DownloadEvent> { backend.events }

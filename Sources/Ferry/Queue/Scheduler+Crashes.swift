@@ -18,7 +18,7 @@ extension Scheduler {
     /// and who was paused.
     func openLedger(
         at place: String, _ entries: [IndexEntry], in store: any DownloadStore
-    ) async throws(DownloadError) -> (ledger: RunLedger?, entries: [IndexEntry], paused: [DownloadID]) {
+    ) async -> (ledger: RunLedger?, entries: [IndexEntry], paused: [DownloadID]) {
         let environment = engine.environment(for: configuration)
         let path = FilePath(place).appending("running")
         let ids = entries.filter(\.mayRun).map(\.id)
@@ -33,8 +33,13 @@ extension Scheduler {
         }
         let paused = Set(ids.filter { ledger.deaths(of: $0) >= RunLedger.mostDeaths })
         guard !paused.isEmpty else { return (ledger, entries, []) }
-        try await store.commit(paused.map { .update($0, [.paused(.crashes), .attempts(0, retryAt: nil)]) })
-        await environment.pool.run { for id in paused { ledger.end(id) } }
+        do throws(DownloadError) {
+            try await store.commit(paused.map { .update($0, [.paused(.crashes), .attempts(0, retryAt: nil)]) })
+            await environment.pool.run { for id in paused { ledger.end(id) } }
+        } catch {
+            // They are not begun all the same, and the ledger still knows at the next opening.
+            complain(error)
+        }
         let changed = entries.map { entry in
             guard paused.contains(entry.id) else { return entry }
             var entry = entry

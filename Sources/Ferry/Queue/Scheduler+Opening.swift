@@ -49,7 +49,7 @@ extension Scheduler {
                 let network = monitor.current
                 state.withLock { $0.see(network) }
             }
-            let (ledger, entries, crashed) = try await openLedger(at: place, try await store.load(), in: store)
+            let (ledger, entries, crashed) = await openLedger(at: place, try await store.load(), in: store)
             paused = crashed
             // What earlier runs wrote goes, when secrets are not to be kept any more.
             let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)

@@ -100,8 +100,9 @@ package struct DownloadPlanner {
             journal = DownloadPaths(of: FilePath(path).lexicallyNormalized())?.journal
             if case .file = destination { plan.name = FilePath(path).lastComponent?.string ?? plan.name }
         }
-        if let journal, let record = try? Journal.read(at: journal, fileSystem: environment.fileSystem) {
-            plan.heldBytes = RangeSet(pairs: record.claimed)?.byteCount
+        if let journal {
+            let found = try? PartFiles.find(at: journal.string, fileSystem: environment.fileSystem)
+            plan.heldBytes = found?.claimedBytes
         }
         while (try? environment.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
         plan.freeBytes = try? environment.fileSystem.freeBytes(at: directory)

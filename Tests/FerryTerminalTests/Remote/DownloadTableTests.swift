@@ -60,6 +60,21 @@ import Testing
         #expect(DownloadFacts.lines(DownloadDetail(paused), events: []).contains("state:       paused: " + reason))
     }
 
+    @Test("Table and facts: any sizes and speeds that a daemon says are shown")
+    func extremes() {
+        let numbers: [ByteCount] = [0, 1, -1, 1 << 31, 1 << 53, 1 << 62, .max, .min]
+        for one in numbers {
+            for other in numbers {
+                for speed in [0, Double(other), .nan, .infinity, 1e308] {
+                    let download = ListedDownload.sample("0123456789abcdef", done: one, total: other, speed: speed)
+                    let table = DownloadTable(width: 80).lines([download], identifiers: .whole)
+                    #expect(table.count == 2)
+                    #expect(!DownloadFacts.lines(DownloadDetail(download), events: []).isEmpty)
+                }
+            }
+        }
+    }
+
     @Test("Settings: any number that a daemon says is shown")
     func settings() {
         for number in [Double.nan, .infinity, -.infinity, 1e308, -1e308, 9.3e18, 0.5, 60] {
