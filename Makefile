@@ -16,7 +16,7 @@ THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURD
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-crash test-tsan fuzz lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-crash soak test-tsan fuzz lint format bench docs demo install clean dependencies
 
 # Runs the tests, with these arguments more; to the end, whatever fails.
 run-tests = status=0; for filter in $(or $(FILTER:%='%'),$(TEST_TARGETS:%='^%\.')); do \
@@ -41,6 +41,10 @@ test: dependencies ## Build and run every test (FILTER=name runs some)
 test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, FERRY_CRASH_SEED=n, FERRY_CRASH_REPORT=file)
 	$(SWIFT) build --build-tests
 	FERRY_CRASH_KILLS=$${FERRY_CRASH_KILLS:-1000} $(SWIFT) test --skip-build --disable-xctest --filter CrashTests
+
+soak: dependencies ## Let a daemon run with everything against it, ten minutes (FERRY_SOAK_SECONDS=n), write docs/reliability.md
+	$(SWIFT) build --build-tests
+	Scripts/soak
 
 test-tsan: dependencies ## Run every test under the thread sanitizer, in a build of its own (FILTER=name)
 	mkdir -p .build-tsan && clang -O1 -fPIC -c Tests/ThreadSanitizer/mutex.c -o .build-tsan/mutex.o

@@ -1,0 +1,104 @@
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import Testing
+
+/// One download of a soak.
+struct SoakItem: Sendable, Hashable {
+    var kind: SoakKind
+    /// No other one has it.
+    var number: Int
+
+    var id: String { "soak-\(number)" }
+}
+
+/// What is asked of the daemon in a soak.
+struct SoakClient: Sendable {
+    let serve: ServeProcess
+    let server: OriginServer
+    /// Where some are moved to.
+    let moved: String
+
+    // MARK: While the daemon may be killed
+
+    /// Asks for a download, and pauses and resumes it. True when the daemon said that it is listed; throws when there is no
+    /// daemon any more.
+    func begin(_ item: SoakItem) async throws -> Bool {
+        let new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
+        guard try await serve.send(.add, body: new).status < 300 else { return false }
+        if item.number % 5 == 0 { _ = try? await serve.send(.pause, id: item.id) }
+        if item.number % 7 == 0 { _ = try? await serve.send(.resume, id: item.id) }
+        return true
+    }
+
+    /// Follows events for a while and goes in the middle of them, looks at the list, and says what is no request.
+    func comeAndGo() async throws {
+        var seen = 0
+        _ = try await serve.follow { (_: StreamEvent) -> Bool? in
+            seen += 1
+            return seen > 20 ? true : nil
+        }
+        _ = try await serve.send(.list)
+        _ = try await serve.send(.statistics)
+        _ = try await serve.send(.add, body: AdoptBody(path: "/not/a/download"))
+        _ = try await serve.send(.show, id: "nobody")
+    }
+
+    // MARK: Afterwards
+
+    func add(_ item: SoakItem, to directory: String) async throws {
+        var new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
+        new.directory = directory
+        _ = try await serve.ask(.add, body: new)
+    }
+
+    /// What was said to be listed is listed.
+    func checkListed(_ items: [SoakItem]) async throws {
+        for item in items { _ = try await shown(item) }
+    }
+
+    /// Whatever became of ``begin(_:)``, it is listed once, runs, and what its sort asks for is done to it.
+    func finish(_ item: SoakItem) async throws {
+        let new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
+        _ = try await serve.ask(.add, body: new)
+        _ = try await serve.ask(.resume, id: item.id)
+        switch item.kind {
+        case .cancelled: _ = try await serve.ask(.cancel, id: item.id)
+        case .moved: _ = try await serve.ask(.relocate, id: item.id, body: RelocateBody(directory: moved))
+        default: break
+        }
+    }
+
+    func shown(_ item: SoakItem) async throws -> ListedDownload {
+        try APICoding.decode(ListedDownload.self, from: try await serve.ask(.show, id: item.id))
+    }
+
+    func wait(for item: SoakItem, _ fits: (DownloadState) -> Bool) async throws {
+        while !fits(try await shown(item).status.state) { try await Task.sleep(for: .milliseconds(50)) }
+    }
+
+    /// Waits until all have ended, and looks how.
+    func settle(_ items: [SoakItem], in place: Workplace, folder: String = "downloads") async throws {
+        for item in items {
+            try await wait(for: item) { SoakKind.End($0) != nil }
+            let download = try await shown(item)
+            let end = SoakKind.End(download.status.state)
+            #expect(end == item.kind.end, "\(item): \(download.status.state)")
+            guard end == .completed else { continue }
+            let path = try #require(download.status.path)
+            #expect(path.hasPrefix(place.path(item.kind == .moved ? "moved" : folder) + "/"), "\(item): \(path)")
+            let comparison = DeterministicBytes(seed: UInt64(item.number)).compare(file: path, size: item.kind.size)
+            #expect(comparison == .equal, "\(item): \(comparison)")
+        }
+    }
+
+    /// The list is these and no others; then it is empty.
+    func removeAll(_ items: [SoakItem]) async throws {
+        let page = try APICoding.decode(DownloadPage.self, from: try await serve.ask(.list))
+        #expect(page.items.map(\.id.rawValue).sorted() == items.map(\.id).sorted())
+        let data = try await serve.ask(.removeMany, body: RemovalBody(items.map(\.id), deleteFiles: true))
+        let answers = try APICoding.decode(RemovalItems.self, from: data)
+        #expect(answers.items.allSatisfy { $0.removed }, "\(answers.items)")
+    }
+}

@@ -1,0 +1,35 @@
+import FerryTesting
+import Foundation
+
+/// A file system of its own that can be filled, where the system lets one be mounted.
+final class SoakDisk: Sendable {
+    let path: String
+    private var filler: String { path + "/filler" }
+
+    /// More than the room that is always left free, so that some is left for downloads.
+    private static let size = 300 << 20
+    private static let fill: Int64 = 100 << 20
+
+    /// `nil` where none can be mounted.
+    init?(at path: String) {
+        self.path = path
+        guard geteuid() == 0,
+            (try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)) != nil,
+            Self.run(["mount", "-t", "tmpfs", "-o", "size=\(Self.size)", "ferry-soak", path])
+        else { return nil }
+    }
+
+    deinit { _ = Self.run(["umount", "-l", path]) }
+
+    /// No download finds room any more.
+    func makeFull() throws {
+        guard Self.run(["fallocate", "-l", "\(Self.fill)", filler]) else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    func makeRoom() throws { try FileManager.default.removeItem(atPath: filler) }
+
+    private static func run(_ words: [String]) -> Bool {
+        guard let result = try? RunningProgram.run(words) else { return false }
+        return result.end == .exited(0)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// What a soak has counted, for `docs/reliability.md`.
+struct SoakFigures: Sendable {
+    var rounds = 0
+    var ends: [SoakKind: Int] = [:]
+    var kills = 0
+    var clients = 0
+    var fullDisks = 0
+    var bytesServed: Int64 = 0
+    /// Of the last life of the daemon: after its warm-up, and at its end.
+    var usage: (warm: SoakUsage, last: SoakUsage)?
+    var mostMemory: Int64 = 0
+    var isConfined = false
+
+    var downloads: Int { ends.values.reduce(0, +) }
+
+    /// The table, as Markdown.
+    func table(seconds: Double, load: String) -> String {
+        var rows: [(String, String)] = [
+            ("time", "\(Int(seconds)) s"), ("rounds", "\(rounds)"), ("downloads", "\(downloads)"),
+            ("… completed, each with the right bytes", "\(count { $0 == .completed })"),
+            ("… failed, as their servers deserve", "\(count { if case .failed = $0 { true } else { false } })"),
+            (
+                "… waiting for their user, as their servers deserve",
+                "\(count { if case .waiting = $0 { true } else { false } })"
+            ),
+            ("… cancelled by a client", "\(count { $0 == .cancelled })"), ("… lost", "0"),
+            ("sent by the server", Self.megabytes(bytesServed)), ("kills of the daemon", "\(kills)"),
+            ("clients that came and went", "\(clients)"), ("times that the disk was full", "\(fullDisks)"),
+            ("confined", isConfined ? "yes" : "no"),
+        ]
+        if let (warm, last) = usage {
+            rows += [
+                ("descriptors, after the warm-up and at the end", "\(warm.descriptors) and \(last.descriptors)"),
+                ("threads, after the warm-up and at the end", "\(warm.threads) and \(last.threads)"),
+                ("child processes, after the warm-up and at the end", "\(warm.children) and \(last.children)"),
+                (
+                    "resident memory, after the warm-up and at the end",
+                    "\(Self.megabytes(warm.memory)) and \(Self.megabytes(last.memory))"
+                ), ("most resident memory", Self.megabytes(mostMemory)),
+            ]
+        }
+        rows.append(("load of the machine at the end", load))
+        let width = rows.map(\.0.count).max() ?? 0
+        let values = rows.map(\.1.count).max() ?? 0
+        func line(_ left: String, _ right: String) -> String {
+            "| " + left.padding(toLength: width, withPad: " ", startingAt: 0) + " | "
+                + String(repeating: " ", count: values - right.count) + right + " |"
+        }
+        let rule =
+            "| " + String(repeating: "-", count: width) + " | " + String(repeating: "-", count: values - 1) + ": |"
+        return ([line("", ""), rule] + rows.map(line)).joined(separator: "\n") + "\n"
+    }
+
+    private func count(_ fits: (SoakKind.End) -> Bool) -> Int {
+        ends.reduce(0) { fits($1.key.end) ? $0 + $1.value : $0 }
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String { String(format: "%.1f MB", Double(bytes) / 1e6) }
+}

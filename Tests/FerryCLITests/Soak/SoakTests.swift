@@ -1,0 +1,42 @@
+import FerryServer
+import FerryTesting
+import Foundation
+import Testing
+
+#if os(Linux)
+    /// `make soak` lets it run for ten minutes; every `make test` for as many rounds as there must be.
+    ///
+    /// `FERRY_SOAK_SECONDS` is how long; `FERRY_SOAK_SEED` draws other downloads; `FERRY_SOAK_REPORT` names a file for the
+    /// figures, a table in Markdown (``SoakFigures``).
+    @Suite("The binary: a soak", .timeLimit(.minutes(SoakSettings.minutes)))
+    struct SoakTests {
+        @Test(
+            "Daemon: hostile servers, clients that come and go, kills and a full disk lose nothing and leave nothing over"
+        )
+        func soak() async throws {
+            let (start, seconds) = (ContinuousClock.now, SoakSettings.seconds ?? 0)
+            let seed = SoakSettings.seed
+            try await OriginServer.with { server in
+                let confinement = Landlock.version > 0 ? ["--confine"] : []
+                var run = try await SoakRun(server, in: Workplace(), arguments: confinement, seed: seed)
+                try await run.turbulent(until: start + .seconds(seconds / 3))
+                try await run.calm(until: start + .seconds(seconds))
+                try await run.stop()
+                let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? ""
+                let table = run.figures.table(
+                    seconds: (ContinuousClock.now - start) / .seconds(1),
+                    load: load.split(separator: " ").prefix(2).joined(separator: ", ")
+                        + " on \(ProcessInfo.processInfo.processorCount) processors")
+                print("soak: seed \(seed)\n\(table)")
+                if let report = SoakSettings.report {
+                    try table.write(toFile: report, atomically: true, encoding: .utf8)
+                }
+                let usage = try #require(run.figures.usage)
+                #expect(usage.last.descriptors <= usage.warm.descriptors)
+                #expect(usage.last.children <= usage.warm.children)
+                #expect(usage.last.threads <= usage.warm.threads + SoakUsage.threadBand)
+                #expect(usage.last.memory <= usage.warm.memory + SoakUsage.band)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,37 @@
+import Foundation
+
+/// What a process has of the system, and how much of it was left over.
+struct SoakUsage: Sendable, Hashable {
+    var descriptors = 0
+    var threads = 0
+    /// Child processes, ended ones that nobody has waited for too.
+    var children = 0
+    /// Resident memory, in bytes.
+    var memory: Int64 = 0
+
+    /// As proc(5) says; `nil` when the process is gone.
+    init?(of process: Int32) {
+        let root = "/proc/\(process)"
+        guard let status = try? String(contentsOfFile: root + "/status", encoding: .utf8),
+            let open = try? FileManager.default.contentsOfDirectory(atPath: root + "/fd")
+        else { return nil }
+        func number(_ name: String) -> Int64 {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+            return line.flatMap { $0.split(whereSeparator: \.isWhitespace).dropFirst().first }.flatMap { Int64($0) }
+                ?? 0
+        }
+        descriptors = open.count
+        threads = Int(number("Threads"))
+        memory = number("VmRSS") * 1024
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: root + "/task")) ?? []
+        for task in tasks {
+            let list = (try? String(contentsOfFile: "\(root)/task/\(task)/children", encoding: .utf8)) ?? ""
+            children += list.split(separator: " ").count
+        }
+    }
+
+    /// Threads of pools that grow with what there is to do at once, and never beyond it.
+    static let threadBand = 8
+    /// More memory than after the warm-up by this much is a leak: an allocator does not give everything back.
+    static let band: Int64 = 32 << 20
+}
