@@ -11,15 +11,39 @@ import Foundation
 
 /// Where the daemon's Unix socket is, and whether it may be trusted.
 package enum DaemonSocket {
-    /// The path: `FERRY_SOCKET`, else `$XDG_RUNTIME_DIR/ferry/ferry.sock`, else `/tmp/ferry-UID/ferry.sock`.
+    /// The path: `FERRY_SOCKET`, else a socket in the first of the directories that is this user's.
+    ///
+    /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. In the first two
+    /// another user may have been quicker: such a directory is passed over, by the daemon and by its clients. A socket that
+    /// is there goes before a directory that could be made, so that a client finds the daemon that runs.
     package static func path(
-        environment: [String: String] = ProcessInfo.processInfo.environment, user: UInt32 = geteuid()
+        environment: [String: String] = ProcessInfo.processInfo.environment, home: String = StatePlace.homeDirectory,
+        user: UInt32 = geteuid()
     ) -> String {
-        if let given = environment["FERRY_SOCKET"], given.hasPrefix("/") { return given }
-        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
-            return runtime + "/ferry/ferry.sock"
+        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        if let given = absolute("FERRY_SOCKET") { return given }
+        let state =
+            absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
+        let last = state + "/run"
+        let directories =
+            [absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" }, "/tmp/ferry-\(user)"].compactMap(\.self)
+            .filter { isUsable($0, by: user) } + [last]
+        let found = directories.first { access($0 + "/" + name, F_OK) == 0 }
+        return (found ?? directories.first ?? last) + "/" + name
+    }
+
+    private static let name = "ferry.sock"
+
+    /// Whether a directory is private to this user; or is not there, and nobody else could put another in its place or take
+    /// it away once it is made: what it is in is this user's, or lets everybody remove his own alone, as `/tmp` does.
+    private static func isUsable(_ directory: String, by user: UInt32) -> Bool {
+        var status = stat()
+        if lstat(directory, &status) == 0 {
+            return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == user && status.st_mode & 0o077 == 0
         }
-        return "/tmp/ferry-\(user)/ferry.sock"
+        let parent = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? ""
+        guard errno == ENOENT, stat(parent.isEmpty ? "/" : parent, &status) == 0 else { return errno == ENOENT }
+        return status.st_uid == user || status.st_mode & mode_t(S_ISVTX) != 0
     }
 
     /// Throws `daemonUnavailable` when somebody else could have put a socket of his own there: its directory must be

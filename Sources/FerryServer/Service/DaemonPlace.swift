@@ -37,10 +37,9 @@ package struct DaemonPlace: Sendable, Hashable {
         func absolute(_ name: String) -> String? {
             environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
-        let runtime = absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" } ?? "/tmp/ferry-\(userID)"
         self.state =
             state ?? absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
-        self.socket = socket ?? absolute("FERRY_SOCKET") ?? runtime + "/ferry.sock"
+        self.socket = socket ?? DaemonSocket.path(environment: environment, home: home, user: userID)
         self.settings =
             settings ?? absolute("FERRY_CONFIG")
             ?? (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/ferry/ferry.json"

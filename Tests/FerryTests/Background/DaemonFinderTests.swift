@@ -71,6 +71,51 @@ struct DaemonFinderTests {
         #expect(DaemonSocket.path(environment: both, user: 7) == "/x/y.sock")
     }
 
+    @Test("DaemonSocket: a directory that another user has taken is passed over, by the daemon and by its clients")
+    func taken() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: root + "/run", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let environment = ["XDG_RUNTIME_DIR": root + "/run", "FERRY_STATE_DIR": root + "/state"]
+        // Nobody has a user of this number, nor anything in /tmp by its name.
+        let (own, other) = (geteuid(), UInt32(3_999_999_999))
+        func path(of user: UInt32) -> String { DaemonSocket.path(environment: environment, home: root, user: user) }
+        #expect(path(of: own) == root + "/run/ferry/ferry.sock")
+        // Another user's runtime directory, as sudo may leave it: what is made there could be taken away.
+        #expect(path(of: other) == "/tmp/ferry-\(other)/ferry.sock")
+        let squatted = "/tmp/ferry-\(other)"
+        try FileManager.default.createDirectory(atPath: squatted, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: squatted) }
+        #expect(path(of: other) == root + "/state/run/ferry.sock")
+        // Its own, and open to others; a link; a file.
+        for kind in [FileAttributeType.typeDirectory, .typeSymbolicLink, .typeRegular] {
+            let place = root + "/run/ferry"
+            try? FileManager.default.removeItem(atPath: place)
+            switch kind {
+            case .typeDirectory:
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+                try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place)
+            case .typeSymbolicLink:
+                try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: root)
+            default: try Data().write(to: URL(filePath: place))
+            }
+            #expect(path(of: own) != place + "/ferry.sock", "\(kind)")
+        }
+    }
+
+    @Test("DaemonSocket: a socket that is there goes before a directory that has become free")
+    func running() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try FileManager.default.createDirectory(atPath: root + "/state/run", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: root + "/runtime", withIntermediateDirectories: true)
+        let environment = ["XDG_RUNTIME_DIR": root + "/runtime", "FERRY_STATE_DIR": root + "/state"]
+        func path() -> String { DaemonSocket.path(environment: environment, home: root) }
+        #expect(path() == root + "/runtime/ferry/ferry.sock")
+        try Data().write(to: URL(filePath: root + "/state/run/ferry.sock"))
+        #expect(path() == root + "/state/run/ferry.sock")
+    }
+
     @Test("D1: is never asked through a directory where others could have put a socket")
     func trusted() throws {
         let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
