@@ -5,16 +5,33 @@ import FerryTerminal
 struct WebCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "web",
-        abstract: "Open the page in a browser, signed in; its address is printed where there is no desktop.")
+        abstract: "Open the page in a browser, signed in; its address is printed where there is no desktop.",
+        discussion: "Each browser that signs in has a key of its own, which can be listed and withdrawn.")
 
     @Flag(name: .customLong("print"), help: "Print the address instead of opening it; it lets in once, for a minute.")
     var printsAddress = false
 
+    @Flag(name: .customLong("list"), help: "List the browsers that are signed in.")
+    var lists = false
+
+    @Option(
+        name: .customLong("withdraw"), parsing: .upToNextOption,
+        help: ArgumentHelp("Sign browsers out: identifiers of the list, or all.", valueName: "id"))
+    var withdrawn: [String] = []
+
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
+    func validate() throws {
+        guard [printsAddress, lists, !withdrawn.isEmpty].count(where: { $0 }) <= 1 else {
+            throw ValidationError("--print, --list and --withdraw exclude each other")
+        }
+    }
+
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json, starts: true) {
-            try await $0.web { !printsAddress && Browser.open($0) }
+        await Program.remote(Self.word, json: flags.json, starts: !lists && withdrawn.isEmpty) { run in
+            if lists { return try await run.listBrowsers() }
+            if !withdrawn.isEmpty { return try await run.signOut(withdrawn) }
+            return try await run.web { !printsAddress && Browser.open(file: $0) }
         }
     }
 }

@@ -155,6 +155,9 @@ enum ShapeSamples {
     static let settings = SettingsBody(scope: "daemon", directory: "/d")
     static let network = NetworkBody(.online)
     static let confinement = ConfinementBody(directories: ["/d"], gaps: ConfinementBody.Gap.allCases)
+    static let token = TokenItem(
+        id: "i", name: "Firefox on Linux", madeAt: Date(timeIntervalSince1970: 1_738_314_300),
+        lastUsed: Date(timeIntervalSince1970: 1_738_400_700.5), isOwn: true)
 
     /// By the name of their schema.
     static var all: [(String, any Encodable)] {
@@ -173,7 +176,9 @@ enum ShapeSamples {
             ("NetworkBody", network), ("StatisticsBody", StatisticsBody()),
             ("PlanBody", PlanBody(DownloadPlan(name: "n", url: "u"))),
             ("SessionBody", SessionBody(identifier: "s", directory: "/d")), ("SessionItems", SessionItems([])),
-            ("TokenBody", TokenBody("t")),
+            ("SignInBody", SignInBody(code: "c", url: "http://127.0.0.1:1/#code=c", file: "/f")),
+            ("SignInBody", SignInBody(code: "c", url: nil, file: nil)), ("TokenBody", TokenBody(id: "i", token: "t")),
+            ("TokenItem", token), ("TokenItems", TokenItems([token])),
             ("Snapshot", StreamEvent.Snapshot(items: [], total: 0, settings: settings, network: network)),
             ("StreamProgress", StreamEvent.Progress(id: "a", progress: DownloadProgress())),
             ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("NewDownload", new),

@@ -94,6 +94,7 @@ struct ShapeTests {
         #expect(try again(ShapeSamples.new) == ShapeSamples.new)
         #expect(try again(ShapeSamples.change) == ShapeSamples.change)
         #expect(try again(ShapeSamples.settingsChange) == ShapeSamples.settingsChange)
+        #expect(try again(TokenItems([ShapeSamples.token])) == TokenItems([ShapeSamples.token]))
         for move in [MoveBody.first, .last, .before("a"), .after("b"), .index(3)] { #expect(try again(move) == move) }
         #expect(try again(RemovalBody(["a", "b"], deleteFiles: true)) == RemovalBody(["a", "b"], deleteFiles: true))
         let removals = RemovalItems([Removal("a"), Removal("b", error: ShapeSamples.error)])

@@ -5,6 +5,79 @@ import Foundation
 import Testing
 
 @Suite("The binary: serve", .timeLimit(.minutes(30))) struct ServeProcessTests {
+    /// A connection over loopback that does not wait for a peer that reads no more.
+    private static func connection(_ port: Int) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+        }
+        try #require(connected == 0)
+        return descriptor
+    }
+
+    private static func send(_ text: String, _ descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
+
+    /// The bytes of memory that a process has.
+    private static func residentBytes(_ process: Int) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try #require(Int(line.filter(\.isNumber))) << 10
+    }
+
+    @Test("D8: 24 unfinished bodies from clients without a token add less than 5 MiB", arguments: [true, false])
+    func unfinishedBodies(declared: Bool) async throws {
+        let place = try Workplace()
+        let serve = try await ServeProcess.start(in: place)
+        let listening = try #require(serve.listening)
+        let port = try #require(listening.port)
+        let length = declared ? "Content-Length: \(16 << 20)" : "Transfer-Encoding: chunked"
+        let piece = String(repeating: " ", count: 64 << 10)
+        let chunk = declared ? piece : "10000\r\n\(piece)\r\n"
+        func attack() throws -> [Int32] {
+            try (0..<24).map { index in
+                let descriptor = try Self.connection(port)
+                let route = index % 2 == 0 ? Route.login : .add
+                Self.send(
+                    "POST \(route.path()) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+                        + "Content-Type: application/json\r\n\(length)\r\n\r\n", descriptor)
+                for _ in 0..<64 { Self.send(chunk, descriptor) }
+                return descriptor
+            }
+        }
+        /// Each is answered before its body is whole.
+        func answers(_ descriptors: [Int32]) -> Int {
+            var count = 0
+            for descriptor in descriptors {
+                var byte: UInt8 = 0
+                if recv(descriptor, &byte, 1, 0) == 1 { count += 1 }
+            }
+            return count
+        }
+        // What the first requests make is there to stay.
+        let first = try attack()
+        _ = answers(first)
+        for descriptor in first { close(descriptor) }
+        _ = try await serve.ask(.greeting)
+        let before = try Self.residentBytes(listening.pid)
+        let held = try attack()
+        let count = answers(held)
+        let after = try Self.residentBytes(listening.pid)
+        for descriptor in held { close(descriptor) }
+        #expect(after - before < 5 << 20, "\(after - before) bytes")
+        #expect(count == 24)
+        _ = try await serve.ask(.greeting)
+        serve.process.signal(SIGTERM)
+        #expect(try await serve.process.outcome().code == 0)
+    }
+
     @Test("says when it listens and where, answers there, and leaves in order at SIGTERM")
     func ready() async throws {
         let place = try Workplace()

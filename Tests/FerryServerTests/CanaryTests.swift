@@ -51,7 +51,7 @@ struct CanaryTests {
                 for secret in [password, header, userInfo] { #expect(!text.contains(secret), "\(text)") }
             }
             let log = rig.log.text
-            for secret in [password, header, userInfo, query, rig.daemon.token] { #expect(!log.contains(secret)) }
+            for secret in [password, header, userInfo, query, rig.token] { #expect(!log.contains(secret)) }
             var looked = 0
             for case let file as String in FileManager.default.enumerator(atPath: rig.directory)! {
                 let path = rig.directory + "/" + file

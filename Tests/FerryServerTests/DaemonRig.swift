@@ -21,6 +21,8 @@ struct DaemonRig: Sendable {
     let addresses: Addresses
     let log: LogBook
     let http: HTTPClient
+    /// Opens the API over TCP.
+    let token: String
 
     var downloads: String { directory + "/downloads" }
     var place: DaemonPlace { daemon.place }
@@ -72,7 +74,8 @@ struct DaemonRig: Sendable {
             if let addresses = await daemon.listening() {
                 let http = HTTPClient(eventLoopGroupProvider: .singleton)
                 let rig = DaemonRig(
-                    origin: origin, directory: directory, daemon: daemon, addresses: addresses, log: log, http: http)
+                    origin: origin, directory: directory, daemon: daemon, addresses: addresses, log: log, http: http,
+                    token: try daemon.tokens.make(named: "tests", at: Date()).grant.token)
                 let result: Result<Void, any Error>
                 do { result = .success(try await body(rig)) } catch { result = .failure(error) }
                 try await http.shutdown()

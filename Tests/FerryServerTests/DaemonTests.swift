@@ -64,7 +64,7 @@ struct DaemonTests {
             #expect(greeting.pid == Int(ProcessInfo.processInfo.processIdentifier))
             let place = rig.place
             #expect(try mode(place.socket) == 0o600)
-            #expect(try mode(place.token) == 0o600)
+            #expect(try mode(place.tokens) == 0o600)
             #expect(try mode(place.lock) == 0o600)
             #expect(try mode(place.state) == 0o700)
             #expect(try mode(String(place.socket.dropLast(2))) == 0o700)

@@ -15,6 +15,8 @@ struct DoorPolicyTests {
         var types: [String] = []
         var token = true
         var isLocal = false
+        var isNavigation = false
+        var session: String?
         var status: Int?
 
         var testDescription: String {
@@ -72,6 +74,31 @@ struct DoorPolicyTests {
             $0.target = "/"
             $0.token = false
         },
+        // Whoever follows a link to the page gets it, and nothing else.
+        Row(nil) {
+            $0.sites = ["cross-site"]; $0.target = "/"; $0.token = false; $0.isNavigation = true
+        },
+        Row(403) {
+            $0.sites = ["cross-site"]; $0.target = "/main.js"; $0.token = false; $0.isNavigation = true
+        },
+        Row(403) {
+            $0.sites = ["cross-site"]; $0.isNavigation = true
+        },
+        Row(403) {
+            $0.sites = ["cross-site"]; $0.target = "/"; $0.isNavigation = true; $0.method = "POST"; $0.types = json
+        },
+        Row(403) {
+            $0.sites = ["cross-site"]; $0.target = "/"; $0.isNavigation = true; $0.origins = ["http://evil.example"]
+        },
+        // Over TCP there is one session.
+        Row(nil) { $0.session = "default" }, Row(403) { $0.session = "app" }, Row(403) { $0.session = "all" },
+        Row(403) {
+            $0.session = "app"; $0.method = "POST"; $0.types = json
+        },
+        Row(nil) {
+            $0.session = "app"; $0.isLocal = true; $0.token = false
+        },
+        Row(403) { $0.target = "/api/v1/sessions" },
         // Token: for the API; the page is public.
         Row(401) { $0.token = false },
         Row(401) {
@@ -83,6 +110,10 @@ struct DoorPolicyTests {
         Row(401) {
             $0.token = false; $0.target = "/api/v1"
         },
+        Row(401) {
+            $0.token = false; $0.target = "/api/v1/tokens"
+        },
+        Row(nil) { $0.target = "/api/v1/tokens" },
         Row(401) {
             $0.token = false; $0.target = "/api/v2/x"
         },
@@ -136,7 +167,11 @@ struct DoorPolicyTests {
         Row(415) {
             $0.method = "PATCH"; $0.target = "/api/v1/settings"; $0.types = ["text/plain"]
         },
-        Row(415) { $0.method = "PUT" }, Row(415) { $0.method = "OPTIONS" },
+        // What no path has is refused for that (405), whatever it carries.
+        Row(nil) { $0.method = "PUT" }, Row(nil) { $0.method = "OPTIONS" },
+        Row(401) {
+            $0.method = "PUT"; $0.token = false
+        },
         Row(415) {
             $0.method = "POST"; $0.target = "/api/v1/login"; $0.token = false
         },
@@ -187,6 +222,8 @@ struct DoorPolicyTests {
         knock.sites = row.sites
         knock.contentTypes = row.types
         knock.isLocal = row.isLocal
+        knock.isNavigation = row.isNavigation
+        knock.session = row.session
         knock.hasToken = row.token
         let room = DaemonResponder.room(method, row.target.prefix { $0 != "?" })
         #expect(DoorPolicy(port: 3377).refusal(knock, to: room)?.status == row.status)

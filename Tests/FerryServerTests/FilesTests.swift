@@ -71,7 +71,7 @@ struct FilesTests {
             let id = try await begin("a", rig, session: nil).rawValue
             let place = rig.directory + "/elsewhere"
             let body = RelocateBody(directory: place)
-            let headers = ["Authorization": "Bearer \(rig.daemon.token)", "Content-Type": "application/json"]
+            let headers = ["Authorization": "Bearer \(rig.token)", "Content-Type": "application/json"]
             let refused = try await rig.send(
                 "POST", Route.relocate.path(id: id), headers: headers, body: try APICoding.encode(body),
                 port: rig.addresses.port)

@@ -17,18 +17,38 @@ enum RawConnection {
         var body = ""
     }
 
-    static func send(_ text: String, port: Int) async -> Reply {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: exchange(Array(text.utf8), port)) }
-        }
+    /// - Parameter isLast: The client says that nothing more comes, and reads on.
+    static func send(_ text: String, port: Int, isLast: Bool = false) async -> Reply {
+        await blocking { exchange(Array(text.utf8), port, isLast) }
     }
 
     /// A connection that has sent this, and to which something was answered; it stays open. The caller closes it.
-    static func hold(_ text: String, port: Int) -> Int32? {
-        guard let descriptor = open(port) else { return nil }
-        write(Array(text.utf8), descriptor)
-        var piece = [UInt8](repeating: 0, count: 4096)
-        return recv(descriptor, &piece, piece.count, 0) > 0 ? descriptor : nil
+    static func hold(_ text: String, port: Int) async -> Int32? {
+        await blocking {
+            guard let descriptor = open(port) else { return nil }
+            write(Array(text.utf8), descriptor)
+            var piece = [UInt8](repeating: 0, count: 4096)
+            return recv(descriptor, &piece, piece.count, 0) > 0 ? descriptor : nil
+        }
+    }
+
+    /// A connection that has sent this, and whose answer is read by ``finish(_:)``.
+    static func begin(_ text: String, port: Int) async -> Int32? {
+        await blocking {
+            guard let descriptor = open(port) else { return nil }
+            write(Array(text.utf8), descriptor)
+            return descriptor
+        }
+    }
+
+    /// Reads what is answered, to its end, and closes.
+    static func finish(_ descriptor: Int32) async -> Reply { await blocking { rest(descriptor) } }
+
+    /// Does what waits for the daemon on a thread that the daemon, which is in this process, does not need.
+    static func blocking<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: body()) }
+        }
     }
 
     private static func open(_ port: Int) -> Int32? {
@@ -52,7 +72,7 @@ enum RawConnection {
         return descriptor
     }
 
-    private static func write(_ bytes: [UInt8], _ descriptor: Int32) {
+    static func write(_ bytes: [UInt8], _ descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -61,10 +81,15 @@ enum RawConnection {
         }
     }
 
-    private static func exchange(_ bytes: [UInt8], _ port: Int) -> Reply {
+    private static func exchange(_ bytes: [UInt8], _ port: Int, _ isLast: Bool) -> Reply {
         guard let descriptor = open(port) else { return Reply() }
-        defer { close(descriptor) }
         write(bytes, descriptor)
+        if isLast { shutdown(descriptor, Int32(SHUT_WR)) }
+        return rest(descriptor)
+    }
+
+    private static func rest(_ descriptor: Int32) -> Reply {
+        defer { close(descriptor) }
         var answer: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -1,3 +1,4 @@
+import FerryAPI
 import FerryCore
 import Foundation
 import Testing
@@ -13,64 +14,199 @@ struct TokenTests {
         try body(path)
     }
 
-    @Test("a token has 256 random bits, is kept for its user alone, and stays the same")
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    private let start = Date(timeIntervalSince1970: 1_800_000_000)
+
+    @Test("TokenStore: a token has 256 random bits, outlives the daemon, and is in no file")
     func kept() throws {
         try directory { directory in
-            let path = directory + "/token"
-            let token = try AccessToken.load(path)
-            #expect(token.text.utf8.count == 64)
-            #expect(AccessToken.random().text != token.text)
-            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            #expect(mode == 0o600)
-            #expect(try AccessToken.load(path).text == token.text)
+            let path = directory + "/tokens.json"
+            let store = TokenStore(path)
+            let first = try store.make(named: "Firefox on Linux", at: start).grant
+            let second = try store.make(named: "Chrome on Android", at: start + 1).grant
+            #expect(first.token.utf8.count == 64)
+            #expect(first.token != second.token)
+            #expect(first.id != second.id)
+            #expect(try mode(path) == 0o600)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            for grant in [first, second] { #expect(!text.contains(grant.token)) }
+            let next = TokenStore(path)
+            #expect(next.identify(["Bearer \(first.token)"], at: start + 2) == first.id)
+            #expect(next.identify(["Bearer \(second.token)"], at: start + 2) == second.id)
+            let items = next.list(own: first.id, at: start + 3)
+            #expect(Set(items.map(\.id)) == [first.id, second.id])
+            #expect(items.first { $0.isOwn }?.name == "Firefox on Linux")
         }
     }
 
-    @Test("a token that others could read, or that is too short, is replaced", arguments: [0o644, 0o600])
-    func replaced(mode: Int) throws {
+    @Test("TokenStore: a file that others could have written or read is not believed", arguments: [0o644, 0o620])
+    func distrusted(mode: Int) throws {
         try directory { directory in
-            let path = directory + "/token"
-            let text = mode == 0o600 ? "abc" : String(repeating: "a", count: 64)
-            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            let path = directory + "/tokens.json"
+            let grant = try TokenStore(path).make(named: "x", at: start).grant
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            #expect(try AccessToken.load(path).text != text)
-            let now = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            #expect(now == 0o600)
+            #expect(TokenStore(path).identify(["Bearer \(grant.token)"], at: start) == nil)
         }
     }
 
-    @Test("only Bearer with the whole token opens")
-    func carried() {
-        let token = AccessToken.random()
-        #expect(token.isCarried(by: ["Bearer \(token.text)"]))
-        #expect(token.isCarried(by: ["bearer \(token.text)"]))
-        let others = [
-            [], [token.text], ["Basic \(token.text)"], ["Bearer \(token.text) "], ["Bearer  \(token.text)"],
-            ["Bearer \(token.text.dropLast())"], ["Bearer \(token.text)0"], ["Bearer "], ["Bearer"],
-            ["Bearer \(token.text)", "Bearer \(token.text)"], ["Bearer \(AccessToken.random().text)"],
-        ]
-        for fields in others { #expect(!token.isCarried(by: fields), "\(fields)") }
+    @Test("TokenStore: only Bearer with the whole token opens, in one field")
+    func carried() throws {
+        try directory { directory in
+            let store = TokenStore(directory + "/tokens.json")
+            let token = try store.make(named: "x", at: start).grant.token
+            for text in ["Bearer \(token)", "bearer \(token)"] { #expect(store.identify([text], at: start) != nil) }
+            let others = [
+                [], [token], ["Basic \(token)"], ["Bearer \(token) "], ["Bearer  \(token)"],
+                ["Bearer \(token.dropLast())"], ["Bearer \(token)0"], ["Bearer "], ["Bearer"],
+                ["Bearer \(token)", "Bearer \(token)"], ["Bearer \(String(repeating: "0", count: 64))"],
+            ]
+            for fields in others { #expect(store.identify(fields, at: start) == nil, "\(fields)") }
+        }
     }
 
-    @Test("a code is good once, for a minute")
+    @Test("TokenStore: a withdrawn token opens nothing, also after a restart; the others stay")
+    func withdrawn() throws {
+        try directory { directory in
+            let path = directory + "/tokens.json"
+            let store = TokenStore(path)
+            let (gone, kept) = (
+                try store.make(named: "a", at: start).grant, try store.make(named: "b", at: start).grant
+            )
+            #expect(try store.withdraw(gone.id))
+            #expect(try !store.withdraw(gone.id))
+            for store in [store, TokenStore(path)] {
+                #expect(store.identify(["Bearer \(gone.token)"], at: start) == nil)
+                #expect(store.identify(["Bearer \(kept.token)"], at: start) == kept.id)
+            }
+        }
+    }
+
+    @Test("TokenStore: a token is refused from the moment it is withdrawn, also where the file cannot be written")
+    func unwritable() throws {
+        try directory { directory in
+            let path = directory + "/deep/tokens.json"
+            try FileManager.default.createDirectory(atPath: directory + "/deep", withIntermediateDirectories: true)
+            let store = TokenStore(path)
+            let grant = try store.make(named: "a", at: start).grant
+            try FileManager.default.removeItem(atPath: directory + "/deep")
+            #expect(throws: DownloadError.self) { try store.withdraw(grant.id) }
+            #expect(store.identify(["Bearer \(grant.token)"], at: start) == nil)
+            #expect(throws: DownloadError.self) { try store.make(named: "b", at: start) }
+            #expect(store.list(own: nil, at: start) == [])
+        }
+    }
+
+    @Test("TokenStore: one more than there may be withdraws the one that was unused for the longest time")
+    func most() throws {
+        try directory { directory in
+            let store = TokenStore(directory + "/tokens.json")
+            var grants: [TokenStore.Grant] = []
+            for index in 0..<TokenStore.mostTokens {
+                grants.append(try store.make(named: "\(index)", at: start + Double(index)).grant)
+            }
+            let later = start + 1000
+            #expect(store.identify(["Bearer \(grants[0].token)"], at: later) != nil)
+            let (_, withdrawn) = try store.make(named: "new", at: later)
+            #expect(withdrawn == [grants[1].id])
+            #expect(store.identify(["Bearer \(grants[0].token)"], at: later) != nil)
+            #expect(store.identify(["Bearer \(grants[1].token)"], at: later) == nil)
+            #expect(store.list(own: nil, at: later).count == TokenStore.mostTokens)
+        }
+    }
+
+    @Test("TokenStore: a token lives for 30 days after its last use, which the file knows to the hour")
+    func lifetime() throws {
+        try directory { directory in
+            let path = directory + "/tokens.json"
+            let store = TokenStore(path)
+            let token = try store.make(named: "a", at: start).grant.token
+            let use = start + TokenStore.lifetime - 1
+            #expect(TokenStore(path).identify(["Bearer \(token)"], at: use) != nil)
+            #expect(TokenStore(path).identify(["Bearer \(token)"], at: use + TokenStore.lifetime - 1) != nil)
+            #expect(TokenStore(path).identify(["Bearer \(token)"], at: use + 3 * TokenStore.lifetime) == nil)
+            #expect(TokenStore(path).list(own: nil, at: use + 3 * TokenStore.lifetime) == [])
+        }
+    }
+
+    @Test("OneTimeCodes: a code is good once, for a minute")
     func codes() {
         let codes = OneTimeCodes()
-        let code = codes.make(at: .zero)
+        let code = codes.make(at: .zero).text
         #expect(code.utf8.count == 32)
-        #expect(codes.trade("x", at: .seconds(1)) == .wrong)
-        #expect(codes.trade(code, at: .seconds(59)) == .good)
-        #expect(codes.trade(code, at: .seconds(59)) == .wrong)
-        let late = codes.make(at: .zero)
-        #expect(codes.trade(late, at: .seconds(60)) == .wrong)
+        #expect(!codes.trade("x", at: .seconds(1)))
+        #expect(codes.trade(code, at: .seconds(59)))
+        #expect(!codes.trade(code, at: .seconds(59)))
+        let late = codes.make(at: .zero).text
+        #expect(!codes.trade(late, at: .seconds(60)))
     }
 
-    @Test("who guesses is not listened to for a while, not even with the right code")
+    @Test("OneTimeCodes: any number of wrong codes keeps no right one out")
     func guessing() {
         let codes = OneTimeCodes()
-        let code = codes.make(at: .zero)
-        for _ in 0..<OneTimeCodes.mostWrong { #expect(codes.trade("x", at: .zero) == .wrong) }
-        #expect(codes.trade(code, at: .seconds(1)) == .tooMany)
-        let later = codes.make(at: .seconds(60))
-        #expect(codes.trade(later, at: .seconds(61)) == .good)
+        let code = codes.make(at: .zero).text
+        for index in 0..<1000 { #expect(!codes.trade("\(index)", at: .zero)) }
+        #expect(codes.trade(code, at: .seconds(1)))
+    }
+
+    @Test("SignInFile: is private, leads to the page, and goes when its code is used, too old, pushed out or let go")
+    func files() throws {
+        try directory { directory in
+            let codes = OneTimeCodes()
+            let place = directory + "/sign-in"
+            func make(at now: Duration) throws -> (text: String, path: String) {
+                let made = codes.make(at: now) { code in
+                    try? SignInFile.make(leadingTo: "http://127.0.0.1:3377/#code=\(code)", in: place)
+                }
+                return (made.text, try #require(made.file).path)
+            }
+            func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+            let used = try make(at: .zero)
+            #expect(try mode(used.path) == 0o600)
+            #expect(try mode(place) == 0o700)
+            let text = try String(contentsOfFile: used.path, encoding: .utf8)
+            #expect(text.contains("url=http://127.0.0.1:3377/#code=\(used.text)\""))
+            #expect(!used.path.contains(used.text))
+            #expect(codes.trade(used.text, at: .seconds(1)))
+            #expect(!isThere(used.path))
+            let old = try make(at: .zero)
+            codes.expire(at: .seconds(60))
+            #expect(!isThere(old.path))
+            let first = try make(at: .zero)
+            for _ in 0..<OneTimeCodes.mostCodes { _ = try make(at: .zero) }
+            #expect(!isThere(first.path))
+            codes.clear()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
+            _ = try make(at: .zero)
+            SignInFile.sweep(place)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
+        }
+    }
+
+    @Test(
+        "BrowserName: a browser is named by known words alone, or by the name that it gives itself, shortened",
+        arguments: [
+            ("Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0", "Firefox on Linux"),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36 Edg/131.0",
+                "Edge on Windows"
+            ),
+            (
+                "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0 Mobile Safari/537.36",
+                "Chrome on Android"
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15",
+                "Safari on macOS"
+            ),
+            ("curl/8.5.0", "curl/8.5.0"), ("", "Unknown"), ("\u{1B}[31mred", "Unknown"), ("\u{202E}x", "Unknown"),
+            ("a\u{1B}[2Jb", "a"),
+        ] as [(String, String)])
+    func names(agent: String, name: String) {
+        #expect(BrowserName.name(of: agent) == name)
+        let long = BrowserName.name(of: String(repeating: "x", count: 9000))
+        #expect(long.count == BrowserName.mostCharacters)
     }
 }

@@ -176,6 +176,16 @@ class Daemon:
     def code(self):
         return self.call("POST", "/codes", {})["code"]
 
+    def sign_in(self):
+        """A token for TCP, as the page gets one."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            connection.request(
+                "POST", "/api/v1/login", json.dumps({"code": self.code()}), {"Content-Type": "application/json"})
+            return json.loads(connection.getresponse().read())["token"]
+        finally:
+            connection.close()
+
     def add(self, url, **options):
         return self.call("POST", "/downloads", {"urls": [url], **options})["id"]
 

@@ -1,5 +1,6 @@
 """Who gets in, and how."""
 
+import os
 import urllib.request
 
 from case import PageTest
@@ -33,6 +34,33 @@ class SigningIn(PageTest):
         self.start(f"#code={code}")
         self.assertIn("used already", self.browser.one(".notice").text)
         self.assertEqual(self.browser.all(".add-field"), [])
+
+    def test_the_file_that_the_opener_gets_leads_to_the_page(self):
+        self.start()
+        made = self.daemon.call("POST", "/codes", {})
+        self.assertEqual(os.stat(made["file"]).st_mode & 0o777, 0o600)
+        self.browser.open("file://" + made["file"])
+        self.browser.one(".add-field")
+        self.assertEqual(self.browser.driver.current_url, self.daemon.page)
+        self.assertFalse(os.path.exists(made["file"]), "it goes when its code is used")
+
+    def test_a_browser_is_signed_out_by_another_one(self):
+        self.start(f"#code={self.daemon.code()}")
+        self.browser.one(".add-field")
+        other = self.daemon.sign_in()
+        items = self.daemon.call("GET", "/tokens")["items"]
+        mine, others = [next(item for item in items if item["name"].startswith("Chrom") == own) for own in (True, False)]
+        self.browser.press(".browsers-button")
+        self.browser.until(lambda: len(self.browser.all("dialog.browsers li")) == len(items), "all are listed")
+        self.assertEqual(len(self.browser.all("dialog.browsers .browser-own")), 1)
+        self.assertNotIn(other, self.browser.js("return document.body.innerHTML"))
+        self.browser.press(f'button[data-browser="{others["id"]}"]')
+        self.browser.gone(f'button[data-browser="{others["id"]}"]')
+        self.assertNotIn(others["id"], [item["id"] for item in self.daemon.call("GET", "/tokens")["items"]])
+        # The page is told that it was signed out, and shows how to sign in again.
+        self.forgives = [r"/api/v1/?\S* .*401", r"/api/v1/events"]
+        self.daemon.call("DELETE", f"/tokens/{mine['id']}", {})
+        self.assertIn("no longer valid", self.browser.one(".notice").text)
 
     def test_a_key_that_is_no_longer_good_leads_to_the_sign_in(self):
         self.start()

@@ -9,21 +9,21 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     case plan, settings, changeSettings, network, statistics, storage
     case events
     case sessions, attach, acknowledge, detach
-    case login, makeCode
+    case login, makeCode, tokens, withdraw
 
     package var method: HTTPRequest.Method {
         switch self {
         case .greeting, .openAPI, .list, .show, .history, .settings, .network, .statistics, .storage, .events,
-            .sessions:
+            .sessions, .tokens:
             .get
         case .change, .changeSettings: .patch
-        case .remove: .delete
+        case .remove, .withdraw: .delete
         default: .post
         }
     }
 
-    /// The path below ``FerryAPI/root``; `{id}` stands for a download's identifier, `{session}` for a session's, each
-    /// percent-encoded.
+    /// The path below ``FerryAPI/root``; `{id}` stands for a download's identifier or a token's, `{session}` for a session's,
+    /// each percent-encoded.
     package var template: String {
         switch self {
         case .greeting: ""
@@ -55,6 +55,8 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .detach: "/sessions/{session}/detach"
         case .login: "/login"
         case .makeCode: "/codes"
+        case .tokens: "/tokens"
+        case .withdraw: "/tokens/{id}"
         }
     }
 
@@ -94,16 +96,31 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .acknowledge: "Events that the app has handled: they are not told again"
         case .detach: "This client leaves; downloads go on"
         case .login: "Trade a one-time code for a token"
-        case .makeCode: "Make a one-time code for the page"
+        case .makeCode: "Make a one-time code for the page, and a file that leads a browser there"
+        case .tokens: "The browsers that are signed in"
+        case .withdraw: "Sign a browser out: its token opens nothing any more, and its connections end"
         }
     }
 
     /// Only over the Unix socket: 403 over TCP.
     package var isLocalOnly: Bool {
         switch self {
-        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .attach, .acknowledge, .detach, .makeCode:
+        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .sessions, .attach, .acknowledge, .detach,
+            .makeCode:
             true
         default: false
+        }
+    }
+
+    /// The most bytes of a request's body; a larger one is answered 413, and read no further.
+    package var mostBytes: Int {
+        switch self {
+        case .add, .addResumeData: 16 << 20
+        case .pauseMany, .resumeMany, .plan: 4 << 20
+        case .change, .removeMany, .acknowledge: 1 << 20
+        case .attach: 256 << 10
+        case .move, .relocate, .adopt, .changeSettings: 64 << 10
+        default: 4 << 10
         }
     }
 

@@ -109,7 +109,11 @@ extension APISchemas {
                     ("hasLaunchCommand", flag), ("clients", count),
                 ]),
             answer("SessionItems", [("items", list("SessionBody"))]),
-            answer("TokenBody", [("token", text)]),
+            answer("SignInBody", [("code", text), ("url", optionalText), ("file", optionalText)]),
+            answer("TokenBody", [("id", text), ("token", text)]),
+            answer(
+                "TokenItem", [("id", text), ("name", text), ("madeAt", time), ("lastUsed", time), ("isOwn", flag)]),
+            answer("TokenItems", [("items", list("TokenItem"))]),
             answer(
                 "Snapshot",
                 [

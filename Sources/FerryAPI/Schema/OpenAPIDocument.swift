@@ -26,24 +26,43 @@ package enum OpenAPIDocument {
                 "parameters": [
                     "session": [
                         "name": .text(FerryAPI.sessionHeader), "in": "header", "required": false,
-                        "description": "The session that the request is about; default without.",
-                        "schema": ["type": "string"],
+                        "description":
+                            "The session that the request is about; default without, and over TCP that one alone.",
+                        "schema": ["type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$"],
                     ],
                     "version": [
                         "name": .text(FerryAPI.versionHeader), "in": "header", "required": false,
                         "description": "The version of the API that the client speaks; another one is answered 426.",
-                        "schema": ["type": "integer"],
+                        "schema": [
+                            "type": "integer", "minimum": .number(FerryAPI.minimumVersion),
+                            "maximum": .number(FerryAPI.version),
+                        ],
                     ],
                 ],
-                "responses": [
-                    "problem": [
-                        "description": "It was not done, and why (RFC 9457).",
-                        "content": [
-                            Problem.mediaType: ["schema": ["$ref": "#/components/schemas/Problem"]]
-                        ],
-                    ]
-                ],
+                "responses": .object(problems.map { ($0.name, problem($0.summary)) }),
             ],
+        ]
+    }
+
+    /// The refusals that every route may answer with, by status; every other one is a `problem`.
+    private static let problems: [(name: String, status: Int?, summary: String)] = [
+        ("problem", nil, "It was not done, and why (RFC 9457)."),
+        ("badRequest", 400, "What was sent cannot be read, or cannot be meant."),
+        ("unauthorized", 401, "Over TCP: there is no token, or not a good one; for a login, not a good code."),
+        ("forbidden", 403, "Over TCP: not from this site, not of this session, or not through this door."),
+        ("timeout", 408, "The request did not come in whole in time; the connection is closed."),
+        ("bodyTooLarge", 413, "The body has more bytes than the route reads; over TCP the connection is closed."),
+        ("unsupportedMediaType", 415, "A change that is no JSON."),
+        ("misdirected", 421, "Over TCP: Host is not this daemon's."),
+        ("versionMismatch", 426, "The daemon does not speak this version of the API."),
+        ("tooMany", 429, "Over TCP: too many connections have shown no token; this one is closed."),
+        ("unavailable", 503, "The daemon leaves, or the bodies of other requests hold all the room that there is."),
+    ]
+
+    private static func problem(_ summary: String) -> JSONNode {
+        [
+            "description": .text(summary),
+            "content": [Problem.mediaType: ["schema": ["$ref": "#/components/schemas/Problem"]]],
         ]
     }
 
@@ -94,6 +113,9 @@ package enum OpenAPIDocument {
                 (
                     "requestBody",
                     [
+                        "description": .text(
+                            "At most \(route.mostBytes) bytes."
+                                + (route.isBodyOptional ? " Content-Type is needed without a body too." : "")),
                         "required": .bool(!route.isBodyOptional),
                         "content": ["application/json": ["schema": body]],
                     ]
@@ -113,7 +135,10 @@ package enum OpenAPIDocument {
             }
             responses.append((String(status), .object(response)))
         }
-        responses.append(("default", ["$ref": "#/components/responses/problem"]))
+        for problem in problems {
+            let status = problem.status.map(String.init) ?? "default"
+            responses.append((status, ["$ref": "#/components/responses/\(problem.name)"]))
+        }
         return .object(responses)
     }
 }

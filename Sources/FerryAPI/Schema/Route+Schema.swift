@@ -73,17 +73,27 @@ extension Route {
         case .attach: Self.reference("SessionRegistration")
         case .acknowledge: Self.reference("AcknowledgeBody")
         case .login: Self.reference("CodeBody")
+        case .pause, .resume, .cancel, .restart, .keepResumeData, .makeCode, .remove, .withdraw, .detach:
+            ["type": "object", "additionalProperties": false]
         default: nil
         }
     }
 
     /// The body may be left out.
-    package var isBodyOptional: Bool { self == .pauseMany || self == .resumeMany }
+    package var isBodyOptional: Bool {
+        switch self {
+        case .pauseMany, .resumeMany, .pause, .resume, .cancel, .restart, .keepResumeData, .makeCode, .remove,
+            .withdraw,
+            .detach:
+            true
+        default: false
+        }
+    }
 
     /// The statuses of success.
     package var successes: [Int] {
         switch self {
-        case .remove, .acknowledge, .detach: [204]
+        case .remove, .acknowledge, .detach, .withdraw: [204]
         case .add, .attach: [201, 200]
         case .addResumeData, .adopt, .makeCode: [201]
         default: [200]
@@ -120,8 +130,9 @@ extension Route {
         case .sessions: Self.reference("SessionItems")
         case .attach: Self.reference("SessionBody")
         case .login: Self.reference("TokenBody")
-        case .makeCode: Self.reference("CodeBody")
-        case .remove, .acknowledge, .detach: nil
+        case .makeCode: Self.reference("SignInBody")
+        case .tokens: Self.reference("TokenItems")
+        case .remove, .acknowledge, .detach, .withdraw: nil
         }
     }
 

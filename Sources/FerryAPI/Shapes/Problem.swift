@@ -32,10 +32,14 @@ package struct Problem: Error, Sendable, Hashable {
         case unsupportedMediaType
         /// The body is too large.
         case bodyTooLarge
+        /// The request did not come in whole in time.
+        case timeout
         /// Another version of the API.
         case versionMismatch
-        /// Too many connections or attempts.
+        /// Too many connections that have shown no token.
         case tooMany
+        /// The bodies of other requests hold all the room that there is.
+        case busy
         /// The daemon is leaving.
         case shuttingDown
         /// A defect.
@@ -113,13 +117,14 @@ extension Problem.Code {
         case .forbidden: 403
         case .noSuchPath: 404
         case .methodNotAllowed: 405
+        case .timeout: 408
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .misdirected: 421
         case .versionMismatch: 426
         case .tooMany: 429
         case .internal: 500
-        case .shuttingDown: 503
+        case .shuttingDown, .busy: 503
         }
     }
 
@@ -132,9 +137,11 @@ extension Problem.Code {
         case .noSuchPath: "There is no such path"
         case .methodNotAllowed: "The path has no such method"
         case .unsupportedMediaType: "Bodies are JSON"
+        case .timeout: "The request took too long to come in"
         case .bodyTooLarge: "The body is too large"
         case .versionMismatch: "Another version of the API"
         case .tooMany: "Too many at once"
+        case .busy: "No room for the body"
         case .shuttingDown: "The daemon is leaving"
         case .internal: "A defect in Ferry"
         }

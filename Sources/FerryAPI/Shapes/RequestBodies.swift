@@ -85,7 +85,7 @@ package struct AcknowledgeBody: Codable, Sendable, Hashable {
     }
 }
 
-/// `POST /login`: a one-time code; and what `POST /codes` answers.
+/// `POST /login`: a one-time code.
 package struct CodeBody: Codable, Sendable, Hashable {
     package var code: String
     package init(_ code: String) { self.code = code }
@@ -93,12 +93,6 @@ package struct CodeBody: Codable, Sendable, Hashable {
     package init(from decoder: any Decoder) throws {
         code = try decoder.members(CodingKeys.self).decode(String.self, forKey: .code)
     }
-}
-
-/// What a one-time code was traded for.
-package struct TokenBody: Codable, Sendable, Hashable {
-    package var token: String
-    package init(_ token: String) { self.token = token }
 }
 
 /// How many downloads an action on several changed.

@@ -241,6 +241,7 @@ extension ErrorPhrase.Key {
         case .relativePath: "{0} is not absolute"
         case .relativeToDaemon: "{0} is not absolute: the daemon has another working directory"
         case .noDownload: "there is no download {0}"
+        case .noToken: "no browser is signed in as {0}"
         case .unusableDownloadName: "{0} cannot name a download"
         case .unusableSession: "{0} cannot name a session"
         case .manySessions: "there are {0} sessions already"
@@ -269,6 +270,7 @@ extension ErrorPhrase.Key {
         case .allowThenRestart:
             "Choose a place there, or name another directory in allowedDirectories and start the daemon again."
         case .startUnconfined: "Start it without --confine."
+        case .listTokens: "Run ferry web --list for those that are signed in."
         case .useRunning: "Use that one, or stop it first."
         case .stopDaemon: "End it first."
         case .killDaemon: "End it first: kill {0}."

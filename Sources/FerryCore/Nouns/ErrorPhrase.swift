@@ -96,7 +96,7 @@ extension ErrorPhrase {
         case anotherDaemon, anotherDaemonProcess, takenPort, closedPort, longSocket, notOurSocket, notOurDirectory,
             openDirectory
         case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
-        case relativePath, relativeToDaemon, noDownload, unusableDownloadName, unusableSession, manySessions
+        case relativePath, relativeToDaemon, noDownload, noToken, unusableDownloadName, unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace
         case outsidePlace, linkedPlace, belowOne, beyondSizes, passwordAlone, urlAndURLs, otherSession, runsElsewhere
         case noSystemctl, systemctlFailed, unusableUnit, strayDaemon
@@ -137,7 +137,7 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
-        case useRunning, stopDaemon, killDaemon, anotherPort, shorterSocket, removeOrChoose, closeOrChoose
+        case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, shorterSocket, removeOrChoose, closeOrChoose
         case giveDescriptor, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession

@@ -22,10 +22,14 @@ package struct DoorPolicy: Sendable, Hashable {
         package var origins: [String] = []
         /// Every Sec-Fetch-Site that was sent.
         package var sites: [String] = []
+        /// A browser goes to a page: `Sec-Fetch-Mode: navigate` and `Sec-Fetch-Dest: document`.
+        package var isNavigation = false
         /// Every Content-Type that was sent.
         package var contentTypes: [String] = []
         /// Came through the Unix socket: who may open that has its user's rights.
         package var isLocal = false
+        /// The session that it is about, by its header; `nil` without one.
+        package var session: String?
         /// Has a token that is right.
         package var hasToken = false
 
@@ -59,7 +63,13 @@ package struct DoorPolicy: Sendable, Hashable {
             if route.isLocalOnly, !knock.isLocal {
                 return Problem(.forbidden, "This is done through the Unix socket only.")
             }
-        case .api(.none), .api(.wrongMethod): break
+            if let session = knock.session, session != FerryAPI.defaultSession, !knock.isLocal {
+                return Problem(
+                    .forbidden, "Over TCP there is the session default alone. Use the Unix socket for others.")
+            }
+        case .api(.none): break
+        // Answered with the methods that there are.
+        case .api(.wrongMethod): return nil
         }
         if knock.method != .get, knock.method != .head, !isJSON(knock.contentTypes) {
             return Problem(.unsupportedMediaType, "Send Content-Type: application/json.")
@@ -74,7 +84,9 @@ package struct DoorPolicy: Sendable, Hashable {
         for origin in knock.origins where !origins.contains(origin.lowercased()) {
             return Problem(.forbidden, "Requests of other origins are not answered.")
         }
-        for site in knock.sites where site != "same-origin" && site != "none" {
+        // Whoever follows a link to the page gets the page, which is public; so does the file that leads there with a code.
+        let isLink = room == .page && knock.method == .get && knock.isNavigation && Self.isFrontPage(knock.target)
+        for site in knock.sites where site != "same-origin" && site != "none" && !isLink {
             return Problem(.forbidden, "Requests of other sites are not answered.")
         }
         switch room {
@@ -83,6 +95,8 @@ package struct DoorPolicy: Sendable, Hashable {
         case .api: return knock.hasToken ? nil : Problem(.unauthorized, "Send Authorization: Bearer and the token.")
         }
     }
+
+    private static func isFrontPage(_ target: String) -> Bool { target == "/" }
 
     private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
 

@@ -3,11 +3,9 @@ enum RandomText {
     /// So many bytes of the system's random numbers, as lower-case hexadecimal digits.
     static func hex(bytes count: Int) -> String {
         var generator = SystemRandomNumberGenerator()
-        var text = ""
-        for _ in 0..<count {
-            let digits = String(UInt8.random(in: 0...255, using: &generator), radix: 16)
-            text += digits.utf8.count == 1 ? "0" + digits : digits
-        }
-        return text
+        return (0..<count).map { _ in hex(UInt8.random(in: 0...255, using: &generator)) }.joined()
     }
+
+    /// A byte as two lower-case hexadecimal digits.
+    static func hex(_ byte: UInt8) -> String { String(UInt16(byte) + 0x100, radix: 16).dropFirst().description }
 }

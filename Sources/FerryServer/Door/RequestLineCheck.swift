@@ -18,16 +18,20 @@ final class RequestLineCheck: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
-    /// Puts a check right behind the decoder; added itself where Hummingbird lets handlers be added.
+    /// Puts a limiter and a check right behind the decoder; added itself where Hummingbird lets handlers be added.
     final class Installer: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
         typealias InboundOut = Any
+
+        private let limiter: RequestLimiter
+
+        init(_ limiter: RequestLimiter) { self.limiter = limiter }
 
         func handlerAdded(context: ChannelHandlerContext) {
             let pipeline = context.pipeline.syncOperations
             do {
                 let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-                try pipeline.addHandler(RequestLineCheck(), position: .after(decoder))
+                try pipeline.addHandlers([limiter, RequestLineCheck()], position: .after(decoder))
             } catch {
                 // Nothing comes in unseen.
                 context.close(promise: nil)

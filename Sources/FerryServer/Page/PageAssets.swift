@@ -22,6 +22,7 @@ struct PageAssets: Sendable {
             "/ask.js": PackageResources.ask_js,
             "/bar.js": PackageResources.bar_js,
             "/base.css": PackageResources.base_css,
+            "/browsers.js": PackageResources.browsers_js,
             "/change.js": PackageResources.change_js,
             "/chinese.js": PackageResources.chinese_js,
             "/connection.js": PackageResources.connection_js,

@@ -8,21 +8,21 @@ import Hummingbird
 /// What is done with one download, or with many.
 extension API {
     func act(_ visit: Visit, _ action: (Download) async -> Bool) async throws -> Response {
-        _ = try await visit.bodyIfPresent(NothingBody.self)
-        let download = try await download(visit.id)
+        _ = try await readIfPresent(NothingBody.self, of: visit)
+        let download = try await download(visit.id, for: visit)
         let changed = await action(download)
         return try await answer(visit, changed: changed)
     }
 
     private func answer(_ visit: Visit, changed: Bool) async throws -> Response {
         let revision = visit.revision()
-        let row = try await row(visit.id)
+        let row = try await row(visit)
         return try Answer.json(ActionBody(changed: changed, download: manager.listed(row, revision: revision)))
     }
 
     func move(_ visit: Visit) async throws -> Response {
-        let body = try await visit.body(MoveBody.self)
-        let download = try await download(visit.id)
+        let body = try await read(MoveBody.self, of: visit)
+        let download = try await download(visit.id, for: visit)
         switch body {
         case .first: try await download.move(to: .first)
         case .last: try await download.move(to: .last)
@@ -34,33 +34,33 @@ extension API {
     }
 
     func relocate(_ visit: Visit) async throws -> Response {
-        let body = try await visit.body(RelocateBody.self)
+        let body = try await read(RelocateBody.self, of: visit)
         guard body.directory.hasPrefix("/") else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(body.directory)), recovery: .needsUser)
         }
         try confinement?.check(body.directory)
-        let download = try await download(visit.id)
+        let download = try await download(visit.id, for: visit)
         try sessions.note([body.directory], of: download.session)
         try await download.relocate(to: URL(fileURLWithPath: body.directory, isDirectory: true))
         return try await answer(visit, changed: true)
     }
 
     func keepResumeData(_ visit: Visit) async throws -> Response {
-        _ = try await visit.bodyIfPresent(NothingBody.self)
-        let data = try await download(visit.id).cancel(keeping: .resumeData)
+        _ = try await readIfPresent(NothingBody.self, of: visit)
+        let data = try await download(visit.id, for: visit).cancel(keeping: .resumeData)
         return try Answer.json(ResumeDataBody(data.data))
     }
 
     func addResumeData(_ visit: Visit) async throws -> Response {
-        let data = try ResumeData(try await visit.body(ResumeDataBody.self).resumeData)
+        let data = try ResumeData(try await read(ResumeDataBody.self, of: visit).resumeData)
         try confinement?.check(data.partPath)
         let download = try await manager.add(resumingWith: data, for: visit.session)
         return try await created(download, visit)
     }
 
     func adopt(_ visit: Visit) async throws -> Response {
-        let path = try await visit.body(AdoptBody.self).path
+        let path = try await read(AdoptBody.self, of: visit).path
         guard path.hasPrefix("/") else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
@@ -72,7 +72,12 @@ extension API {
     private func created(_ download: Download, _ visit: Visit) async throws -> Response {
         let revision = visit.revision()
         return try Answer.json(
-            manager.listed(try await row(download.id), revision: revision), status: .created)
+            manager.listed(try await row(of: download), revision: revision), status: .created)
+    }
+
+    func row(of download: Download) async throws(DownloadError) -> CatalogueRow {
+        guard let row = try await manager.rows([download.id]).first else { throw notListed(download.id) }
+        return row
     }
 
     func pauseMany(_ visit: Visit) async throws -> Response {
@@ -95,7 +100,7 @@ extension API {
         _ visit: Visit, kinds: Set<StateKind>, each: @escaping @Sendable (Download) async -> Bool,
         all: (String) async throws(DownloadError) -> Void
     ) async throws -> Response {
-        let selection = try await visit.bodyIfPresent(SelectionBody.self)
+        let selection = try await readIfPresent(SelectionBody.self, of: visit)
         guard let ids = selection?.ids else {
             let filter = RowFilter(kinds: kinds, session: visit.session)
             let before = try await manager.page(filter, limit: 0).total
@@ -108,7 +113,9 @@ extension API {
         }
         var seen: Set<String> = []
         var downloads: [Download] = []
-        for id in ids where seen.insert(id).inserted { downloads.append(try await download(DownloadID(rawValue: id))) }
+        for id in ids where seen.insert(id).inserted {
+            downloads.append(try await download(DownloadID(rawValue: id), for: visit))
+        }
         // Those that wait first: else each would start when one that runs has stopped.
         let running = Set(manager.running.map { $0.status.id })
         let ordered = downloads.filter { !running.contains($0.id) } + downloads.filter { running.contains($0.id) }
@@ -117,7 +124,7 @@ extension API {
     }
 
     func removeMany(_ visit: Visit) async throws -> Response {
-        let body = try await visit.body(RemovalBody.self)
+        let body = try await read(RemovalBody.self, of: visit)
         guard body.ids.count <= FerryAPI.mostAtOnce else {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAtOnce) downloads at a time.")
         }
@@ -127,7 +134,9 @@ extension API {
         var failures: [DownloadID: DownloadError] = [:]
         // Those that wait first: else each would start when one that runs has gone.
         for some in [ids.filter { !running.contains($0) }, ids.filter { running.contains($0) }] {
-            for (id, failure) in await some.concurrently({ (id: $0, await failure(removing: $0, body.deleteFiles)) }) {
+            for (id, failure) in await some.concurrently({
+                (id: $0, await failure(removing: $0, body.deleteFiles, for: visit))
+            }) {
                 failures[id] = failure
             }
         }
@@ -135,16 +144,17 @@ extension API {
     }
 
     /// Removes one. Returns why that cannot be; `nil` when it is done.
-    private func failure(removing id: DownloadID, _ deletes: Bool) async -> DownloadError? {
+    private func failure(removing id: DownloadID, _ deletes: Bool, for visit: Visit) async -> DownloadError? {
         do throws(DownloadError) {
-            if deletes, let path = try await row(id).finished?.path { try confinement?.check(path) }
-            try await download(id).remove(deletingFile: deletes)
+            let download = try await download(id, for: visit)
+            if deletes, let path = try await row(of: download).finished?.path { try confinement?.check(path) }
+            try await download.remove(deletingFile: deletes)
             return nil
         } catch { return error }
     }
 
     func clear(_ visit: Visit) async throws -> Response {
-        let body = try await visit.body(ClearBody.self)
+        let body = try await read(ClearBody.self, of: visit)
         let which: ClearFilter =
             switch body.which {
             case .completed: .completed

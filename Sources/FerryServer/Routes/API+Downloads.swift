@@ -45,7 +45,7 @@ extension API {
     }
 
     func add(_ visit: Visit) async throws -> Response {
-        let new = try await visit.body(NewDownloads.self)
+        let new = try await read(NewDownloads.self, of: visit)
         guard new.downloads.count <= FerryAPI.mostAdded else {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
         }
@@ -82,37 +82,38 @@ extension API {
 
     func show(_ visit: Visit) async throws -> Response {
         let revision = visit.revision()
-        let row = try await row(visit.id)
+        let row = try await row(visit)
         var detail = await manager.detail(of: row, revision: revision)
         detail.speeds = speeds.samples(of: visit.id)
         return try Answer.json(detail)
     }
 
     func change(_ visit: Visit) async throws -> Response {
-        let body = try await visit.body(ChangeBody.self)
+        let body = try await read(ChangeBody.self, of: visit)
         let change = try RequestedChange(body)
-        let download = try await download(visit.id)
+        let download = try await download(visit.id, for: visit)
         if change.changesAnything { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.credentials { try await download.provide(credentials: credentials) }
         let revision = visit.revision()
-        return try Answer.json(manager.listed(try await row(visit.id), revision: revision))
+        return try Answer.json(manager.listed(try await row(visit), revision: revision))
     }
 
     func remove(_ visit: Visit) async throws -> Response {
         let deletes = try visit.items(["deleteFile"]).flag("deleteFile") ?? false
-        if deletes, let path = try await row(visit.id).finished?.path { try confinement?.check(path) }
-        try await download(visit.id).remove(deletingFile: deletes)
+        let download = try await download(visit.id, for: visit)
+        if deletes, let path = try await row(of: download).finished?.path { try confinement?.check(path) }
+        try await download.remove(deletingFile: deletes)
         return Answer.nothing
     }
 
     func history(_ visit: Visit) async throws -> Response {
-        let session = try await row(visit.id).session
+        let session = try await row(visit).session
         let events = try await manager.history(of: visit.id)
         return try Answer.json(EventItems(events.map { EventBody($0, session: session) }))
     }
 
     func plan(_ visit: Visit) async throws -> Response {
-        let new = try await visit.body(NewDownload.self)
+        let new = try await read(NewDownload.self, of: visit)
         return try Answer.json(PlanBody(try await manager.plan(try request(new, visit))))
     }
 }

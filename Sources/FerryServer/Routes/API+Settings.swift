@@ -24,7 +24,7 @@ extension API {
 
     func changeSettings(_ visit: Visit) async throws -> Response {
         let isOfSession = try isOfSession(visit)
-        let change = try await visit.body(SettingsChange.self)
+        let change = try await read(SettingsChange.self, of: visit)
         if change.directory != nil, !visit.isLocal {
             throw Problem(.forbidden, "The directory is changed through the Unix socket only.")
         }
@@ -100,7 +100,7 @@ extension API {
     }
 
     func attach(_ visit: Visit) async throws -> Response {
-        let registration = try await visit.body(SessionRegistration.self)
+        let registration = try await read(SessionRegistration.self, of: visit)
         if let directory = registration.directory { try confinement?.check(directory) }
         let isNew = sessions.entry(registration.identifier) == nil
         // Before it is registered: what comes after this id is told.
@@ -119,7 +119,7 @@ extension API {
     }
 
     func acknowledge(_ visit: Visit) async throws -> Response {
-        let numbers = try await visit.body(AcknowledgeBody.self).numbers
+        let numbers = try await read(AcknowledgeBody.self, of: visit).numbers
         // Numbers count from 1.
         let wanted = Set(numbers.filter { $0 > 0 })
         // Only its own: a number of another session's event stays.

@@ -16,8 +16,12 @@ struct API: Sendable {
     let launcher: Launcher
     let codes: OneTimeCodes
     let texts = ListedTexts()
-    let token: AccessToken
+    let tokens: TokenStore
+    let connections: ConnectionTable
+    let budgets: BodyBudgets
     let addresses: AddressBook
+    /// Where files lie that lead a browser to the page.
+    let signInDirectory: String
     let confinement: Confinement?
     let started: Date
     let logger: Logger
@@ -57,7 +61,9 @@ struct API: Sendable {
         case .acknowledge: try await acknowledge(visit)
         case .detach: detach(visit)
         case .login: try await login(visit)
-        case .makeCode: try Answer.json(CodeBody(codes.make(at: .sinceStart)), status: .created)
+        case .makeCode: try await makeCode(visit)
+        case .tokens: try listTokens(visit)
+        case .withdraw: try withdraw(visit)
         }
     }
 
@@ -67,15 +73,6 @@ struct API: Sendable {
                 version: FerryVersion.text, pid: Int(ProcessInfo.processInfo.processIdentifier),
                 session: visit.session, boot: station.boot, port: addresses.port,
                 confinement: confinement?.body))
-    }
-
-    private func login(_ visit: Visit) async throws -> Response {
-        let code = try await visit.body(CodeBody.self).code
-        switch codes.trade(code, at: .sinceStart) {
-        case .good: return try Answer.json(TokenBody(token.text))
-        case .wrong: throw Problem(.unauthorized, "The code is wrong, used or too old. Run ferry web for a new one.")
-        case .tooMany: throw Problem(.tooMany, "Too many wrong codes. Try again in a minute.")
-        }
     }
 
     /// Where downloads of a session go by default.
@@ -89,15 +86,30 @@ struct API: Sendable {
         return DestinationPolicy(allowed: [own] + settings.current.allowedDirectories.filter { $0 != own })
     }
 
-    /// The listed download that a path names. Throws `notFound`.
-    func download(_ id: DownloadID) async throws(DownloadError) -> Download {
-        guard let download = try await manager.download(id: id) else { throw notListed(id) }
+    /// The listed download of this identifier. Throws `notFound`, over TCP also for one of another session.
+    func download(_ id: DownloadID, for visit: Visit) async throws(DownloadError) -> Download {
+        guard let download = try await manager.download(id: id), visit.mayUse(download.session) else {
+            throw notListed(id)
+        }
         return download
     }
 
-    func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow {
-        guard let row = try await manager.rows([id]).first else { throw notListed(id) }
+    /// The row of the download that the path names. Throws as ``download(_:for:)``.
+    func row(_ visit: Visit) async throws(DownloadError) -> CatalogueRow {
+        guard let row = try await manager.rows([visit.id]).first, visit.mayUse(row.session) else {
+            throw notListed(visit.id)
+        }
         return row
+    }
+
+    /// Reads the body of a request.
+    func read<Body: Decodable>(_ type: Body.Type, of visit: Visit) async throws -> Body {
+        try await visit.body(type, budgets[visit])
+    }
+
+    /// The same; `nil` for an empty body.
+    func readIfPresent<Body: Decodable>(_ type: Body.Type, of visit: Visit) async throws -> Body? {
+        try await visit.bodyIfPresent(type, budgets[visit])
     }
 
     func notListed(_ id: DownloadID) -> DownloadError {

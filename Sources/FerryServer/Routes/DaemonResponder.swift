@@ -13,14 +13,12 @@ final class DaemonResponder: HTTPResponder {
 
     private let api: API
     private let page = PageAssets()
-    private let token: AccessToken
     private let logger: Logger
     /// The port that is listened on, once it is known.
     private let door: Mutex<DoorPolicy>
 
-    init(_ api: API, token: AccessToken, port: Int, logger: Logger) {
+    init(_ api: API, port: Int, logger: Logger) {
         self.api = api
-        self.token = token
         self.logger = logger
         door = Mutex(DoorPolicy(port: port))
     }
@@ -32,20 +30,27 @@ final class DaemonResponder: HTTPResponder {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         var response: Response
         do {
-            response = try await answer(request, target, path, isLocal: context.isLocal)
+            response = try await answer(request, target, path, context)
         } catch {
             response = Answer.problem(problem(error, path), at: String(path))
         }
-        Self.dress(&response)
+        for (name, value) in Self.fields where response.headers[name] == nil { response.headers[name] = value }
         return response
     }
 
     private func answer(
-        _ request: Request, _ target: String, _ path: Substring, isLocal: Bool
+        _ request: Request, _ target: String, _ path: Substring, _ context: DaemonContext
     ) async throws -> Response {
         let room = Self.room(request.method, path)
-        if let refusal = door.withLock({ $0 }).refusal(knock(request, target, isLocal: isLocal), to: room) {
-            throw refusal
+        let token =
+            context.isLocal ? nil : api.tokens.identify(request.headers[values: .authorization], at: Date())
+        var knock = knock(request, target, isLocal: context.isLocal)
+        knock.hasToken = token != nil
+        if let refusal = door.withLock({ $0 }).refusal(knock, to: room) { throw refusal }
+        if let token {
+            api.connections.identify(context.channel, token: token)
+            // It may have been withdrawn before its connection was known to be its own.
+            guard api.tokens.contains(token) else { throw Problem(.unauthorized, "The token was withdrawn.") }
         }
         switch room {
         case .page: return try show(path, request)
@@ -58,8 +63,8 @@ final class DaemonResponder: HTTPResponder {
             try checkVersion(request)
             let query = target.firstIndex(of: "?").map { target[target.index(after: $0)...].prefix { $0 != "#" } }
             let visit = Visit(
-                route: route, identifier: identifier, query: query, request: request, isLocal: isLocal,
-                session: try session(of: request))
+                route: route, identifier: identifier, query: query, request: request, isLocal: context.isLocal,
+                token: token, session: try session(of: request))
             return try await api.answer(visit)
         }
     }
@@ -68,7 +73,9 @@ final class DaemonResponder: HTTPResponder {
     static func room(_ method: HTTPRequest.Method, _ path: Substring) -> DoorPolicy.Room {
         guard path == "/api" || path.hasPrefix("/api/") else { return .page }
         guard path == FerryAPI.root || path.hasPrefix(FerryAPI.root + "/") else { return .api(.none) }
-        return .api(Route.match(method, path.dropFirst(FerryAPI.root.count)))
+        let rest = path.dropFirst(FerryAPI.root.count)
+        // Paths of the document begin with a slash, that of the greeting too.
+        return .api(Route.match(method, rest == "/" ? "" : rest))
     }
 
     private func knock(_ request: Request, _ target: String, isLocal: Bool) -> DoorPolicy.Knock {
@@ -80,8 +87,11 @@ final class DaemonResponder: HTTPResponder {
         knock.origins = fields[values: .origin]
         if let name = HTTPField.Name("Sec-Fetch-Site") { knock.sites = fields[values: name] }
         knock.contentTypes = fields[values: .contentType]
+        if let mode = HTTPField.Name("Sec-Fetch-Mode"), let goal = HTTPField.Name("Sec-Fetch-Dest") {
+            knock.isNavigation = fields[values: mode] == ["navigate"] && fields[values: goal] == ["document"]
+        }
+        knock.session = HTTPField.Name(FerryAPI.sessionHeader).flatMap { fields[$0] }
         knock.isLocal = isLocal
-        knock.hasToken = !isLocal && token.isCarried(by: fields[values: .authorization])
         return knock
     }
 
@@ -122,20 +132,14 @@ final class DaemonResponder: HTTPResponder {
         require-trusted-types-for 'script'; trusted-types 'none'
         """
 
-    /// What every answer carries.
-    private static func dress(_ response: inout Response) {
-        func set(_ name: String, _ value: String) {
-            if let name = HTTPField.Name(name), response.headers[name] == nil { response.headers[name] = value }
-        }
-        set(FerryAPI.versionHeader, String(FerryAPI.version))
-        set("X-Content-Type-Options", "nosniff")
-        set("Referrer-Policy", "no-referrer")
-        set("X-Frame-Options", "DENY")
-        set("Cross-Origin-Resource-Policy", "same-origin")
-        set("Cross-Origin-Opener-Policy", "same-origin")
-        set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-        set("Cache-Control", "no-store")
-    }
+    /// What every answer carries, unless it says otherwise.
+    static let fields: [(name: HTTPField.Name, value: String)] = [
+        (FerryAPI.versionHeader, String(FerryAPI.version)), ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"), ("Cache-Control", "no-store"),
+    ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
 
     private func problem(_ error: any Error, _ path: Substring) -> Problem {
         switch error {

@@ -14,11 +14,11 @@ struct Visit: Sendable {
     let query: Substring?
     let request: Request
     let isLocal: Bool
+    /// The identifier of the token that it carries; `nil` through the Unix socket, and where none is needed.
+    let token: String?
     /// The session that it is about, by its header.
     let session: String
 
-    /// Bodies are at most this large, in bytes.
-    static let mostBytes = 16 << 20
     /// JSON nests at most so deep.
     static let mostDepth = 32
 
@@ -28,42 +28,62 @@ struct Visit: Sendable {
         return DownloadManager.nextRevision()
     }
 
+    /// Whether it may see and change what is of this session: over TCP its own alone.
+    func mayUse(_ other: String) -> Bool { isLocal || other == session }
+
     var id: DownloadID { DownloadID(rawValue: identifier) }
 
     /// The query; names that are not among these are refused.
     func items(_ known: Set<String>) throws(Problem) -> QueryItems { try QueryItems(query, known: known) }
 
-    /// The body as a shape.
-    func body<Body: Decodable>(_ type: Body.Type) async throws -> Body {
-        let data = try await bytes()
-        guard APICoding.isShallow(data, depth: Self.mostDepth) else {
-            throw Problem(.badRequest, "The body nests deeper than \(Self.mostDepth).")
-        }
-        do { return try APICoding.decode(type, from: data) } catch { throw Problem(decoding: error) }
+    /// The body as a shape. `budget` holds its bytes until it is read as one.
+    func body<Body: Decodable>(_ type: Body.Type, _ budget: BodyBudget) async throws -> Body {
+        var share = budget.share()
+        return try Self.decode(type, from: try await bytes(&share))
     }
 
     /// The same; `nil` for an empty body.
-    func bodyIfPresent<Body: Decodable>(_ type: Body.Type) async throws -> Body? {
-        let data = try await bytes()
-        guard !data.isEmpty else { return nil }
-        guard APICoding.isShallow(data, depth: Self.mostDepth) else {
-            throw Problem(.badRequest, "The body nests deeper than \(Self.mostDepth).")
+    func bodyIfPresent<Body: Decodable>(_ type: Body.Type, _ budget: BodyBudget) async throws -> Body? {
+        var share = budget.share()
+        let data = try await bytes(&share)
+        return data.isEmpty ? nil : try Self.decode(type, from: data)
+    }
+
+    private static func decode<Body: Decodable>(_ type: Body.Type, from data: Data) throws(Problem) -> Body {
+        guard APICoding.isShallow(data, depth: mostDepth) else {
+            throw Problem(.badRequest, "The body nests deeper than \(mostDepth).")
         }
         do { return try APICoding.decode(type, from: data) } catch { throw Problem(decoding: error) }
     }
 
-    private func bytes() async throws -> Data {
-        do {
-            let buffer = try await request.body.collect(upTo: Self.mostBytes)
-            return Data(buffer.readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw Problem(.bodyTooLarge, "At most \(Self.mostBytes) bytes.")
+    /// Reads the body, up to the most bytes of the route. One that says that it is larger is not begun.
+    private func bytes(_ share: inout BodyBudget.Share) async throws(Problem) -> Data {
+        let most = route.mostBytes
+        let tooLarge = Problem(.bodyTooLarge, "At most \(most) bytes.")
+        let declared = request.headers[.contentLength].flatMap { Int($0) }
+        if let declared, declared > most { throw tooLarge }
+        var data = Data()
+        var pieces = request.body.makeAsyncIterator()
+        while true {
+            let piece: ByteBuffer?
+            do { piece = try await pieces.next() } catch { throw Problem(.badRequest, "The body ended too early.") }
+            guard let piece else { break }
+            guard piece.readableBytes <= most - data.count else { throw tooLarge }
+            guard share.take(piece.readableBytes) else {
+                throw Problem(.busy, "Other requests hold all the room for bodies. Try again.")
+            }
+            data.append(contentsOf: piece.readableBytesView)
         }
+        if let declared, data.count != declared { throw Problem(.badRequest, "The body ended too early.") }
+        return data
     }
 
     /// A session by name in the query; `nil` for all of them.
     func session(in items: QueryItems) throws -> String? {
         guard let named = items.text("session") else { return session }
+        guard isLocal || named == session else {
+            throw Problem(.forbidden, "Over TCP there is the session \(session) alone. Use the Unix socket for others.")
+        }
         if named == FerryAPI.everySession { return nil }
         try SessionBook.check(named)
         return named

@@ -16,9 +16,6 @@ import ServiceLifecycle
 #endif
 
 extension Daemon {
-    /// A connection that asks nothing is closed after this.
-    static let idleTimeout: TimeAmount = .seconds(75)
-
     /// Throws what keeps it from its port, `conflict` when another program has it: before a download begins.
     func checkPort() async throws {
         let settings = settings.current
@@ -59,9 +56,13 @@ extension Daemon {
         }
         try PrivateFile.makeDirectory(socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ".")
         try removeStaleSocket(socket)
+        SignInFile.sweep(place.signIn)
         var services: [any Service] = [unixListener(socket)]
         let settings = settings.current
         if settings.servesLoopback {
+            if !peers.tells {
+                logger.warning("this system does not tell whose connections over loopback are: the token decides alone")
+            }
             services.append(FirstListener(daemon: self, port: settings.port))
             services.append(SecondListener(daemon: self))
         }
@@ -81,7 +82,10 @@ extension Daemon {
     private func unixListener(_ path: String) -> some Service {
         let user = user
         return application(
-            .unixDomainSocket(path: path), handlers: { [PeerCheck(user: user), RequestLineCheck.Installer()] }
+            .unixDomainSocket(path: path),
+            handlers: { [limits] in
+                [PeerCheck(user: user), RequestLineCheck.Installer(RequestLimiter(limits, table: nil))]
+            }
         ) { [addresses, logger] _ in
             chmod(path, 0o600)
             logger.info("listening", metadata: ["socket": "\(path)"])
@@ -90,7 +94,7 @@ extension Daemon {
     }
 
     fileprivate func loopback(_ port: Int) -> some Service {
-        application(.hostname("127.0.0.1", port: port), handlers: { [RequestLineCheck.Installer()] }) {
+        application(.hostname("127.0.0.1", port: port), handlers: loopbackHandlers) {
             [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
@@ -100,10 +104,21 @@ extension Daemon {
     }
 
     fileprivate func secondLoopback(_ port: Int) -> some Service {
-        application(.hostname("::1", port: port), handlers: { [RequestLineCheck.Installer()] }) {
+        application(.hostname("::1", port: port), handlers: loopbackHandlers) {
             [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
             addresses.bound(host: "[::1]:\(port)")
+        }
+    }
+
+    /// The limiter is there before the check says that the client is admitted.
+    private var loopbackHandlers: @Sendable () -> [any RemovableChannelHandler] {
+        let (user, peers, limits, table) = (user, peers, limits, api.connections)
+        return {
+            [
+                RequestLineCheck.Installer(RequestLimiter(limits, table: table)),
+                LoopbackPeerCheck(user: user, peers: peers),
+            ]
         }
     }
 
@@ -119,8 +134,7 @@ extension Daemon {
             responder: responder,
             server: .http1(
                 configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: handlers(), idleTimeout: Self.idleTimeout,
-                    httpDecoderConfiguration: decoder)),
+                    additionalChannelHandlers: handlers(), httpDecoderConfiguration: decoder)),
             configuration: ApplicationConfiguration(
                 address: address,
                 availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: quiet)),

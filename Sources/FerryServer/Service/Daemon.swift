@@ -21,14 +21,16 @@ package final class Daemon: Sendable {
     /// Who may come in through the Unix socket.
     let user: UInt32
     let mostConnections: Int
+    let limits: RequestLimits
+    let peers: LoopbackPeers
     private let source: SettingsSource
     private let lock: Mutex<DaemonLock?>
     private let group = Mutex<ServiceGroup?>(nil)
     private let wasStopped = Mutex(false)
     let addresses = AddressBook()
 
-    /// The token for TCP.
-    package var token: String { api.token.text }
+    /// The tokens for TCP.
+    package var tokens: TokenStore { api.tokens }
 
     /// What a daemon is made of, beside its place.
     package struct Options: Sendable {
@@ -43,6 +45,10 @@ package final class Daemon: Sendable {
         package var starter: any CommandStarter = LocalStarter()
         /// Where this process may write; `nil` where that is not confined.
         package var confinement: Confinement?
+        /// How much connections may hold, and how long requests may take to come in.
+        package var limits = RequestLimits()
+        /// Tells whose connections over loopback are.
+        package var peers = LoopbackPeers()
         /// The last word on how the manager is made; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -54,7 +60,7 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// Takes the lock and reads token, sessions and settings; nothing listens yet.
+    /// Takes the lock and reads tokens, sessions and settings; nothing listens yet.
     ///
     /// Throws `conflict` when another daemon runs on this state, `disk`, or `invalidRequest` for settings that cannot be
     /// meant.
@@ -63,10 +69,11 @@ package final class Daemon: Sendable {
         self.logger = logger
         user = options.user
         mostConnections = options.mostConnections
+        limits = options.limits
+        peers = options.peers
         // What is in it has modes of its own; nobody else may put anything there.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock))
-        let token = try AccessToken.load(place.token)
         let (box, confinement) = (SettingsBox(), options.confinement)
         source = try await SettingsSource(
             file: place.settings, environment: options.environment, flags: options.flags,
@@ -94,9 +101,11 @@ package final class Daemon: Sendable {
             settings, file: SettingsFile(path: place.settings), manager: manager, station: station, sessions: sessions)
         api = API(
             manager: manager, station: station, speeds: SpeedBook(), sessions: sessions, settings: self.settings,
-            launcher: launcher, codes: OneTimeCodes(), token: token, addresses: addresses,
+            launcher: launcher, codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
+            connections: ConnectionTable(mostUnknown: options.limits.mostUnknown),
+            budgets: BodyBudgets(options.limits.bodyBudget), addresses: addresses, signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
-        responder = DaemonResponder(api, token: token, port: settings.port, logger: logger)
+        responder = DaemonResponder(api, port: settings.port, logger: logger)
         box.set(self.settings)
     }
 
@@ -105,6 +114,7 @@ package final class Daemon: Sendable {
     /// Throws what keeps it from starting: `catalogue`, `conflict` for a port that is taken, `disk`.
     package func run() async throws(DownloadError) {
         defer {
+            api.codes.clear()
             addresses.close()
             lock.withLock { $0 = nil }
         }
@@ -213,6 +223,7 @@ private struct ManagerService: Service {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(15))
                     daemon.station.tick()
+                    daemon.api.codes.expire(at: .sinceStart)
                 }
             }
             try? await gracefulShutdown()

@@ -5,7 +5,7 @@ import Foundation
 
 /// Where a daemon keeps its state, its socket and its settings. All absolute.
 package struct DaemonPlace: Sendable, Hashable {
-    /// Lock, token, sessions, and below `sessions/daemon` the catalogue.
+    /// Lock, tokens, sessions, and below `sessions/daemon` the catalogue.
     package var state: String
     package var socket: String
     package var settings: String
@@ -22,7 +22,9 @@ package struct DaemonPlace: Sendable, Hashable {
     package var lock: String { state + "/daemon.lock" }
     /// Where it logs when nobody sees its standard error.
     package var log: String { state + "/daemon.log" }
-    package var token: String { state + "/token" }
+    package var tokens: String { state + "/tokens.json" }
+    /// Files that lead a browser to the page, beside the socket.
+    package var signIn: String { (socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ".") + "/sign-in" }
     package var sessions: String { state + "/sessions.json" }
     /// The name of the daemon's list among those of apps.
     package static let listIdentifier = "daemon"

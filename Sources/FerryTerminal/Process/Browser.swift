@@ -2,13 +2,15 @@ import Foundation
 
 /// The user's browser.
 package enum Browser {
-    /// Opens an address in it; false where there is no desktop, or nothing that opens addresses.
-    package static func open(_ address: String) -> Bool {
+    /// Opens a file in it; false where there is no desktop, or nothing that opens files.
+    ///
+    /// A file, and no address: the arguments of the opener and of the browser are for everybody on this machine to read.
+    package static func open(file path: String) -> Bool {
         let environment = ProcessInfo.processInfo.environment
         guard let opener = Platform.opener(environment) else { return false }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: opener)
-        process.arguments = [address]
+        process.arguments = [URL(fileURLWithPath: path).absoluteString]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         do {

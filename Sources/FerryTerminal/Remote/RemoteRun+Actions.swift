@@ -132,23 +132,4 @@ extension RemoteRun {
         }
         return .done
     }
-
-    /// `ferry web`: the address of the page, with a code that lets in once.
-    ///
-    /// - Parameter open: Opens the address in a browser; false when it cannot.
-    package func web(open: (String) -> Bool) async throws -> ExitCode {
-        guard let port = link.greeting.port else {
-            throw UsageError("the daemon serves no page (--no-loopback, or loopback=false in its settings)")
-        }
-        let code = try await link.ask(DaemonCall(.makeCode), as: CodeBody.self).code
-        let address = "http://127.0.0.1:\(port)/#code=\(code)"
-        if json {
-            say(PageAddress(url: address))
-        } else if !open(address) {
-            say(address)
-        }
-        return .done
-    }
-
-    private struct PageAddress: Encodable { var url: String }
 }

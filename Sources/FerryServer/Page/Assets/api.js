@@ -87,6 +87,8 @@ export class API {
   delete(path) { return this.request('DELETE', path); }
 
   greeting() { return this.get(''); }
+  browsers() { return this.get('/tokens'); }
+  signOut(id) { return this.delete(`/tokens/${encodeURIComponent(id)}`); }
   page(offset, limit) { return this.get(`/downloads?sort=queue&offset=${offset}&limit=${limit}`); }
   detail(id, signal) { return this.get(`/downloads/${encodeURIComponent(id)}`, { signal }); }
   history(id, signal) { return this.get(`/downloads/${encodeURIComponent(id)}/events`, { signal }); }

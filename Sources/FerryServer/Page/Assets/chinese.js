@@ -248,9 +248,17 @@ export const chinese = {
   'signin.text': '此页面可以控制这台计算机上的下载，因此需要密钥。在终端运行下面的命令，它会打开已登录的页面：',
   'signin.expired': '这个登录链接已被使用，或者已超过一分钟。',
   'signin.refused': '此页面的密钥已失效。',
-  'signin.tooMany': '错误的登录代码过多，请一分钟后再试。',
+  'signin.tooMany': '连接过多，请重试。',
   'signin.busy': '正在登录…',
   'signin.unreachable': 'Ferry 没有响应。它在运行吗？',
+
+  // 已登录的浏览器
+  'browsers': '已登录的浏览器',
+  'browsers.text': '用 ferry web 登录的每个浏览器都有自己的密钥。请退出您不认识或不再使用的浏览器。',
+  'browsers.own': '此标签页',
+  'browsers.used': '上次使用：{time}',
+  'browsers.out': '退出',
+  'browsers.out.of': '退出：{name}',
 
   // 失败
   'failure': '操作未成功：{reason}',
@@ -258,6 +266,8 @@ export const chinese = {
   'problem.badRequest': '请求无法识别：{detail}',
   'problem.forbidden': '不允许从页面这样做：{detail}',
   'problem.tooMany': '请求过多',
+  'problem.busy': 'Ferry 正忙于处理其他请求，请重试',
+  'problem.timeout': '请求耗时过长，请重试',
   'problem.shuttingDown': 'Ferry 正在退出',
   'problem.bodyTooLarge': '一次提交的内容过多',
 

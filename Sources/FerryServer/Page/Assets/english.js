@@ -251,9 +251,17 @@ export const english = {
   'signin.text': 'This page controls the downloads of this computer, so it needs a key. Run this in a terminal; it opens the page, signed in:',
   'signin.expired': 'That sign-in link was used already or is older than a minute.',
   'signin.refused': 'The key of this page is no longer valid.',
-  'signin.tooMany': 'Too many wrong codes came. Try again in a minute.',
+  'signin.tooMany': 'Too many connections at once. Try again.',
   'signin.busy': 'Signing in…',
   'signin.unreachable': 'Ferry does not answer. Is it running?',
+
+  // Browsers that are signed in
+  'browsers': 'Signed-in browsers',
+  'browsers.text': 'Each browser that ferry web has signed in has a key of its own. Sign out those that you do not know or use.',
+  'browsers.own': 'this tab',
+  'browsers.used': 'Last used {time}',
+  'browsers.out': 'Sign out',
+  'browsers.out.of': 'Sign out: {name}',
 
   // Failures
   'failure': 'That did not work: {reason}',
@@ -261,6 +269,8 @@ export const english = {
   'problem.badRequest': 'the request cannot be read: {detail}',
   'problem.forbidden': 'not allowed from a page: {detail}',
   'problem.tooMany': 'too many at once',
+  'problem.busy': 'Ferry is busy with other requests; try again',
+  'problem.timeout': 'the request took too long; try again',
   'problem.shuttingDown': 'Ferry is leaving',
   'problem.bodyTooLarge': 'that is too much at once',
 

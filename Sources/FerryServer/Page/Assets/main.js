@@ -16,6 +16,7 @@ import { Detail } from './detail.js';
 import { rowMenu } from './rowmenu.js';
 import { closeMenu } from './menu.js';
 import { watchKeys, showKeys } from './keys.js';
+import { browsersButton } from './browsers.js';
 import { takeCode, tradeCode, signInScreen } from './signin.js';
 import { Connection } from './connection.js';
 
@@ -139,7 +140,7 @@ function showPage(api, store) {
       follow();
     });
     append(shell, [
-      header(show, notifyButton(), helpButton()), new Connection({ store, announcer, signal }).element, content]);
+      header(show, notifyButton(), browsersButton(api, announcer), helpButton()), new Connection({ store, announcer, signal }).element, content]);
     return [shell, detail.element];
   });
   show();

@@ -20,7 +20,7 @@ export async function tradeCode(code) {
     token.set(await login(code));
     return null;
   } catch (problem) {
-    return { 0: 'signin.unreachable', 429: 'signin.tooMany' }[problem.status] ?? 'signin.expired';
+    return { 0: 'signin.unreachable', 429: 'signin.tooMany', 503: 'signin.tooMany' }[problem.status] ?? 'signin.expired';
   }
 }
 

@@ -1,0 +1,87 @@
+import FerryCore
+package import struct Foundation.Date
+
+/// `POST /codes`: a one-time code, and how it gets into a browser.
+package struct SignInBody: Codable, Sendable, Hashable {
+    package var code: String
+    /// The page's address with the code in its fragment; `nil` where the daemon serves no page.
+    package var url: String?
+    /// The absolute path of a file of the user's alone that leads to that address, for programs that open files: their
+    /// arguments are for everybody to read. It goes with the code. `nil` where it cannot be written.
+    package var file: String?
+
+    package init(code: String, url: String?, file: String?) {
+        self.code = code
+        self.url = url
+        self.file = file
+    }
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case code, url, file }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(code, forKey: .code)
+        try members.encode(url, forKey: .url)
+        try members.encode(file, forKey: .file)
+    }
+}
+
+/// What a one-time code was traded for.
+package struct TokenBody: Codable, Sendable, Hashable {
+    /// Names the token; opens nothing.
+    package var id: String
+    package var token: String
+
+    package init(id: String, token: String) {
+        self.id = id
+        self.token = token
+    }
+}
+
+/// A browser's token, without the token.
+package struct TokenItem: Sendable, Hashable {
+    package var id: String
+    /// What the browser calls itself, shortened.
+    package var name: String
+    package var madeAt: Date
+    /// To the hour, when the daemon was started anew since.
+    package var lastUsed: Date
+    /// It is that of this request.
+    package var isOwn: Bool
+
+    package init(id: String, name: String, madeAt: Date, lastUsed: Date, isOwn: Bool) {
+        self.id = id
+        self.name = name
+        self.madeAt = madeAt
+        self.lastUsed = lastUsed
+        self.isOwn = isOwn
+    }
+}
+
+/// `GET /tokens`: the one that was used last first.
+package struct TokenItems: Codable, Sendable, Hashable {
+    package var items: [TokenItem]
+    package init(_ items: [TokenItem]) { self.items = items }
+}
+
+extension TokenItem: Codable {
+    enum CodingKeys: String, CodingKey, CaseIterable { case id, name, madeAt, lastUsed, isOwn }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        id = try members.decode(String.self, forKey: .id)
+        name = try members.decode(String.self, forKey: .name)
+        madeAt = try members.decodeDate(forKey: .madeAt)
+        lastUsed = try members.decodeDate(forKey: .lastUsed)
+        isOwn = try members.decode(Bool.self, forKey: .isOwn)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(id, forKey: .id)
+        try members.encode(name, forKey: .name)
+        try members.encode(date: madeAt, forKey: .madeAt)
+        try members.encode(date: lastUsed, forKey: .lastUsed)
+        try members.encode(isOwn, forKey: .isOwn)
+    }
+}

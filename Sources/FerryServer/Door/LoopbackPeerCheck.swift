@@ -1,0 +1,66 @@
+import NIOCore
+import NIOPosix
+
+/// Reads nothing from a connection over loopback until its client is known to be of this user; the others' connections are
+/// closed unread.
+final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+    typealias OutboundIn = Any
+
+    /// Goes through the pipeline once the client is known to be admitted, before anything is read.
+    struct Admitted: Sendable {}
+
+    private enum State { case new, asking, admitted, refused }
+    private var state = State.new
+    /// A read that was asked for before the client was known.
+    private var isReadWanted = false
+    private let user: UInt32
+    private let peers: LoopbackPeers
+
+    init(user: UInt32, peers: LoopbackPeers) {
+        self.user = user
+        self.peers = peers
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { if context.channel.isActive { begin(context) } }
+
+    func channelActive(context: ChannelHandlerContext) {
+        begin(context)
+        context.fireChannelActive()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        switch state {
+        case .new, .asking: isReadWanted = true
+        case .admitted: context.read()
+        case .refused: break
+        }
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard state == .new else { return }
+        state = .asking
+        guard let connection = TCPConnection(context.channel) else { return refuse(context) }
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let (peers, user) = (peers, user)
+        // Beside the event loop: with /proc/net it may take milliseconds.
+        NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) {
+            peers.peer(of: connection).isAdmitted(by: user)
+        }.whenComplete { result in
+            let (handler, context) = bound.value
+            guard case .success(true) = result else { return handler.refuse(context) }
+            handler.admit(context)
+        }
+    }
+
+    private func admit(_ context: ChannelHandlerContext) {
+        state = .admitted
+        context.pipeline.fireUserInboundEventTriggered(Admitted())
+        if isReadWanted { context.read() }
+    }
+
+    private func refuse(_ context: ChannelHandlerContext) {
+        state = .refused
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,128 @@
+import Crypto
+package import FerryAPI
+package import FerryCore
+package import struct Foundation.Data
+package import struct Foundation.Date
+import Synchronization
+
+/// The tokens that open the API over TCP: one for each browser that has signed in, listed and withdrawn one by one.
+///
+/// A token is 256 random bits. The file, of mode 0600, holds its SHA-256 alone: whoever reads a backup of the state has no
+/// token. A withdrawn token is refused from the moment of the call, also where the file cannot be written.
+package final class TokenStore: Sendable {
+    /// The most tokens that are kept; a further one withdraws the one that was unused for the longest time.
+    package static let mostTokens = 64
+    /// A token that was not used for so many seconds is withdrawn.
+    package static let lifetime: Double = 30 * 86_400
+    /// The file is written anew for a use only when the last one that it names is so many seconds ago.
+    static let usePrecision: Double = 3600
+    private static let mostBytes = 1 << 20
+
+    /// A token as it is kept.
+    private struct Entry: Codable, Hashable {
+        var id: String
+        /// SHA-256 of the token's text, in hexadecimal digits.
+        var digest: String
+        var name: String
+        var madeAt: Date
+        var lastUsed: Date
+        /// The last use that the file names.
+        var writtenUse: Date
+
+        func hasExpired(at now: Date) -> Bool { now.timeIntervalSince(lastUsed) > TokenStore.lifetime }
+    }
+
+    /// A new token: what its browser is told.
+    package struct Grant: Sendable, Hashable {
+        package var id: String
+        package var token: String
+    }
+
+    private let path: String
+    private let entries: Mutex<[Entry]>
+
+    /// Reads the file; one that is not private or cannot be read is taken for empty, and every browser signs in again.
+    package init(_ path: String) {
+        self.path = path
+        let text = PrivateFile.read(path, most: Self.mostBytes)
+        let read = text.flatMap { try? APICoding.decode([Entry].self, from: Data($0.utf8)) }
+        entries = Mutex(Array((read ?? []).prefix(Self.mostTokens)))
+    }
+
+    /// Makes a token for a browser of this name. Returns it with the identifiers of the tokens that gave way to it.
+    ///
+    /// Throws `disk` or `diskFull` when it cannot be kept; then it opens nothing.
+    package func make(named name: String, at now: Date) throws(DownloadError) -> (grant: Grant, withdrawn: [String]) {
+        let token = RandomText.hex(bytes: 32)
+        let entry = Entry(
+            id: RandomText.hex(bytes: 8), digest: Self.digest(token), name: name, madeAt: now, lastUsed: now,
+            writtenUse: now)
+        let result: Result<[String], DownloadError> = entries.withLock { entries in
+            var kept = entries.filter { !$0.hasExpired(at: now) }.sorted { $0.lastUsed > $1.lastUsed }
+            kept = [entry] + kept.prefix(Self.mostTokens - 1)
+            let withdrawn = entries.map(\.id).filter { id in !kept.contains { $0.id == id } }
+            do throws(DownloadError) { try write(kept) } catch { return .failure(error) }
+            entries = kept
+            return .success(withdrawn)
+        }
+        return (Grant(id: entry.id, token: token), try result.get())
+    }
+
+    /// The identifier of the token that `Authorization` carries as `Bearer TOKEN` (RFC 6750 §2.1), in exactly one field;
+    /// `nil` for every other. Every token is compared whatever was found, so that the time tells nothing.
+    package func identify(_ fields: [String], at now: Date) -> String? {
+        guard fields.count == 1 else { return nil }
+        let parts = fields[0].split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        let digest = Self.digest(parts[1])
+        return entries.withLock { entries in
+            var found: Int?
+            for (index, entry) in entries.enumerated() where ConstantTime.areEqual(entry.digest, digest) {
+                found = index
+            }
+            guard let found, !entries[found].hasExpired(at: now) else { return nil }
+            // Dates of a clock that was set back are moved on with it.
+            entries[found].lastUsed = now
+            if abs(now.timeIntervalSince(entries[found].writtenUse)) > Self.usePrecision {
+                for index in entries.indices { entries[index].writtenUse = entries[index].lastUsed }
+                // What is lost with a failed write is the time of a use.
+                try? write(entries)
+            }
+            return entries[found].id
+        }
+    }
+
+    /// Whether the token of this identifier opens the API.
+    package func contains(_ id: String) -> Bool { entries.withLock { $0.contains { $0.id == id } } }
+
+    /// Every token that opens the API, the one that was used last first; `own` is that of the request.
+    package func list(own: String?, at now: Date) -> [TokenItem] {
+        entries.withLock { $0 }.filter { !$0.hasExpired(at: now) }.sorted { $0.lastUsed > $1.lastUsed }.map {
+            TokenItem(id: $0.id, name: $0.name, madeAt: $0.madeAt, lastUsed: $0.lastUsed, isOwn: $0.id == own)
+        }
+    }
+
+    /// Withdraws a token. Returns false when there is none of this identifier; throws `disk` when the file still holds it:
+    /// then it is refused until the daemon ends.
+    package func withdraw(_ id: String) throws(DownloadError) -> Bool {
+        let result: Result<Bool, DownloadError> = entries.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.id == id }) else { return .success(false) }
+            entries.remove(at: index)
+            do throws(DownloadError) { try write(entries) } catch { return .failure(error) }
+            return .success(true)
+        }
+        return try result.get()
+    }
+
+    private func write(_ entries: [Entry]) throws(DownloadError) {
+        let text: String
+        do { text = String(decoding: try APICoding.encode(entries), as: UTF8.self) } catch {
+            throw DownloadError(.internal, "the tokens cannot be written", underlying: "\(error)")
+        }
+        try PrivateFile.write(text, to: path)
+    }
+
+    private static func digest(_ token: some StringProtocol) -> String {
+        SHA256.hash(data: Array(token.utf8)).map { RandomText.hex($0) }.joined()
+    }
+}

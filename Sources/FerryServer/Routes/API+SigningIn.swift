@@ -1,0 +1,49 @@
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// How a browser gets a token, and how the token goes.
+extension API {
+    func makeCode(_ visit: Visit) async throws -> Response {
+        _ = try await readIfPresent(NothingBody.self, of: visit)
+        func page(_ code: String) -> String? { addresses.port.map { "http://127.0.0.1:\($0)/#code=\(code)" } }
+        let (code, file) = codes.make(at: .sinceStart) { code in
+            guard let page = page(code) else { return nil }
+            do throws(DownloadError) { return try SignInFile.make(leadingTo: page, in: signInDirectory) } catch {
+                logger.warning("no file can lead to the page", metadata: ["error": "\(error.message)"])
+                return nil
+            }
+        }
+        return try Answer.json(SignInBody(code: code, url: page(code), file: file?.path), status: .created)
+    }
+
+    func login(_ visit: Visit) async throws -> Response {
+        let code = try await read(CodeBody.self, of: visit).code
+        guard codes.trade(code, at: .sinceStart) else {
+            throw Problem(.unauthorized, "The code is wrong, used or too old. Run ferry web for a new one.")
+        }
+        let name = BrowserName.name(of: visit.request.headers[.userAgent])
+        let (grant, withdrawn) = try tokens.make(named: name, at: Date())
+        connections.close(tokens: withdrawn)
+        return try Answer.json(TokenBody(id: grant.id, token: grant.token))
+    }
+
+    func listTokens(_ visit: Visit) throws -> Response {
+        _ = try visit.items([])
+        return try Answer.json(TokenItems(tokens.list(own: visit.token, at: Date())))
+    }
+
+    func withdraw(_ visit: Visit) throws -> Response {
+        // Also where the file cannot be written: it opens nothing any more.
+        defer { connections.close(tokens: [visit.identifier]) }
+        guard try tokens.withdraw(visit.identifier) else {
+            throw DownloadError(
+                .notFound, ErrorPhrase(.noToken, APIText.quote(visit.identifier)),
+                suggestion: ErrorPhrase(.listTokens), recovery: .needsUser)
+        }
+        return Answer.nothing
+    }
+}

@@ -1,0 +1,95 @@
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import FerryServer
+
+/// A token over TCP is good for the session of the page alone: an app's downloads are not seen, not changed and not added to,
+/// and so no event of theirs starts the app's launch command.
+@Suite("D1: over TCP there is one session", .timeLimit(.minutes(30)))
+struct DoorSessionTests {
+    private struct Client: Sendable {
+        let rig: DaemonRig
+        let port: Int
+
+        init(_ rig: DaemonRig) throws {
+            self.rig = rig
+            port = try #require(rig.addresses.port)
+        }
+
+        func ask(
+            _ route: Route, id: String = "", session: String? = nil, query: String = "",
+            body: (any Encodable & Sendable)? = nil
+        ) async throws -> DaemonRig.Reply {
+            var headers = ["Authorization": "Bearer \(rig.token)", "Content-Type": "application/json"]
+            if let session { headers[FerryAPI.sessionHeader] = session }
+            let path = route.path(id: id, session: id) + (query.isEmpty ? "" : "?" + query)
+            return try await rig.send(
+                route.method.rawValue, path, headers: headers, body: try body.map { try APICoding.encode($0) },
+                port: port)
+        }
+    }
+
+    @Test("no route of the table takes another session by the header, and nothing of it is done")
+    func header() async throws {
+        try await DaemonRig.run { rig in
+            let client = try Client(rig)
+            for route in Route.allCases where !route.isOpen {
+                let reply = try await client.ask(route, id: "x", session: "app", body: rig.new("/file/1k"))
+                #expect(reply.status == 403, "\(route) \(reply.text)")
+            }
+            #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+        }
+    }
+
+    @Test("another session is not read by the query either")
+    func query() async throws {
+        try await DaemonRig.run { rig in
+            let client = try Client(rig)
+            for route in [Route.list, .statistics, .events] {
+                for session in ["app", "all"] {
+                    let reply = try await client.ask(route, query: "session=\(session)")
+                    #expect(reply.status == 403, "\(route) \(session)")
+                }
+            }
+            #expect(try await client.ask(.list, query: "session=default").status == 200)
+        }
+    }
+
+    @Test(
+        "a download of another session is, by its identifier, not there; it stays as it is, and its app is not started")
+    func identifiers() async throws {
+        try await DaemonRig.run { rig in
+            let client = try Client(rig)
+            let mark = rig.directory + "/launched"
+            let registration = SessionRegistration(
+                identifier: "app", directory: rig.directory + "/app", launchCommand: ["/usr/bin/touch", mark])
+            _ = try await rig.ask(.attach, body: registration)
+            let listed = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }, session: "app")
+            let id = listed.id.rawValue
+            let label = try APICoding.decode(ChangeBody.self, from: Data(#"{"label": "mine"}"#.utf8))
+            let bodies: [Route: any Encodable & Sendable] = [
+                .change: label, .move: MoveBody.first, .removeMany: RemovalBody([id], deleteFiles: true),
+                .pauseMany: SelectionBody(ids: [id]), .resumeMany: SelectionBody(ids: [id]),
+            ]
+            for route in Route.allCases where route.template.contains("{id}") && !route.isLocalOnly {
+                let reply = try await client.ask(route, id: id, body: bodies[route])
+                #expect(reply.status == 404, "\(route) \(reply.text)")
+            }
+            for route in [Route.pauseMany, .resumeMany] {
+                #expect(try await client.ask(route, body: bodies[route]).status == 404, "\(route)")
+            }
+            let removed = try await client.ask(.removeMany, body: bodies[.removeMany]).shape(RemovalItems.self)
+            #expect(removed.items.map(\.removed) == [false])
+            _ = try await client.ask(.clear, body: ClearBody(.all))
+            let now = try await rig.ask(.show, id: id).shape(DownloadDetail.self).download
+            #expect(now.status.state == .paused)
+            #expect(now.label == listed.label)
+            #expect(try await client.ask(.list).shape(DownloadPage.self).total == 0)
+            #expect(!FileManager.default.fileExists(atPath: mark))
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import FerryAPI
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+#if canImport(Glibc)
+    import Glibc
+
+    @Suite("D1: whose a connection over loopback is", .timeLimit(.minutes(30)))
+    struct LoopbackPeerTests {
+        /// A listener on loopback, and a client connected to it.
+        private struct Pair {
+            var client: Int32
+            var accepted: Int32
+            var connection: TCPConnection
+        }
+
+        /// - Parameter mapped: The client's socket is of IPv6, and connected to `::ffff:127.0.0.1`.
+        private func connected<Result>(ipv6: Bool, mapped: Bool = false, _ body: (Pair) throws -> Result) throws
+            -> Result
+        {
+            let family = ipv6 ? AF_INET6 : AF_INET
+            let listener = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            try #require(bind(listener, loopback(ipv6: ipv6, port: 0)) == 0)
+            try #require(listen(listener, 1) == 0)
+            let port = try port(listener, own: true)
+            let client = socket(ipv6 || mapped ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(client) }
+            try #require(connect(client, loopback(ipv6: ipv6 || mapped, port: port, mapped: mapped)) == 0)
+            let accepted = accept(listener, nil, nil)
+            defer { close(accepted) }
+            let address: [UInt8] = ipv6 ? [UInt8](repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
+            return try body(
+                Pair(
+                    client: client, accepted: accepted,
+                    connection: TCPConnection(
+                        client: .init(address: address, port: try self.port(client, own: true)),
+                        daemon: .init(address: address, port: port))))
+        }
+
+        private func loopback(ipv6: Bool, port: UInt16, mapped: Bool = false) -> [UInt8] {
+            if ipv6 {
+                var address = sockaddr_in6()
+                address.sin6_family = sa_family_t(AF_INET6)
+                address.sin6_port = port.bigEndian
+                let bytes: [UInt8] =
+                    mapped
+                    ? [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF, 127, 0, 0, 1]
+                    : [UInt8](repeating: 0, count: 15) + [1]
+                withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
+                return withUnsafeBytes(of: address) { Array($0) }
+            }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            return withUnsafeBytes(of: address) { Array($0) }
+        }
+
+        private func bind(_ descriptor: Int32, _ address: [UInt8]) -> Int32 {
+            address.withUnsafeBytes {
+                Glibc.bind(
+                    descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(address.count))
+            }
+        }
+
+        private func connect(_ descriptor: Int32, _ address: [UInt8]) -> Int32 {
+            address.withUnsafeBytes {
+                Glibc.connect(
+                    descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(address.count))
+            }
+        }
+
+        /// The port stands at the same place in the addresses of both families.
+        private func port(_ descriptor: Int32, own: Bool) throws -> UInt16 {
+            var bytes = [UInt8](repeating: 0, count: 28)
+            var length = socklen_t(bytes.count)
+            let result = bytes.withUnsafeMutableBytes {
+                getsockname(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length)
+            }
+            try #require(result == 0)
+            return UInt16(bytes[2]) << 8 | UInt16(bytes[3])
+        }
+
+        @Test(
+            "LoopbackPeers: the user of an open socket is found, by the kernel's answer and by its tables",
+            arguments: [(false, false), (true, false), (false, true)], [true, false])
+        func found(kind: (ipv6: Bool, mapped: Bool), usesDiagnosis: Bool) throws {
+            let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
+            try #require(peers.tells)
+            try connected(ipv6: kind.ipv6, mapped: kind.mapped) { pair in
+                #expect(peers.peer(of: pair.connection) == .user(geteuid()))
+            }
+        }
+
+        @Test(
+            "LoopbackPeers: a socket that its process has closed is nobody's, though the kernel names root for it",
+            arguments: [true, false])
+        func closed(usesDiagnosis: Bool) throws {
+            let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
+            try connected(ipv6: false) { pair in
+                // The daemon's end stays open: the client's is kept by the kernel alone.
+                let copy = dup(pair.client)
+                shutdown(pair.client, Int32(SHUT_WR))
+                #expect(peers.peer(of: pair.connection) == .user(geteuid()))
+                close(copy)
+                close(pair.client)
+                #expect(peers.peer(of: pair.connection) == .absent)
+            }
+        }
+
+        @Test("LoopbackPeers: a listener on the client's port is not the client", arguments: [true, false])
+        func listener(usesDiagnosis: Bool) throws {
+            let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            try #require(bind(listener, loopback(ipv6: false, port: 0)) == 0)
+            try #require(listen(listener, 1) == 0)
+            let end = TCPConnection.End(address: [127, 0, 0, 1], port: try port(listener, own: true))
+            let connection = TCPConnection(client: end, daemon: .init(address: [127, 0, 0, 1], port: 9))
+            #expect(peers.peer(of: connection) == .absent)
+        }
+
+        @Test("LoopbackPeer: this user and root are admitted, others and nobody are not")
+        func admitted() {
+            #expect(LoopbackPeer.user(1000).isAdmitted(by: 1000))
+            #expect(LoopbackPeer.user(0).isAdmitted(by: 1000))
+            #expect(!LoopbackPeer.user(1001).isAdmitted(by: 1000))
+            #expect(!LoopbackPeer.user(1000).isAdmitted(by: 0))
+            #expect(!LoopbackPeer.absent.isAdmitted(by: 1000))
+            #expect(LoopbackPeer.unknowable.isAdmitted(by: 1000))
+        }
+
+        @Test("SocketDiagnosis: whatever bytes come instead of an answer, none is taken for a socket's")
+        func nonsense() {
+            let end = TCPConnection.End(address: [127, 0, 0, 1], port: 7)
+            let connection = TCPConnection(client: end, daemon: end)
+            let question = SocketDiagnosis.question(connection, sequence: 5)
+            for count in 0..<120 {
+                var bytes = question + [UInt8](repeating: 0xFF, count: 60)
+                bytes = Array(bytes.prefix(count))
+                #expect(SocketDiagnosis.answer(in: bytes[...], to: connection, sequence: 4) == nil)
+                let answer = SocketDiagnosis.answer(in: bytes[...], to: connection, sequence: 5)
+                #expect(answer == nil || answer == .nobody, "\(count)")
+            }
+        }
+
+        @Test("SocketTable: rows of other ports, broken rows and closed sockets are passed over")
+        func table() {
+            let text = """
+                  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+                   0: 0100007F:0D31 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 7 1
+                   1: 0100007F:C001 0100007F:0D31 06 00000000:00000000 00:00000000 00000000     0        0 0 3
+                   2: 0100007F:C002
+                   3: 0100007F:C003 0100007F:0D31 01 00000000:00000000 00:00000000 00000000  1003        0 9 1
+                   4: 0000000000000000FFFF00000100007F:C004 0000000000000000FFFF00000100007F:0D31 01 0:0 0:0 0 1004 0 9 1
+                """
+            func user(_ port: UInt16) -> UInt32? {
+                let connection = TCPConnection(
+                    client: .init(address: [127, 0, 0, 1], port: port),
+                    daemon: .init(address: [127, 0, 0, 1], port: 3377))
+                return SocketTable.user(of: connection, in: Array(text.utf8))
+            }
+            #expect(user(0xC001) == nil)
+            #expect(user(0xC002) == nil)
+            #expect(user(0xC003) == 1003)
+            #expect(user(0xC004) == 1004)
+            #expect(user(0xC005) == nil)
+        }
+
+        /// Runs a program as the user nobody, who has to exist for nothing else: what it says.
+        private func asNobody(_ arguments: [String]) async throws -> String {
+            try await RawConnection.blocking {
+                Result {
+                    let process = Process()
+                    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+                    process.arguments = ["--reuid", "65534", "--regid", "65534", "--clear-groups"] + arguments
+                    let pipe = Pipe()
+                    process.standardOutput = pipe
+                    process.standardError = FileHandle.nullDevice
+                    try process.run()
+                    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+                    process.waitUntilExit()
+                    return String(decoding: data, as: UTF8.self)
+                }
+            }.get()
+        }
+
+        private static let canBeNobody =
+            geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0 && access("/bin/bash", X_OK) == 0
+
+        @Test(
+            "a process of another user gets nothing over TCP, with the token, and with its connection closed at once",
+            .enabled(if: canBeNobody, "only root can be somebody else"))
+        func otherUser() async throws {
+            try await DaemonRig.run { rig in
+                let port = try #require(rig.addresses.port)
+                let request =
+                    "GET /api/v1/downloads HTTP/1.1\\r\\nHost: 127.0.0.1:\(port)\\r\\n"
+                    + "Authorization: Bearer \(rig.token)\\r\\nConnection: close\\r\\n\\r\\n"
+                let talk = "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(request)' >&3; cat <&3"
+                let text = try await asNobody(["/bin/bash", "-c", talk])
+                #expect(text == "")
+                // What is written and then let go is done by nobody: the kernel names root for such a socket.
+                let body = #"{"urls": ["\#(rig.url("/file/1k"))"], "startsPaused": true}"#
+                let add =
+                    "POST /api/v1/downloads HTTP/1.1\\r\\nHost: 127.0.0.1:\(port)\\r\\n"
+                    + "Authorization: Bearer \(rig.token)\\r\\nContent-Type: application/json\\r\\n"
+                    + "Content-Length: \(body.utf8.count)\\r\\n\\r\\n\(body)"
+                let leave =
+                    "for i in 1 2 3 4 5 6 7 8; do exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(add)' >&3; exec 3>&-; done"
+                _ = try await asNobody(["/bin/bash", "-c", leave])
+                // As root, with the same words, it is served: after those of the other user.
+                let own = try await rig.send(
+                    "GET", Route.list.path(), headers: ["Authorization": "Bearer \(rig.token)"], port: port)
+                #expect(own.status == 200)
+                #expect(try own.shape(DownloadPage.self).total == 0)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,136 @@
+import AsyncHTTPClient
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import FerryServer
+
+@Suite("D2: browsers sign in, are listed, and are signed out", .timeLimit(.minutes(30)))
+struct SigningInTests {
+    private let json = ["Content-Type": "application/json"]
+
+    private func port(_ rig: DaemonRig) throws -> Int { try #require(rig.addresses.port) }
+
+    /// Signs a browser in, as the page does.
+    private func signIn(_ rig: DaemonRig, agent: String) async throws -> TokenBody {
+        let code = try await rig.ask(.makeCode).shape(SignInBody.self).code
+        let reply = try await rig.send(
+            "POST", Route.login.path(), headers: json.merging(["User-Agent": agent]) { $1 },
+            body: try APICoding.encode(CodeBody(code)), port: try port(rig))
+        #expect(reply.status == 200, "\(reply.text)")
+        return try reply.shape()
+    }
+
+    private func status(_ rig: DaemonRig, _ token: TokenBody) async throws -> Int {
+        try await rig.send(
+            "GET", Route.list.path(), headers: ["Authorization": "Bearer \(token.token)"], port: try port(rig)
+        ).status
+    }
+
+    @Test("each browser has a token of its own, that is listed, and withdrawn without the others")
+    func own() async throws {
+        try await DaemonRig.run { rig in
+            let firefox = try await signIn(rig, agent: "X11; Linux Firefox/133.0")
+            let chrome = try await signIn(rig, agent: "Android Chrome/131.0 Safari/537.36")
+            #expect(firefox.token != chrome.token)
+            let own = ["Authorization": "Bearer \(firefox.token)"]
+            let listed = try await rig.send("GET", Route.tokens.path(), headers: own, port: try port(rig))
+            #expect(!listed.text.contains(firefox.token) && !listed.text.contains(chrome.token))
+            let items = try listed.shape(TokenItems.self).items
+            #expect(items.filter(\.isOwn).map(\.id) == [firefox.id])
+            #expect(items.first { $0.id == chrome.id }?.name == "Chrome on Android")
+            #expect(try await rig.ask(.tokens).shape(TokenItems.self).items.map(\.id).contains(firefox.id))
+            #expect(try await rig.ask(.withdraw, id: chrome.id).status == 204)
+            #expect(try await status(rig, chrome) == 401)
+            #expect(try await status(rig, firefox) == 200)
+            #expect(try await rig.ask(.withdraw, id: chrome.id).status == 404)
+            // The page signs itself out, and is told that it is done.
+            let out = try await rig.send(
+                "DELETE", Route.withdraw.path(id: firefox.id), headers: own.merging(json) { $1 }, port: try port(rig))
+            #expect(out.status == 204)
+            #expect(try await status(rig, firefox) == 401)
+        }
+    }
+
+    @Test("the event stream of a browser ends when it is signed out, and those of others go on")
+    func streams() async throws {
+        try await DaemonRig.run { rig in
+            let gone = try await signIn(rig, agent: "gone")
+            func open(_ token: String) async throws -> EventReader {
+                var request = HTTPClientRequest(url: "http://127.0.0.1:\(try port(rig))" + Route.events.path())
+                request.headers.add(name: "Authorization", value: "Bearer \(token)")
+                let response = try await rig.http.execute(request, timeout: .minutes(8))
+                return EventReader(bytes: response.body.makeAsyncIterator())
+            }
+            var (ending, staying) = (try await open(gone.token), try await open(rig.token))
+            _ = try await ending.catchUp()
+            _ = try await staying.catchUp()
+            #expect(try await rig.ask(.withdraw, id: gone.id).status == 204)
+            // To its end, however that is told.
+            do { while try await ending.next() != nil {} } catch {}
+            let listed = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true })
+            let seen = try await staying.next { event in
+                if case .state(let download) = event, download.id == listed.id { true } else { nil }
+            }
+            #expect(seen)
+        }
+    }
+
+    @Test("a code comes with a file of the user's alone that leads to the page, and goes with its use")
+    func file() async throws {
+        try await DaemonRig.run { rig in
+            let made = try await rig.ask(.makeCode).shape(SignInBody.self)
+            let path = try #require(made.file)
+            #expect(path.hasPrefix(rig.place.signIn + "/"))
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(made.url == "http://127.0.0.1:\(try port(rig))/#code=\(made.code)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8).contains(try #require(made.url)))
+            let reply = try await rig.send(
+                "POST", Route.login.path(), headers: json, body: try APICoding.encode(CodeBody(made.code)),
+                port: try port(rig))
+            #expect(reply.status == 200)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("files that lead to the page are gone with the daemon, and swept away where one was killed")
+    func leftovers() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let place = DaemonRig.place(in: directory)
+        @Sendable func files() -> [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: place.signIn)) ?? []
+        }
+        try await OriginServer.with { origin in
+            try await DaemonRig.serve(directory, origin) { rig in
+                _ = try await rig.ask(.makeCode)
+                #expect(files().count == 1)
+            }
+            #expect(files() == [])
+            _ = try SignInFile.make(leadingTo: "http://127.0.0.1:1/#code=0", in: place.signIn)
+            try await DaemonRig.serve(directory, origin) { _ in #expect(files() == []) }
+        }
+    }
+
+    @Test("wrong codes, however many, are 401 each, and keep the right one out never")
+    func wrongCodes() async throws {
+        try await DaemonRig.run { rig in
+            let made = try await rig.ask(.makeCode).shape(SignInBody.self)
+            for index in 0..<40 {
+                let body = try APICoding.encode(CodeBody("\(index)"))
+                let reply = try await rig.send(
+                    "POST", Route.login.path(), headers: json, body: body, port: try port(rig))
+                #expect(reply.status == 401)
+            }
+            let body = try APICoding.encode(CodeBody(made.code))
+            let reply = try await rig.send("POST", Route.login.path(), headers: json, body: body, port: try port(rig))
+            #expect(reply.status == 200, "\(reply.text)")
+        }
+    }
+}
