@@ -175,7 +175,8 @@ extension DownloadDriver {
         let result: Result<Published, PublishError> = await environment.pool.run {
             do throws(FileError) {
                 guard try pair.part.isIntact(length: total) else { return .failure(.notIntact(pair.paths.part)) }
-                try pair.part.truncate(to: total)
+                // Only when it is longer: some file systems cannot cut files at all.
+                if try pair.part.length() > total { try pair.part.truncate(to: total) }
             } catch { return .failure(.file(error)) }
             do throws(PublishError) {
                 let published = try publisher.publish(pair.part, order) { publishing in

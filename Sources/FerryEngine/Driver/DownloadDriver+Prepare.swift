@@ -155,7 +155,7 @@ extension DownloadDriver {
                 report(.event(.note(Reason(.journalAlone, "\(paths.part)"))))
                 try? journal.remove()
                 journal.close()
-                keepName(paths, record)
+                try keepName(paths, record)
                 environment.knownJournals(in: paths.directory)?.remove(paths.journal)
                 if request.sources.isEmpty { throw DownloadError(error) }
                 begin(with: nil)
@@ -253,7 +253,7 @@ extension DownloadDriver {
             state.withLock { $0.offered = nil }
             if record.claimed.isEmpty {
                 try forgetPair()
-                keepName(paths, record)
+                try keepName(paths, record)
             } else {
                 try setAside("nothing of it can be believed")
             }
@@ -280,8 +280,9 @@ extension DownloadDriver {
         do throws(FileError) {
             guard try aside.isPresent() else { return }
             let record = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
-            let old = try? Journal.read(at: paths.oldJournal, fileSystem: environment.fileSystem)
-            guard record != nil || old != nil else { return }
+            if record == nil {
+                guard try aside.record() != nil else { return }
+            }
             if try aside.moveBack(beside: record?.partInode) {
                 report(.event(.note(Reason(.putBack))))
             }
@@ -289,9 +290,11 @@ extension DownloadDriver {
     }
 
     /// What is aside would be in the way of a name that is taken anew: it was put there for this download.
-    private func keepName(_ paths: DownloadPaths, _ record: JournalRecord) {
+    private func keepName(_ paths: DownloadPaths, _ record: JournalRecord) throws(DownloadError) {
         let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
-        guard let old = aside.record(of: asideOwner(record)) else { return }
+        let old: JournalRecord?
+        do throws(FileError) { old = try aside.record(of: asideOwner(record)) } catch { throw DownloadError(error) }
+        guard let old else { return }
         state.withLock { state in
             state.ownPaths = paths
             state.asideID = old.id

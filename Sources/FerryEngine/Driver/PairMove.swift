@@ -315,7 +315,8 @@ package struct PairMove: Sendable {
 
     /// The generation before comes along where that costs nothing; else it stays where it is.
     private func bringAside(of record: JournalRecord, from old: DownloadPaths, to new: DownloadPaths) {
-        guard SetAside(old, fileSystem: fileSystem, syncs: false).record(of: .init(record)) != nil else { return }
+        let aside = SetAside(old, fileSystem: fileSystem, syncs: false)
+        guard (try? aside.record(of: .init(record))) != nil else { return }
         for (from, to) in [(old.oldPart, new.oldPart), (old.oldJournal, new.oldJournal)] {
             try? fileSystem.rename(from, to: to, replacing: false)
         }

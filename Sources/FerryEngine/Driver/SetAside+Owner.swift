@@ -16,9 +16,18 @@ extension SetAside {
         init(_ record: JournalRecord) { self.init(ids: [record.id], urls: record.urls) }
     }
 
-    /// What the journal that lies aside says, when it is of this download; `nil` for everything else.
-    func record(of owner: Owner) -> JournalRecord? {
-        guard let record = try? Journal.read(at: paths.oldJournal, fileSystem: fileSystem),
+    /// What the journal that lies aside says; `nil` when there is none that is whole and ours.
+    func record() throws(FileError) -> JournalRecord? {
+        do throws(JournalError) { return try Journal.read(at: paths.oldJournal, fileSystem: fileSystem) } catch {
+            // What the disk does not give just now says nothing about whose it is.
+            if case .file(let failure) = error, error.flaw == nil { throw failure }
+            return nil
+        }
+    }
+
+    /// The same, when it is of this download.
+    func record(of owner: Owner) throws(FileError) -> JournalRecord? {
+        guard let record = try record(),
             owner.ids.contains(record.id) || record.urls.contains(where: owner.urls.contains)
         else { return nil }
         return record
@@ -27,11 +36,11 @@ extension SetAside {
     /// Whether ``move()`` would replace nothing, or only what this download has put there.
     func isFree(for owner: Owner) throws(FileError) -> Bool {
         guard try isPresent() else { return true }
-        return record(of: owner) != nil
+        return try record(of: owner) != nil
     }
 
     /// Removes what is aside when this download has put it there; what has no such journal beside it stays.
     func remove(of owner: Owner) throws(FileError) {
-        if record(of: owner) != nil { try remove() }
+        if try record(of: owner) != nil { try remove() }
     }
 }
