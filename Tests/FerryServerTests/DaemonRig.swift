@@ -57,9 +57,13 @@ struct DaemonRig: Sendable {
         var options = Daemon.Options()
         options.flags["port"] = "0"
         options.pollInterval = .milliseconds(20)
+        // Nor is it a slow client.
+        options.limits.unknownHead = .hours(1)
+        options.limits.knownHead = .hours(1)
+        options.limits.body = .hours(1)
         options.configure = {
             $0.minFreeBytes = 0
-            // A busy machine is no fault of the server's.
+            // A busy machine is no stalled server.
             $0.stallTimeout = .seconds(9000)
             $0.transfer.connectTimeout = .seconds(9000)
             $0.watchesNetwork = false

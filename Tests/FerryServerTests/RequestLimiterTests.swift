@@ -1,3 +1,4 @@
+import Ferry
 import FerryAPI
 import FerryCore
 import FerryTesting
@@ -141,17 +142,21 @@ struct RequestLimiterTests {
     @Test("an answer may take as long as it likes: a stream outlives every limit of a request")
     func streams() async throws {
         try await DaemonRig.run {
-            $0.limits.body = .milliseconds(20)
-            $0.limits.knownHead = .milliseconds(20)
-            $0.limits.unknownHead = .milliseconds(20)
+            $0.limits.body = .seconds(2)
+            $0.limits.knownHead = .seconds(2)
+            $0.limits.unknownHead = .seconds(2)
         } _: { rig in
             try await rig.follow { events in
                 _ = try await events.catchUp()
                 // A connection that only waits is closed meanwhile, in as long as the stream would have had.
                 #expect(await RawConnection.send("", port: try port(rig)).status == nil)
-                let listed = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true })
+                // Not by a request: its connection might be one that is being closed.
+                var request = DownloadRequest(
+                    sources: [try DownloadURL(rig.url("/file/1k"))], destination: .directory(rig.downloads))
+                request.startsPaused = true
+                let added = try await rig.daemon.manager.download(request)
                 let seen = try await events.next { event in
-                    if case .state(let download) = event, download.id == listed.id { true } else { nil }
+                    if case .state(let download) = event, download.id == added.id { true } else { nil }
                 }
                 #expect(seen)
             }
