@@ -141,7 +141,9 @@ struct CatalogueColumns {
             id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
             state: try state.state(), name: row[6],
             path: (row[7] as String?).map(root.absolute), part: (row[8] as String?).map(root.absolute),
-            completedBytes: row[9], totalBytes: row[10],
+            // An earlier version kept what a server said, however large.
+            completedBytes: min(row[9], .bound - 1),
+            totalBytes: (row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
             request: root.absolute(try StoredText.value(StoredRequest.self, row[11] as String)),
             label: row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: row.date(14),
             endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16).map(root.absolute),

@@ -1,3 +1,4 @@
+import FerryAPI
 import FerryTesting
 import Foundation
 import SystemPackage
@@ -63,6 +64,13 @@ struct StorageNumbersTests {
             let manager = manager(home)
             let report = try await manager.storage()
             #expect(report.partBytes == .max)
+            // Clients can read what they are sent of them.
+            for row in try await manager.rows(rows.map(\.id)) {
+                let sent = try APICoding.encode(manager.listed(row))
+                let read = try APICoding.decode(ListedDownload.self, from: sent)
+                #expect(read.status.progress.totalBytes == nil)
+                #expect(read.status.progress.completedBytes == .bound - 1)
+            }
             // A list whose positions are used up can still be added to and moved in.
             let added = try await manager.download(request)
             await added.pause()
