@@ -19,7 +19,6 @@ struct SystemCallKillTests {
     private static let moments: [Moment] = {
         let large = [
             ("pwrite64", [1, 2, 4, 7]), ("fdatasync", [1, 2, 3]), ("fsync", [1, 2]), ("renameat2", [1]),
-            ("ftruncate", [1]),
             ("fchmod", [1]), ("fsetxattr", [1]), ("unlink", [1]),
         ]
         let small = [("fsync", [1, 2]), ("linkat", [1])]

@@ -146,7 +146,7 @@ struct RequestLimiterTests {
             $0.limits.knownHead = .seconds(2)
             $0.limits.unknownHead = .seconds(2)
         } _: { rig in
-            try await rig.follow { events in
+            try await rig.follow(query: "session=all") { events in
                 _ = try await events.catchUp()
                 // A connection that only waits is closed meanwhile, in as long as the stream would have had.
                 #expect(await RawConnection.send("", port: try port(rig)).status == nil)
