@@ -82,7 +82,8 @@
 
         private static func spawn(_ words: [String], input: Int32, output: Int32) -> pid_t? {
             // What it prints is read by a program.
-            let variables = ProcessInfo.processInfo.environment.merging(["LC_ALL": "C"]) { $1 }
+            let variables = ChildEnvironment.command(from: ProcessInfo.processInfo.environment)
+                .merging(["LC_ALL": "C"]) { $1 }
             var spawning = Spawning(words, environment: variables)
             spawning.input = input < 0 ? nil : input
             spawning.output = output

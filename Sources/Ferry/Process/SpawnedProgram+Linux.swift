@@ -15,6 +15,7 @@
         ) throws(Failure) -> SpawnedProgram {
             let pipe = hearsReady ? try makePipe() : (reading: -1, writing: -1)
             defer { if hearsReady { close(pipe.writing) } }
+            // allow(environment): whoever calls has chosen the variables.
             var spawning = Spawning(words, environment: variables)
             // Where the app is, is nothing to it: it must not keep a disk from being taken away.
             spawning.directory = "/"

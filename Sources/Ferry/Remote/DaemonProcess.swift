@@ -26,7 +26,8 @@ final class DaemonProcess: Sendable {
 
     /// Starts `binary serve` and waits, at most `limit`, until it is ready.
     ///
-    /// `environment` holds variables that replace ours. Throws `daemonUnavailable` when it cannot be started.
+    /// It gets of our environment what is on the list of ``ChildEnvironment``, and `environment` over that. Throws
+    /// `daemonUnavailable` when it cannot be started.
     static func start(
         _ binary: String, environment: [String: String], within limit: Duration, clock: any EngineClock
     ) async throws(DownloadError) -> Outcome {
@@ -34,7 +35,8 @@ final class DaemonProcess: Sendable {
         do throws(SpawnedProgram.Failure) {
             child = try SpawnedProgram.spawn(
                 [binary, "serve", "--ready-fd", "3"],
-                environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, hearsReady: true)
+                environment: ChildEnvironment.daemon(from: ProcessInfo.processInfo.environment)
+                    .merging(environment) { $1 }, hearsReady: true)
         } catch {
             throw DownloadError(
                 .daemonUnavailable, ErrorPhrase(.daemonNotStarted, binary, error.reason), recovery: .needsUser)

@@ -106,7 +106,7 @@ package struct ServiceInstaller: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: systemctl)
         process.arguments = ["--user"] + arguments
-        process.environment = environment
+        process.environment = ChildEnvironment.command(from: environment)
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()
         process.standardOutput = pipe

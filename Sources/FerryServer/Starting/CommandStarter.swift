@@ -10,14 +10,16 @@ package protocol CommandStarter: Sendable {
         _ command: [String], _ variables: [String: String], ended: @escaping @Sendable (_ failure: String?) -> Void)
 }
 
-/// Starts them from this process: no shell; nothing of ours but three descriptors of /dev/null goes along.
+/// Starts them from this process: no shell; nothing of ours but three descriptors of /dev/null and the variables
+/// on the list of ``ChildEnvironment`` goes along.
 package struct LocalStarter: CommandStarter {
     package init() {}
 
     package func start(
         _ command: [String], _ variables: [String: String], ended: @escaping @Sendable (_ failure: String?) -> Void
     ) {
-        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        let environment = ChildEnvironment.command(from: ProcessInfo.processInfo.environment)
+            .merging(variables) { $1 }
         do throws(SpawnedProgram.Failure) {
             let program = try SpawnedProgram.spawn(command, environment: environment)
             // Somebody must take note of its end, or the system keeps its number.

@@ -8,6 +8,7 @@ package enum Browser {
     package static func open(file path: String) -> Bool {
         let environment = ProcessInfo.processInfo.environment
         guard let opener = Platform.opener(environment) else { return false }
+        // allow(environment): the user's own command, in the foreground, as a shell would start it.
         let process = Process()
         process.executableURL = URL(fileURLWithPath: opener)
         process.arguments = [URL(fileURLWithPath: path).absoluteString]
