@@ -5,7 +5,8 @@ public import HTTPTypes
 public struct DownloadChange: Sendable, Hashable {
     /// The URLs of the file, the first is the source; a new one must prove that it has the same file.
     public var sources: [DownloadURL]
-    /// Headers for the origins of `sources`.
+    /// Headers, as those of the request. Where the first of `sources` is of another origin than before, secret ones that the
+    /// download had are dropped, and its credentials.
     public var headers: HTTPFields
     /// The most connections at a time; 1 or more.
     public var maxConnections: Int
@@ -34,17 +35,9 @@ public struct DownloadChange: Sendable, Hashable {
         checksum = request.checksum
     }
 
-    /// The request with this change. What was given for one origin does not go to another: unless new ones come with
-    /// the new URL, secret headers and credentials are dropped then.
+    /// The request with this change; what was given for one origin does not go to another.
     func applied(to old: DownloadRequest) -> DownloadRequest {
-        var request = old
-        var headers = headers
-        if !staysAtHome(of: old) {
-            request.credentials = nil
-            if headers == old.headers { headers = StoredRequest.openFields(of: headers) }
-        }
-        request.sources = sources
-        request.headers = headers
+        var request = SecretScope.change(old, sources: sources, headers: headers)
         request.maxConnections = max(1, maxConnections)
         request.rateLimit = rateLimit
         request.network = network
@@ -55,14 +48,9 @@ public struct DownloadChange: Sendable, Hashable {
         return request
     }
 
-    /// Whether all sources are of origins that the request had already.
-    func staysAtHome(of request: DownloadRequest) -> Bool {
-        let known = Set(request.sources.map(\.origin))
-        return sources.allSatisfy { known.contains($0.origin) }
-    }
-
     /// Whether what runs must be stopped and begun again for it.
     func needsNewRun(from request: DownloadRequest) -> Bool {
         sources != request.sources || headers != request.headers || checksum != request.checksum
+            || network.allowsPrivate != request.network.allowsPrivate
     }
 }

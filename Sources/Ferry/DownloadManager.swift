@@ -228,6 +228,13 @@ public final class DownloadManager: Sendable {
         try PartFiles.list(in: Self.absolute(directory))
     }
 
+    /// The URLs in the journal of a part file, or in all journals of a directory; what cannot be read has none.
+    package static func journalURLs(at path: String) -> [DownloadURL] {
+        let inside = PartFiles.all(in: path)
+        let found = inside.isEmpty ? (try? PartFiles.find(at: path)).map { [$0] } ?? [] : inside
+        return found.flatMap { $0.record.urls }.compactMap { try? DownloadURL($0) }
+    }
+
     /// Asks the server what the download would be; writes nothing.
     public func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
         try await backend.plan(request.checked())

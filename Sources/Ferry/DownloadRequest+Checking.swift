@@ -15,6 +15,11 @@ extension DownloadRequest {
         }
         if sources.isEmpty {
             guard case .part = destination else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
+            if hasSecrets, SecretScope.home(of: self) == nil {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.secretsForNobody), suggestion: ErrorPhrase(.nameServer),
+                    recovery: .needsUser)
+            }
         }
         try request.checkSources()
         if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, ErrorPhrase(.emptyIdentifier)) }

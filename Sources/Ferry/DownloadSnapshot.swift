@@ -33,7 +33,7 @@ extension DownloadRequest {
         request.sources = sources.map { $0.with(nil) }
         request.checksumList = checksumList?.with(nil)
         request.credentials = nil
-        request.headers = StoredRequest.openFields(of: headers)
+        request.headers = headers.withoutSecrets
         return request
     }
 }

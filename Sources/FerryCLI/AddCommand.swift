@@ -75,11 +75,14 @@ struct AddCommand: RemoteCommand {
         help: ArgumentHelp("A header to send; or a file with one a line.", valueName: "'K: V'|@FILE"))
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("Who to be there.", valueName: "user[:password]"))
+    @Option(help: ArgumentHelp("Who to be there; without a URL USER@HOST says where.", valueName: "user[:password]"))
     var user: String?
 
     @Flag(help: "Take user and password from $NETRC or ~/.netrc.")
     var netrc = false
+
+    @Flag(help: "Connect to public addresses only: no loopback, link-local, private or metadata address.")
+    var noPrivate = false
 
     @OptionGroup(title: "Trust and conflicts") var trust: TrustOptions
     @OptionGroup(title: "Output") var flags: RemoteFlags
@@ -99,6 +102,7 @@ struct AddCommand: RemoteCommand {
         options.get.headers = header
         options.get.user = user
         options.get.netrc = netrc
+        options.get.noPrivate = noPrivate
         trust.fill(&options.get)
         options.isPaused = paused
         options.at = at

@@ -11,7 +11,8 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Who to be. Without a password it is asked for on the terminal.", valueName: "user[:password]"))
+            "Who to be; without a URL USER@HOST says where. Without a password it is asked for on the terminal.",
+            valueName: "user[:password]"))
     var user: String?
 
     @Flag(help: "Take user and password from $NETRC or ~/.netrc.")
@@ -44,6 +45,9 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(help: "Follow redirects from https to http.")
     var allowDowngrade = false
 
+    @Flag(help: "Connect to public addresses only: no loopback, link-local, private or metadata address.")
+    var noPrivate = false
+
     @Flag(name: .customShort("4"), help: "Use IPv4 only.")
     var ipv4 = false
 
@@ -62,6 +66,7 @@ struct ConnectionOptions: ParsableArguments {
         options.caFile = caFile
         options.insecure = insecure
         options.allowDowngrade = allowDowngrade
+        options.noPrivate = noPrivate
         options.ipv4 = ipv4
         options.ipv6 = ipv6
     }

@@ -35,6 +35,7 @@ extension FuzzTarget {
         try promise(isHost && !url.host.isEmpty && url.host.utf8.count <= 254, "the host \(url.host.debugDescription)")
         guard let again = try? DownloadURL(text) else { throw BrokenPromise(description: "not read again: \(text)") }
         try promise(again == url.withoutCredentials, "\(text) became \(again.text)")
+        try promise(Origin("\(Origin(of: url))") == Origin(of: url), "the origin of \(text) is not read again")
         try promise(!url.redacted.dropLast(2).contains("?"), "a query is shown: \(url.redacted)")
         try promiseOneLine(url.redacted)
     }

@@ -99,6 +99,7 @@ enum ShapeSamples {
         new.headers = HeaderList(fields)
         new.user = "u"
         new.password = "p"
+        new.secretsOrigin = "https://h"
         new.checksum = "md5=00"
         new.checksumList = "http://h/s"
         new.maxConnections = 1
@@ -108,6 +109,7 @@ enum ShapeSamples {
         new.startsPaused = true
         new.notBefore = date
         new.allowsMetered = true
+        new.allowsPrivate = false
         new.allowsConstrained = true
         new.label = "l"
         new.userInfo = ["a": "b"]
@@ -130,6 +132,7 @@ enum ShapeSamples {
         change.priority = 1
         change.allowsMetered = .set(true)
         change.allowsConstrained = .set(nil)
+        change.allowsPrivate = .set(nil)
         change.label = .set("l")
         change.userInfo = [:]
         change.checksum = .set(nil)

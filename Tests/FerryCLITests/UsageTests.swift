@@ -33,6 +33,7 @@ import Testing
             "-o", "-d", "-i", "-j", "--parallel", "-x", "--connections", "--checksum", "--mirror", "--header", "--user",
             "--netrc", "--load-cookies", "--user-agent", "--referer", "--limit-rate", "--max-size", "--connect-timeout",
             "--stall-timeout", "--retries", "--min-free", "--proxy", "--ca-file", "--insecure", "--allow-downgrade",
+            "--no-private",
             "-4",
             "-6", "--on-conflict", "--strict", "--unproven", "--resume-unproven", "--no-restart", "--no-fsync",
             "--json",

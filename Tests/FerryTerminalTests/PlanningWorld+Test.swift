@@ -1,10 +1,12 @@
+import FerryCore
 import FerryTerminal
 
 extension PlanningWorld {
     /// A machine with these files and directories; every directory but `/readonly` can be written.
     static func test(
         files: [String: String] = [:], directories: Set<String> = [".", "/d"], environment: [String: String] = [:],
-        openFileLimit: Int? = nil, password: String? = nil
+        openFileLimit: Int? = nil, password: String? = nil, journals: [String: [String]] = [:], answer: Bool? = nil,
+        asked: @escaping @Sendable (String) -> Void = { _ in }
     ) -> PlanningWorld {
         PlanningWorld(
             environment: environment, openFileLimit: openFileLimit,
@@ -21,6 +23,12 @@ extension PlanningWorld {
             password: { user throws(UsageError) in
                 guard let password else { throw UsageError("there is no terminal to ask on") }
                 return password
+            },
+            journalURLs: { (journals[$0] ?? []).compactMap { try? DownloadURL($0) } },
+            confirm: { question throws(UsageError) in
+                asked(question)
+                guard let answer else { throw UsageError("there is no terminal to confirm on") }
+                return answer
             })
     }
 }

@@ -1,7 +1,10 @@
+import FerryCore
+
 /// What a file of secrets says: an object with `version`, `id`, and what there is of `credentials`, `sources` (by
-/// index), `checksumList` (each `user` and `password`) and `headers` (pairs).
+/// index), `checksumList` (each `user` and `password`), `headers` (pairs), and `origin`: whom credentials and headers are
+/// for. Of a source `origin` stands beside user and password.
 struct SecretText: Codable {
-    private enum Key: String, CodingKey { case version, id, credentials, sources, checksumList, headers }
+    private enum Key: String, CodingKey { case version, id, origin, credentials, sources, checksumList, headers }
     private static let currentVersion = 1
 
     enum Unreadable: Error { case tooLong, newerVersion }
@@ -18,12 +21,13 @@ struct SecretText: Codable {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(Self.currentVersion, forKey: .version)
         try object.encode(id, forKey: .id)
-        try object.encodeIfPresent(secrets.credentials.map(Login.init), forKey: .credentials)
+        try object.encodeIfPresent(secrets.home?.description, forKey: .origin)
+        try object.encodeIfPresent(secrets.credentials.map { Login($0) }, forKey: .credentials)
         if !secrets.sources.isEmpty {
-            let byText = secrets.sources.map { (String($0), Login($1)) }
+            let byText = secrets.sources.map { (String($0), Login($1, for: secrets.origins[$0])) }
             try object.encode(Dictionary(byText) { first, _ in first }, forKey: .sources)
         }
-        try object.encodeIfPresent(secrets.checksumList.map(Login.init), forKey: .checksumList)
+        try object.encodeIfPresent(secrets.checksumList.map { Login($0) }, forKey: .checksumList)
         if !secrets.headers.isEmpty { try object.encode(secrets.headers, forKey: .headers) }
     }
 
@@ -34,9 +38,12 @@ struct SecretText: Codable {
         }
         id = try object.decode(String.self, forKey: .id)
         var secrets = Secrets()
+        secrets.home = try object.decodeIfPresent(String.self, forKey: .origin).flatMap { Origin($0) }
         secrets.credentials = try object.decodeIfPresent(Login.self, forKey: .credentials)?.credentials
         for (index, login) in try object.decodeIfPresent([String: Login].self, forKey: .sources) ?? [:] {
-            if let index = Int(index) { secrets.sources[index] = login.credentials }
+            guard let index = Int(index) else { continue }
+            secrets.sources[index] = login.credentials
+            secrets.origins[index] = login.origin.flatMap { Origin($0) }
         }
         secrets.checksumList = try object.decodeIfPresent(Login.self, forKey: .checksumList)?.credentials
         secrets.headers = try object.decodeIfPresent([StoredHeader].self, forKey: .headers) ?? []
@@ -46,10 +53,12 @@ struct SecretText: Codable {
     private struct Login: Codable {
         let user: String
         let password: String
+        let origin: String?
 
-        init(_ credentials: Credentials) {
+        init(_ credentials: Credentials, for origin: Origin? = nil) {
             user = credentials.user
             password = credentials.password
+            self.origin = origin?.description
         }
 
         var credentials: Credentials { Credentials(user: user, password: password) }

@@ -3,8 +3,12 @@
 package struct Secrets: Sendable, Hashable {
     /// The credentials of the request.
     package var credentials: Credentials?
+    /// Whom the credentials and headers are for; `nil` where an older version has not written it down.
+    package var home: Origin?
     /// The user info of the sources, by their index.
     package var sources: [Int: Credentials]
+    /// The origins of those sources, by the same index; without those that an older version has not written down.
+    package var origins: [Int: Origin] = [:]
     /// The user info of the list of checksums.
     package var checksumList: Credentials?
     /// Header lines: name, value.

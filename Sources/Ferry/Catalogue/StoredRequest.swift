@@ -1,4 +1,4 @@
-package import HTTPTypes
+import HTTPTypes
 package import struct Foundation.Date
 
 /// A request as it is kept: without secrets, and without what a ``CatalogueRow`` has fields for (identifier, label,
@@ -26,26 +26,19 @@ package struct StoredRequest: Sendable, Hashable {
 }
 
 extension StoredRequest {
-    /// The headers that are no secrets.
-    package static let openHeaders: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent, .referer]
-
-    /// Those of the fields that are no secrets.
-    static func openFields(of fields: HTTPFields) -> HTTPFields {
-        var open = HTTPFields()
-        for field in fields where openHeaders.contains(field.name) { open.append(field) }
-        return open
-    }
-
     /// Takes a request apart: what may be written down, and what may not (`nil` when there is nothing of it).
     package static func split(_ request: DownloadRequest) -> (stored: StoredRequest, secrets: Secrets?) {
         var secrets = Secrets(credentials: request.credentials)
+        secrets.home = SecretScope.home(of: request)
         var open: [StoredHeader] = []
         for field in request.headers {
             let header = StoredHeader(name: field.name.rawName, value: field.value)
-            if openHeaders.contains(field.name) { open.append(header) } else { secrets.headers.append(header) }
+            if field.name.isSecret { secrets.headers.append(header) } else { open.append(header) }
         }
         for (index, source) in request.sources.enumerated() {
-            secrets.sources[index] = source.credentials
+            guard let credentials = source.credentials else { continue }
+            secrets.sources[index] = credentials
+            secrets.origins[index] = source.origin
         }
         secrets.checksumList = request.checksumList?.credentials
         let stored = StoredRequest(
@@ -58,12 +51,15 @@ extension StoredRequest {
         return (stored, secrets.isEmpty ? nil : secrets)
     }
 
-    /// Puts it together again. Secrets of sources that are not there any more are left out.
+    /// Puts it together again. Secrets of sources that are not there any more are left out, and none goes to another origin
+    /// than it was given for, whatever the URLs are now: those of a list that was made anew come from journals.
     package func join(_ secrets: Secrets?) -> DownloadRequest {
         var request = DownloadRequest(sources: sources, destination: destination)
         for (index, credentials) in secrets?.sources ?? [:] where sources.indices.contains(index) {
-            request.sources[index] = sources[index].with(credentials)
+            request.sources[index] = SecretScope.giveBack(
+                credentials, of: secrets?.origins[index], to: sources[index])
         }
+        if let home = secrets?.home, home != SecretScope.home(of: request) { request.secretsOrigin = home }
         for header in headers + (secrets?.headers ?? []) {
             guard let name = HTTPField.Name(header.name) else { continue }
             request.headers.append(HTTPField(name: name, value: header.value))

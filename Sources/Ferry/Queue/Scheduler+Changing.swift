@@ -21,7 +21,8 @@ extension Scheduler {
         var spot = wish.needsNewRun(from: old) ? await standDown(live) : nil
         defer { if let spot { comeBack(live, to: spot) } }
         try checkMayChange(live)
-        try await write(request, from: old, of: live, lacksSecrets: lacksSecrets && wish.staysAtHome(of: old))
+        try await write(
+            request, from: old, of: live, lacksSecrets: lacksSecrets && SecretScope.isHome(of: old, for: wish.sources))
         live.set(request: request)
         await lookAtNetwork(for: [request.network])
         let driver = live.driver
@@ -148,6 +149,11 @@ extension Scheduler {
         defer { if let spot { comeBack(live, to: spot) } }
         try checkMayChange(live)
         let old = try await whole(live).request
+        guard SecretScope.home(of: old) != nil else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.secretsForNobody), suggestion: ErrorPhrase(.nameServer),
+                recovery: .needsUser)
+        }
         var request = old
         request.credentials = credentials
         // Those inside a URL would go before these.

@@ -154,6 +154,7 @@ extension ChangeBody {
         if new.network.allowsConstrained != old.network.allowsConstrained {
             allowsConstrained = .set(new.network.allowsConstrained)
         }
+        if new.network.allowsPrivate != old.network.allowsPrivate { allowsPrivate = .set(new.network.allowsPrivate) }
         if new.priority != old.priority { priority = new.priority.rawValue }
         if new.label != old.label { label = .set(new.label) }
         if new.userInfo != old.userInfo { userInfo = new.userInfo }

@@ -10,7 +10,8 @@ extension APISchemas {
                     ("onConflict", words(ConflictRule.allCases.map(\.rawValue))), ("headers", headers), ("user", text),
                     ("password", text), ("checksum", text), ("checksumList", text), ("maxConnections", positive),
                     ("rateLimit", positive), ("maxBytes", positive), ("priority", count), ("startsPaused", flag),
-                    ("notBefore", time), ("allowsMetered", flag), ("allowsConstrained", flag), ("label", text),
+                    ("notBefore", time), ("allowsMetered", flag), ("allowsConstrained", flag), ("allowsPrivate", flag),
+                    ("secretsOrigin", text), ("label", text),
                     ("userInfo", map), ("onDuplicate", words(DuplicateRule.allCases.map(\.rawValue))), ("strict", flag),
                     ("allowsUnprovenParts", flag), ("resumesUnproven", flag), ("failsOnChange", flag),
                     ("allowsDowngrade", flag), ("syncsToDisk", flag),
@@ -31,7 +32,8 @@ extension APISchemas {
                 [
                     ("url", text), ("urls", texts), ("rateLimit", optionalBytes), ("maxConnections", positive),
                     ("priority", count), ("allowsMetered", optionalFlag), ("allowsConstrained", optionalFlag),
-                    ("label", optionalText), ("userInfo", map), ("checksum", optionalText), ("headers", headers),
+                    ("allowsPrivate", optionalFlag), ("label", optionalText), ("userInfo", map),
+                    ("checksum", optionalText), ("headers", headers),
                     ("user", text), ("password", text),
                 ]),
             request(

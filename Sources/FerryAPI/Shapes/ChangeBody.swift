@@ -13,6 +13,7 @@ package struct ChangeBody: Sendable, Hashable {
     package var priority: Int?
     package var allowsMetered = Amendment<Bool>.unchanged
     package var allowsConstrained = Amendment<Bool>.unchanged
+    package var allowsPrivate = Amendment<Bool>.unchanged
     package var label = Amendment<String>.unchanged
     package var userInfo: [String: String]?
     package var checksum = Amendment<String>.unchanged
@@ -26,7 +27,7 @@ package struct ChangeBody: Sendable, Hashable {
 extension ChangeBody: Codable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case url, urls, rateLimit, maxConnections, priority, allowsMetered, allowsConstrained, label, userInfo, checksum
-        case headers, user, password
+        case headers, user, password, allowsPrivate
     }
 
     package init(from decoder: any Decoder) throws {
@@ -38,6 +39,7 @@ extension ChangeBody: Codable {
         priority = try members.decodeIfPresent(Int.self, forKey: .priority)
         allowsMetered = try members.decodeAmendment(Bool.self, forKey: .allowsMetered)
         allowsConstrained = try members.decodeAmendment(Bool.self, forKey: .allowsConstrained)
+        allowsPrivate = try members.decodeAmendment(Bool.self, forKey: .allowsPrivate)
         label = try members.decodeAmendment(String.self, forKey: .label)
         userInfo = try members.decodeIfPresent([String: String].self, forKey: .userInfo)
         checksum = try members.decodeAmendment(String.self, forKey: .checksum)
@@ -55,6 +57,7 @@ extension ChangeBody: Codable {
         try members.encodeIfPresent(priority, forKey: .priority)
         try members.encode(allowsMetered, forKey: .allowsMetered)
         try members.encode(allowsConstrained, forKey: .allowsConstrained)
+        try members.encode(allowsPrivate, forKey: .allowsPrivate)
         try members.encode(label, forKey: .label)
         try members.encodeIfPresent(userInfo, forKey: .userInfo)
         try members.encode(checksum, forKey: .checksum)

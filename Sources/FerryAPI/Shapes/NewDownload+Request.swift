@@ -18,6 +18,12 @@ extension NewDownload {
         if let headers { request.headers = headers.fields }
         if let user { request.credentials = Credentials(user: user, password: password ?? "") }
         if user == nil, password != nil { throw DownloadError(.invalidRequest, ErrorPhrase(.passwordAlone)) }
+        if let secretsOrigin {
+            guard let origin = Origin(secretsOrigin) else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.unusableOrigin, APIText.quote(secretsOrigin)))
+            }
+            request.secretsOrigin = origin
+        }
         request.checksum = try Self.checksum(checksum)
         if let checksumList { request.checksumList = try Self.source(checksumList) }
         if let maxConnections {
@@ -32,7 +38,8 @@ extension NewDownload {
         if let priority { request.priority = DownloadPriority(rawValue: priority) }
         if let startsPaused { request.startsPaused = startsPaused }
         request.notBefore = notBefore
-        request.network = NetworkRule(allowsMetered: allowsMetered, allowsConstrained: allowsConstrained)
+        request.network = NetworkRule(
+            allowsMetered: allowsMetered, allowsConstrained: allowsConstrained, allowsPrivate: allowsPrivate)
         request.label = label
         if let userInfo { request.userInfo = userInfo }
         if let onDuplicate { request.onDuplicate = onDuplicate }
@@ -66,6 +73,7 @@ extension NewDownload {
         headers = request.headers.isEmpty ? nil : HeaderList(request.headers)
         user = request.credentials?.user
         password = request.credentials?.password
+        secretsOrigin = request.secretsOrigin?.description
         checksum = request.checksum?.description
         checksumList = request.checksumList?.textWithUserInfo
         maxConnections = unlessPlain(\.maxConnections)
@@ -76,6 +84,7 @@ extension NewDownload {
         notBefore = request.notBefore
         allowsMetered = request.network.allowsMetered
         allowsConstrained = request.network.allowsConstrained
+        allowsPrivate = request.network.allowsPrivate
         label = request.label
         userInfo = unlessPlain(\.userInfo)
         onDuplicate = unlessPlain(\.onDuplicate)

@@ -17,6 +17,8 @@ package struct NewDownload: Sendable, Hashable {
     package var headers: HeaderList?
     package var user: String?
     package var password: String?
+    /// Whom they are for, `https://host`, where there are no `urls`.
+    package var secretsOrigin: String?
     /// `sha-256=HEX` or `sha-256:HEX`.
     package var checksum: String?
     /// The URL of a file of digests.
@@ -29,6 +31,7 @@ package struct NewDownload: Sendable, Hashable {
     package var notBefore: Date?
     package var allowsMetered: Bool?
     package var allowsConstrained: Bool?
+    package var allowsPrivate: Bool?
     package var label: String?
     package var userInfo: [String: String]?
     package var onDuplicate: DuplicateRule?
@@ -47,7 +50,7 @@ extension NewDownload: Codable {
         case id, urls, directory, name, path, part, onConflict, headers, user, password, checksum, checksumList
         case maxConnections, rateLimit, maxBytes, priority, startsPaused, notBefore, allowsMetered, allowsConstrained
         case label, userInfo, onDuplicate, strict, allowsUnprovenParts, resumesUnproven, failsOnChange, allowsDowngrade
-        case syncsToDisk
+        case syncsToDisk, secretsOrigin, allowsPrivate
     }
 
     package init(from decoder: any Decoder) throws {
@@ -65,6 +68,7 @@ extension NewDownload: Codable {
         headers = try read(.headers)
         user = try read(.user)
         password = try read(.password)
+        secretsOrigin = try read(.secretsOrigin)
         checksum = try read(.checksum)
         checksumList = try read(.checksumList)
         maxConnections = try read(.maxConnections)
@@ -75,6 +79,7 @@ extension NewDownload: Codable {
         notBefore = try members.decodeDateIfPresent(forKey: .notBefore)
         allowsMetered = try read(.allowsMetered)
         allowsConstrained = try read(.allowsConstrained)
+        allowsPrivate = try read(.allowsPrivate)
         label = try read(.label)
         userInfo = try read(.userInfo)
         onDuplicate = try read(.onDuplicate)
@@ -101,6 +106,7 @@ extension NewDownload: Codable {
         try write(headers, .headers)
         try write(user, .user)
         try write(password, .password)
+        try write(secretsOrigin, .secretsOrigin)
         try write(checksum, .checksum)
         try write(checksumList, .checksumList)
         try write(maxConnections, .maxConnections)
@@ -111,6 +117,7 @@ extension NewDownload: Codable {
         try write(notBefore.map(RFC3339.text), .notBefore)
         try write(allowsMetered, .allowsMetered)
         try write(allowsConstrained, .allowsConstrained)
+        try write(allowsPrivate, .allowsPrivate)
         try write(label, .label)
         try write(userInfo, .userInfo)
         try write(onDuplicate, .onDuplicate)

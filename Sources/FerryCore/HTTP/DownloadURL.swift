@@ -77,7 +77,7 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Who serves this URL: secrets given for one origin never go to another.
-    package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+    package var origin: Origin { Origin(of: self) }
 
     /// The same URL, asked for by these; `nil` for nobody.
     package func with(_ credentials: Credentials?) -> DownloadURL {

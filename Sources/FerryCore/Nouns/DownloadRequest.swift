@@ -71,10 +71,14 @@ public struct DownloadRequest: Sendable, Hashable {
     public var destination: Destination
     /// What to do when the final name is taken. Default ``ConflictRule/rename``.
     public var onConflict: ConflictRule = .rename
-    /// Headers of the user, sent to the origins of `sources` only.
+    /// Headers of the user. Secret ones (all but Accept, Accept-Language, User-Agent and Referer) are sent to the origin of
+    /// the first of `sources` only, the others to the origin of each; none goes where redirects lead elsewhere.
     public var headers = HTTPFields()
-    /// Credentials for the origins of `sources`; those inside a URL take precedence.
+    /// Credentials for the origin of the first of `sources`; those inside a URL take precedence at the origin of that URL.
     public var credentials: Credentials?
+    /// Whom ``credentials`` and secret headers are for instead. Needed where there are secrets and no `sources`: the URLs in
+    /// a journal are nobody's word. Default `nil`.
+    public var secretsOrigin: Origin?
     /// The digest that the file must have.
     public var checksum: Checksum?
     /// A file of digests (as `sha256sum` writes them) in which the name of this file is looked up.
@@ -131,10 +135,14 @@ public struct NetworkRule: Sendable, Hashable, Codable {
     public var allowsMetered: Bool?
     /// May use networks that the user asked to spare (`allowsConstrainedNetworkAccess` of URLSession: Low Data Mode).
     public var allowsConstrained: Bool?
+    /// With false, only hosts of the public internet are connected to: no loopback, link-local, private or metadata
+    /// address, redirects included. A manager that forbids them (``TransferSettings/allowsPrivate``) forbids them to all.
+    public var allowsPrivate: Bool?
 
-    public init(allowsMetered: Bool? = nil, allowsConstrained: Bool? = nil) {
+    public init(allowsMetered: Bool? = nil, allowsConstrained: Bool? = nil, allowsPrivate: Bool? = nil) {
         self.allowsMetered = allowsMetered
         self.allowsConstrained = allowsConstrained
+        self.allowsPrivate = allowsPrivate
     }
 }
 

@@ -11,6 +11,8 @@ extension ErrorPhrase.Key {
         switch self {
         case .noURL: "no URL was given"
         case .manySources: "a download has at most {1} URLs, not {0}"
+        case .secretsForNobody: "there are credentials or secret headers, and no server that they are for"
+        case .unusableOrigin: "{0} is no server: write https://host or http://host:port"
         case .notAPartFile: "{0} is not a part file"
         case .notAFileName: "{0} is not the name of a file"
         case .journalWithoutURL: "the journal {0} names no URL"
@@ -124,6 +126,7 @@ extension ErrorPhrase.Key {
         case .noAddress: "{0}: no address"
         case .nameWithoutAddress: "{0}: the name has no address"
         case .noAddressOfVersion: "{0}: no {1} address"
+        case .privateAddress: "{0}: {1} is no public address, and only such may be connected to"
         case .addressOfOtherVersion: "{0}: not an {1} address, which was asked for"
         case .noSuchHost: "{0}: there is no such host"
         case .noAnswerInTime: "{0}: no answer in time"
@@ -309,6 +312,8 @@ extension ErrorPhrase.Key {
         case .secretsUnwritten: "cannot keep the credentials of a download"
 
         case .giveAuthority: "Give the authority with --ca-file; --insecure would trust anyone."
+        case .nameServer: "Give the URL, or name the server: --user NAME@HOST, secretsOrigin."
+        case .allowPrivate: "Where the address is meant, leave out --no-private (allowsPrivate)."
         case .allowDowngrade: "--allow-downgrade follows it."
         case .writeProxyCredentials: "Write them as --proxy http://USER:PASSWORD@host:port."
         case .waitForOther: "Wait for the other one, or choose another name with -o."

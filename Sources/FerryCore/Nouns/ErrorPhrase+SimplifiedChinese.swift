@@ -3,6 +3,8 @@ extension ErrorPhrase.Key {
         switch self {
         case .noURL: "没有给出网址"
         case .manySources: "一个下载最多有 {1} 个 URL，而不是 {0} 个"
+        case .secretsForNobody: "给出了凭据或机密标头，但没有说明它们属于哪台服务器"
+        case .unusableOrigin: "{0} 不是服务器：请写成 https://host 或 http://host:port"
         case .notAPartFile: "{0} 不是部分文件"
         case .notAFileName: "{0} 不是文件名"
         case .journalWithoutURL: "日志 {0} 中没有网址"
@@ -115,6 +117,7 @@ extension ErrorPhrase.Key {
         case .noAddress: "{0}：没有地址"
         case .nameWithoutAddress: "{0}：该名称没有地址"
         case .noAddressOfVersion: "{0}：没有 {1} 地址"
+        case .privateAddress: "{0}：{1} 不是公网地址，而只允许连接公网地址"
         case .addressOfOtherVersion: "{0}：不是所要求的 {1} 地址"
         case .noSuchHost: "{0}：没有这个主机"
         case .noAnswerInTime: "{0}：响应超时"
@@ -299,6 +302,8 @@ extension ErrorPhrase.Key {
         case .secretsUnwritten: "无法保存下载的凭据"
 
         case .giveAuthority: "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人。"
+        case .nameServer: "请给出网址，或说明服务器：--user NAME@HOST、secretsOrigin。"
+        case .allowPrivate: "如果确实要用这个地址，请去掉 --no-private（allowsPrivate）。"
         case .allowDowngrade: "可用 --allow-downgrade 跟随它。"
         case .writeProxyCredentials: "请写成 --proxy http://USER:PASSWORD@host:port。"
         case .waitForOther: "请等待另一个下载结束，或用 -o 选择其他名称。"

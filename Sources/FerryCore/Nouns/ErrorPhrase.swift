@@ -45,6 +45,7 @@ extension ErrorPhrase {
     /// Which sentence it is. The raw values are stored and sent: they do not change.
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
+        case secretsForNobody, unusableOrigin
         case noURL, manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
         case unusableName, emptyName, directoryName, slashInName, zeroInName, longName
         case emptyIdentifier, unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
@@ -63,7 +64,7 @@ extension ErrorPhrase {
         case samplesDiffer, tooLittle
         // The network. Where a sentence says when, one of the last three fills it.
         case stopped, transportShutDown, failedWith, at, proxyNamed
-        case noAddress, nameWithoutAddress, noAddressOfVersion, addressOfOtherVersion, noSuchHost
+        case noAddress, nameWithoutAddress, noAddressOfVersion, addressOfOtherVersion, noSuchHost, privateAddress
         case noAnswerInTime, noConnectionInTime, noHandshakeInTime
         case connectionRefused, noRoute, networkUnreachable, networkDown, connectTimedOut, connectionReset, brokenPipe
         case noDescriptors, connectionClosed, closedInHandshake, bodyTooShort, unaskedAnswer, unusableHTTP
@@ -135,6 +136,7 @@ extension ErrorPhrase {
         // What can be done
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, runAgain, giveChecksum, keptMarked, doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
+        case nameServer, allowPrivate
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
         case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, shorterSocket, removeOrChoose, closeOrChoose

@@ -19,6 +19,10 @@ public struct TransferSettings: Sendable, Hashable {
     public var insecure: Bool = false
     /// Default ``AddressFamily/any``.
     public var addressFamily: AddressFamily = .any
+    /// Connect to addresses that are not of the public internet: loopback, link-local, private, metadata. With false they are
+    /// refused before a request is written, on the address that was connected to. A proxy may have any; it looks up the
+    /// names that it is asked for. Default true.
+    public var allowsPrivate: Bool = true
     /// The cookies that every fetch begins with.
     public var cookies: CookieJar
     /// The most connections to one host, over all downloads; 1 or more. Default 16.

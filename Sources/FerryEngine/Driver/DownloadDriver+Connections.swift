@@ -61,6 +61,7 @@ extension DownloadDriver {
             failed(error, on: id)
             return false
         }
+        // allow(origin): how many connections a host has, no secret goes by it.
         if seat.host != response.url.origin, !seat.tryTake(response.url.origin) {
             // A redirect led to a host that has no room.
             if givesWay(id) { return false }
@@ -287,15 +288,10 @@ extension DownloadDriver {
     func transferRequest(source: Int, fields: HTTPFields, fromOriginal: Bool) -> TransferRequest {
         let original = sources[source]
         let url = fromOriginal ? original : state.withLock { $0.resolved[source] } ?? original
-        var request = TransferRequest(url: url)
+        var request = TransferRequest(
+            of: self.request, from: original, headLimit: max(settings.stallTimeout, settings.connectTimeout))
+        request.url = url
         request.fields = fields
-        request.userFields = self.request.headers
-        request.credentials = original.credentials ?? self.request.credentials
-        // What the user gave was given for the first source of this request.
-        let trusted = self.request.sources.first?.origin ?? sources[0].origin
-        request.trustedOrigins = original.origin == trusted ? [trusted] : []
-        request.headLimit = max(settings.stallTimeout, settings.connectTimeout)
-        request.allowsDowngrade = self.request.trust.allowsDowngrade
         return request
     }
 }

@@ -223,13 +223,7 @@ extension DownloadDriver {
     /// Apart from the question whether to: its frame is large, and most downloads need none.
     @inline(never)
     private func fetchChecksum(from list: DownloadURL, for names: [String]) async throws(DownloadError) {
-        var request = TransferRequest(url: list)
-        request.headLimit = settings.stallTimeout
-        request.allowsDowngrade = self.request.trust.allowsDowngrade
-        if list.origin == sources[0].origin {
-            request.userFields = self.request.headers
-            request.credentials = list.credentials ?? self.request.credentials
-        }
+        let request = TransferRequest(of: self.request, from: list, headLimit: settings.stallTimeout)
         let status: Int
         let bytes: [UInt8]
         do throws(TransferFailure) {

@@ -35,6 +35,7 @@ extension DownloadDriver {
     func isFirstVisit(_ url: DownloadURL, of source: Int) -> Bool {
         state.withLock { state in
             defer { state.resolved[source] = url }
+            // allow(origin): how many connections a host has, no secret goes by it.
             return state.resolved[source]?.origin != url.origin
         }
     }

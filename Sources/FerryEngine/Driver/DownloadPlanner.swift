@@ -41,12 +41,8 @@ package struct DownloadPlanner {
     private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (
         ResponseVerdict, DownloadURL
     ) {
-        var outgoing = TransferRequest(url: source)
+        var outgoing = TransferRequest(of: request, from: source, headLimit: headLimit)
         if let field = ask.field { outgoing.fields[.range] = field }
-        outgoing.userFields = request.headers
-        outgoing.credentials = source.credentials ?? request.credentials
-        outgoing.headLimit = headLimit
-        outgoing.allowsDowngrade = request.trust.allowsDowngrade
         do throws(TransferFailure) {
             let response = try await environment.transport.fetch(outgoing)
             return (ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date()), response.url)

@@ -3,7 +3,7 @@ import FerryCore
 import HTTPTypes
 import Synchronization
 
-/// The Digest challenges that this transport was given, so that later requests need not be refused first (RFC 7616 §3.6).
+/// The challenges that this transport was given, so that later requests need not be refused first (RFC 7616 §3.6).
 final class ChallengeMemory: Sendable {
     private struct Key: Hashable {
         let origin: Origin
@@ -11,7 +11,8 @@ final class ChallengeMemory: Sendable {
     }
 
     private struct Entry {
-        let challenge: DigestChallenge
+        /// `nil`: the origin asked for Basic.
+        let challenge: DigestChallenge?
         let cnonce: String
         /// How many requests went out with this nonce.
         var count = 0
@@ -23,8 +24,9 @@ final class ChallengeMemory: Sendable {
 
     var count: Int { entries.withLock { $0.count } }
 
-    /// The value of the Authorization field: Digest where the origin asked for it, else Basic.
-    func authorization(for url: DownloadURL, credentials: Credentials) -> String {
+    /// The value of the Authorization field: Digest where the origin asked for it, else Basic; `nil` over http as long as
+    /// the origin has not asked, so that no password is sent in clear to a server that needs none.
+    func authorization(for url: DownloadURL, credentials: Credentials) -> String? {
         let entry = entries.withLock { entries -> Entry? in
             let key = Key(origin: url.origin, credentials: credentials)
             guard var entry = entries[key] else { return nil }
@@ -32,18 +34,23 @@ final class ChallengeMemory: Sendable {
             entries[key] = entry
             return entry
         }
-        guard let entry else { return BasicCredentials.header(credentials) }
-        return entry.challenge.authorization(
+        guard let entry else { return url.scheme == .https ? BasicCredentials.header(credentials) : nil }
+        guard let challenge = entry.challenge else { return BasicCredentials.header(credentials) }
+        return challenge.authorization(
             method: "GET", uri: url.requestTarget, credentials: credentials, nonceCount: entry.count,
             cnonce: entry.cnonce, hash: Self.hash)
     }
 
     /// Takes the challenges of a 401 in.
     ///
-    /// - Parameter isFirst: this URL has not been asked again yet.
+    /// - Parameters:
+    ///   - answer: the Authorization field of the request that was refused.
+    ///   - isFirst: this URL has not been asked again yet.
     /// - Returns: whether asking again with ``authorization(for:credentials:)`` may help: once with what is new, and once
     ///   more when only the nonce was too old.
-    func learn(from head: ResponseHead, url: DownloadURL, credentials: Credentials, isFirst: Bool) -> Bool {
+    func learn(
+        from head: ResponseHead, url: DownloadURL, credentials: Credentials, answer: String?, isFirst: Bool
+    ) -> Bool {
         let key = Key(origin: url.origin, credentials: credentials)
         switch AuthAnswer.best(ofFields: head.values(.wwwAuthenticate)) {
         case .digest(let challenge):
@@ -51,12 +58,10 @@ final class ChallengeMemory: Sendable {
             entries.withLock { $0[key] = Entry(challenge: challenge, cnonce: Self.randomText()) }
             return true
         case .basic:
-            // Basic was sent already, unless the origin asked for Digest before.
-            let wasKnown = entries.withLock { entries in
-                defer { entries[key] = nil }
-                return entries[key] != nil
-            }
-            return wasKnown && isFirst
+            // Refused with it, the password is wrong.
+            guard isFirst, answer != BasicCredentials.header(credentials) else { return false }
+            entries.withLock { $0[key] = Entry(challenge: nil, cnonce: "") }
+            return true
         case nil:
             return false
         }

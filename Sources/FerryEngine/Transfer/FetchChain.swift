@@ -19,6 +19,8 @@ struct FetchChain {
     private var cookies: CookieJar
     /// How many challenges were answered for the URL that is asked now.
     private var answeredChallenges = 0
+    /// The value of the Authorization field that was sent last; `nil` without credentials, or before a challenge.
+    private var authorization: String?
     /// The next URL to ask.
     private(set) var url: DownloadURL
 
@@ -34,21 +36,14 @@ struct FetchChain {
     /// The URLs that redirects led to.
     var redirects: [DownloadURL] { policy.followed }
 
-    /// Whether the user's fields and credentials may be sent to ``url`` (A35).
-    private var isTrusted: Bool { request.trustedOrigins.contains(url.origin) }
-
-    /// Who asks, if ``url`` may know.
-    private var credentials: Credentials? {
-        if let own = request.url.credentials, url.origin == request.url.origin { return own }
-        return isTrusted ? request.credentials : nil
-    }
-
     /// The fields of the next request.
-    func fields(challenges: ChallengeMemory, now: Date) -> HTTPHeaders {
-        OutgoingFields.make(
-            host: url.authority, userAgent: userAgent, own: request.fields,
-            user: isTrusted ? request.userFields : HTTPFields(), cookies: cookies.header(for: url, now: now),
-            authorization: credentials.map { challenges.authorization(for: url, credentials: $0) })
+    mutating func fields(challenges: ChallengeMemory, now: Date) -> HTTPHeaders {
+        authorization = request.secrets.credentials(for: url).flatMap {
+            challenges.authorization(for: url, credentials: $0)
+        }
+        return OutgoingFields.make(
+            host: url.authority, userAgent: userAgent, own: request.fields, user: request.secrets.headers(for: url),
+            cookies: cookies.header(for: url, now: now), authorization: authorization)
     }
 
     /// Takes the head of an answer in, and says what comes next.
@@ -76,11 +71,16 @@ struct FetchChain {
         }
     }
 
-    /// Whether a Digest challenge can be answered: once, and once more when only the nonce was stale.
+    /// Whether a challenge can be answered: once, and once more when only a nonce was stale.
     private mutating func answersChallenge(in head: ResponseHead, challenges: ChallengeMemory) -> Bool {
-        guard let credentials, request.userFields[.authorization] == nil, answeredChallenges < 2 else { return false }
+        guard let credentials = request.secrets.credentials(for: url),
+            request.secrets.headers(for: url)[.authorization] == nil, answeredChallenges < 2
+        else { return false }
         let isFirst = answeredChallenges == 0
-        guard challenges.learn(from: head, url: url, credentials: credentials, isFirst: isFirst) else { return false }
+        guard
+            challenges.learn(
+                from: head, url: url, credentials: credentials, answer: authorization, isFirst: isFirst)
+        else { return false }
         answeredChallenges += 1
         return true
     }

@@ -54,6 +54,7 @@ struct RequestedChange: Sendable {
         if let priority = body.priority { change.priority = DownloadPriority(rawValue: priority) }
         if case .set(let flag) = body.allowsMetered { change.network.allowsMetered = flag }
         if case .set(let flag) = body.allowsConstrained { change.network.allowsConstrained = flag }
+        if case .set(let flag) = body.allowsPrivate { change.network.allowsPrivate = flag }
         if case .set(let label) = body.label { change.label = label }
         if let userInfo = body.userInfo { change.userInfo = userInfo }
         if case .set(let checksum) = checksum { change.checksum = checksum }

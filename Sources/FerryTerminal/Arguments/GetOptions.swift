@@ -13,7 +13,7 @@ package struct GetOptions: Sendable, Hashable {
     package var mirrors: [String] = []
     /// `K: V` or `@FILE`.
     package var headers: [String] = []
-    /// `USER` or `USER:PASSWORD`.
+    /// `USER` or `USER:PASSWORD`; without a URL `USER@HOST` too.
     package var user: String?
     package var netrc = false
     package var cookieFile: String?
@@ -30,6 +30,7 @@ package struct GetOptions: Sendable, Hashable {
     package var caFile: String?
     package var insecure = false
     package var allowDowngrade = false
+    package var noPrivate = false
     package var ipv4 = false
     package var ipv6 = false
     package var onConflict: String?

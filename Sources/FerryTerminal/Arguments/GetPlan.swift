@@ -8,21 +8,17 @@ package struct GetPlan: Sendable {
         /// Every part file in this directory; the request is what each of them is asked for with.
         case parts(directory: String, DownloadRequest)
 
-        /// Who asks; see ``DownloadRequest/credentials``.
-        package var credentials: Credentials? {
+        /// What it is asked for with.
+        package var request: DownloadRequest {
             get {
                 switch self {
-                case .request(let request), .parts(_, let request): request.credentials
+                case .request(let request), .parts(_, let request): request
                 }
             }
             set {
                 switch self {
-                case .request(var request):
-                    request.credentials = newValue
-                    self = .request(request)
-                case .parts(let directory, var request):
-                    request.credentials = newValue
-                    self = .parts(directory: directory, request)
+                case .request: self = .request(newValue)
+                case .parts(let directory, _): self = .parts(directory: directory, newValue)
                 }
             }
         }

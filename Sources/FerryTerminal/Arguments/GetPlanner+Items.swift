@@ -15,6 +15,7 @@ extension GetPlanner {
         request.trust.failsOnChange = options.noRestart
         request.trust.allowsDowngrade = options.allowDowngrade
         request.syncsToDisk = !options.noFsync
+        if options.noPrivate { request.network.allowsPrivate = false }
         if let text = options.checksum {
             if text.hasPrefix("@") {
                 request.checksumList = try url(String(text.dropFirst()))

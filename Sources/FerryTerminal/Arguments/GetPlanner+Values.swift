@@ -48,6 +48,7 @@ extension GetPlanner {
         }
         settings.insecure = options.insecure
         if options.ipv4, options.ipv6 { throw UsageError("-4 and -6 contradict each other") }
+        settings.allowsPrivate = !options.noPrivate
         settings.addressFamily = options.ipv4 ? .v4 : options.ipv6 ? .v6 : .any
         if let path = options.cookieFile {
             settings.cookies = CookieJar(netscapeFile: try read(path, what: "cookie file"))
@@ -103,12 +104,12 @@ extension GetPlanner {
     /// `USER:PASSWORD`, or `USER` with a question on the terminal.
     func credentials() throws(UsageError) -> Credentials? {
         guard let text = options.user else { return nil }
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-            guard !text.isEmpty else { throw UsageError("--user needs USER or USER:PASSWORD") }
-            return Credentials(user: text, password: try world.password(text))
-        }
-        let password = text[text.utf8.index(after: colon)...]
-        return Credentials(user: String(text[..<colon]), password: String(password))
+        return try credentials(of: UserWord(text))
+    }
+
+    func credentials(of word: UserWord) throws(UsageError) -> Credentials {
+        if let password = word.password { return Credentials(user: word.user, password: password) }
+        return Credentials(user: word.user, password: try world.password(word.user))
     }
 
     func size(_ text: String, option: String) throws(UsageError) -> ByteCount {

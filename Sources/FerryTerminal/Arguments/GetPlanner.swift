@@ -29,13 +29,11 @@ package struct GetPlanner: Sendable {
         let lists = try planner.readLists()
         var items = try planner.items(targets, template: template)
         items += planner.items(lists, template: template)
-        if let credentials = try planner.credentials() {
-            for index in items.indices { items[index].credentials = credentials }
-        }
+        items = try planner.giving(items, targets, template: template)
         return GetPlan(configuration: configuration, items: items, output: output, badLines: planner.badLines)
     }
 
-    /// What `--header` and `--user` say, for who gives them to a download that is there.
+    /// What `--header` and `--user` say, for who gives them to a download that is there, and so to its server.
     static func access(
         headers: [String], user: String?, world: PlanningWorld
     ) throws(UsageError) -> (headers: HTTPFields, credentials: Credentials?) {

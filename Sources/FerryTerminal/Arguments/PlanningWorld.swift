@@ -1,3 +1,5 @@
+package import Ferry
+
 /// What a plan must know of the machine; a value, so that plans can be tested without one.
 package struct PlanningWorld: Sendable {
     /// What a path is.
@@ -17,13 +19,19 @@ package struct PlanningWorld: Sendable {
     package var prepareDirectory: @Sendable (String) throws(UsageError) -> Void
     /// Asks the user for a password, without echo.
     package var password: @Sendable (_ user: String) throws(UsageError) -> String
+    /// The URLs in the journal of a part file, or in all journals of a directory; what cannot be read has none.
+    package var journalURLs: @Sendable (String) -> [DownloadURL]
+    /// Asks the user a question that is answered with yes or no; an error where there is nobody to ask.
+    package var confirm: @Sendable (_ question: String) throws(UsageError) -> Bool
 
     package init(
         environment: [String: String], openFileLimit: Int? = nil,
         readText: @escaping @Sendable (String) throws(UsageError) -> String,
         kind: @escaping @Sendable (String) -> PathKind,
         prepareDirectory: @escaping @Sendable (String) throws(UsageError) -> Void,
-        password: @escaping @Sendable (String) throws(UsageError) -> String
+        password: @escaping @Sendable (String) throws(UsageError) -> String,
+        journalURLs: @escaping @Sendable (String) -> [DownloadURL] = { _ in [] },
+        confirm: @escaping @Sendable (String) throws(UsageError) -> Bool = { _ in false }
     ) {
         self.environment = environment
         self.openFileLimit = openFileLimit
@@ -31,5 +39,7 @@ package struct PlanningWorld: Sendable {
         self.kind = kind
         self.prepareDirectory = prepareDirectory
         self.password = password
+        self.journalURLs = journalURLs
+        self.confirm = confirm
     }
 }

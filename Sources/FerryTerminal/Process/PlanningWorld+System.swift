@@ -1,3 +1,4 @@
+import Ferry
 import Foundation
 
 extension PlanningWorld {
@@ -7,6 +8,8 @@ extension PlanningWorld {
             environment: ProcessInfo.processInfo.environment, openFileLimit: OpenFileLimit.current,
             readText: LocalFiles.text(of:),
             kind: LocalFiles.kind(of:),
-            prepareDirectory: LocalFiles.prepareDirectory(_:), password: PasswordPrompt.ask(user:))
+            prepareDirectory: LocalFiles.prepareDirectory(_:), password: PasswordPrompt.ask(user:),
+            journalURLs: { DownloadManager.journalURLs(at: OwnProgram.absolute($0)) },
+            confirm: ConfirmationPrompt.ask(_:))
     }
 }

@@ -119,7 +119,9 @@ package struct RemoteRun: Sendable {
         case .show: show(try await link.ask(.settings, as: SettingsBody.self))
         case .daemon(let change): show(try await link.ask(.changeSettings, body: change, as: SettingsBody.self))
         case .downloads(let names, let change):
-            for one in try await pick(names) {
+            let chosen = try await pick(names)
+            try SetPlanner.checkServers(of: chosen.map(\.url), change)
+            for one in chosen {
                 let changed = try await link.ask(.change, id: one.id.rawValue, body: change, as: ListedDownload.self)
                 if json { say(changed) } else { say(PrintableText.escape("changed: \(changed.status.name)")) }
             }

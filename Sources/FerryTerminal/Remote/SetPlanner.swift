@@ -128,6 +128,17 @@ package enum SetPlanner {
         if let credentials = url.credentials { set(credentials, in: &change) }
     }
 
+    /// Secrets are for one server: downloads from several are not given the same at once.
+    static func checkServers(of urls: [String], _ change: ChangeBody) throws(UsageError) {
+        guard change.user != nil || change.headers?.fields.contains(where: \.name.isSecret) == true, change.url == nil
+        else { return }
+        let origins = Set(urls.map { try? DownloadURL($0) }.map { $0.map { Origin(of: $0) } })
+        guard origins.count > 1 else { return }
+        throw UsageError(
+            "--user and --header are for one server, and these downloads are of \(origins.count): "
+                + "name those of one after the other")
+    }
+
     private static func set(_ credentials: Credentials, in change: inout ChangeBody) {
         change.user = credentials.user
         change.password = credentials.password

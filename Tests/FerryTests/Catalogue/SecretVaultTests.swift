@@ -11,9 +11,12 @@ struct SecretVaultTests {
     private let login = Credentials(user: "me", password: "p\"ß\n")
 
     private func full() -> Secrets {
-        Secrets(
+        var secrets = Secrets(
             credentials: login, sources: [0: login, 7: Credentials(user: "", password: "")], checksumList: login,
             headers: [StoredHeader(name: "Cookie", value: "a=1"), StoredHeader(name: "Cookie", value: "b=2")])
+        secrets.home = Origin("https://a.test:8443")
+        secrets.origins = [7: Origin("http://b.test")].compactMapValues(\.self)
+        return secrets
     }
 
     private func vault(_ kind: Kind, _ directory: String) -> any SecretVault {

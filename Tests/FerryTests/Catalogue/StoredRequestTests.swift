@@ -70,6 +70,24 @@ struct StoredRequestTests {
     }
 
     @Test(
+        "with other URLs than those that its secrets were given for, as those of a list made anew: they go nowhere else"
+    )
+    func otherSources() throws {
+        let (whole, given) = StoredRequest.split(try request())
+        let file = try StoredText.text(SecretText(id: "a", secrets: try #require(given)))
+        let secrets = try StoredText.value(SecretText.self, file).secrets
+        var stored = whole
+        let evil = try DownloadURL("https://evil.example/a")
+        stored.sources = [evil, try DownloadURL("https://example.com/a")]
+        let joined = stored.join(secrets)
+        #expect(joined.sources.allSatisfy { $0.credentials == nil })
+        let scope = SecretScope(of: joined, for: evil)
+        #expect(scope.credentials(for: evil) == nil)
+        #expect(scope.headers(for: evil) == joined.headers.withoutSecrets)
+        #expect(scope.credentials(for: joined.sources[1]) == Credentials(user: "user", password: "hunter2"))
+    }
+
+    @Test(
         "is written shortly, in a shape that stays",
         arguments: [
             (DownloadRequest.Destination.directory("/dl"), "{\"directory\":\"/dl\"}"),

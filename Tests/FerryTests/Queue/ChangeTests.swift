@@ -212,6 +212,39 @@ struct ChangeTests {
         }
     }
 
+    @Test("a new URL at the origin of a mirror that it had gets none of the secrets of the first (A35)")
+    func formerMirror() async throws {
+        try await Workshop.run { shop in
+            try await OriginServer.with { mirror in
+                let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
+                mirror.serve("/m", resource)
+                mirror.always("/m", .silence)
+                mirror.serve("/b", resource)
+                let manager = shop.kept()
+                let name = try #require(HTTPField.Name("X-Key"))
+                let second = try DownloadURL(mirror.url("/m"))
+                let download = try await manager.download(
+                    try shop.single("/a") {
+                        $0.sources.append(second)
+                        $0.headers[name] = "secret"
+                        $0.credentials = Credentials(user: "ann", password: "hush")
+                    })
+                await shop.reach(6_000_000, download)
+                let sources = [try DownloadURL(mirror.url("/b"))]
+                try await download.change { $0.sources = sources }
+                try await shop.expectAll([download], are: resource)
+                #expect(!mirror.requests.isEmpty)
+                for request in mirror.requests {
+                    #expect(request.head["X-Key"] == nil)
+                    #expect(request.head["Authorization"] == nil)
+                }
+                #expect(download.request.headers[name] == nil)
+                #expect(download.request.credentials == nil)
+                await manager.shutdown()
+            }
+        }
+    }
+
     @Test("one that waits for credentials holds no slot, and goes on with them", arguments: [true, false])
     func credentials(isRelaunched: Bool) async throws {
         try await Workshop.run { shop in

@@ -58,7 +58,7 @@ struct LinkRowTests {
                 shop.server.serve("/a", Resource(size: 1))
                 var link = target.url("/b", host: elsewhere == .host ? "localhost" : nil)
                 link.replace("://", with: "://eve:trap@")
-                shop.server.always("/a", .redirect(to: link))
+                shop.server.always("/a", .redirect(to: link).and(.basicAuth("me", "secret")))
                 let token = try #require(HTTPField.Name("X-Token"))
                 let outcome = try await shop.get("/a", engine: shop.engine(), { $0.transfer.insecure = true }) {
                     $0.credentials = Credentials(user: "me", password: "secret")
@@ -73,10 +73,10 @@ struct LinkRowTests {
                 )
                 #expect(!asked.isEmpty && led.count == (isResumed ? 2 : 1))
                 for request in asked {
-                    #expect(request.head["Authorization"] == "Basic bWU6c2VjcmV0")
                     #expect(request.head["Cookie"] == "session=secret")
                     #expect(request.head["X-Token"] == "secret")
                 }
+                #expect(asked.contains { $0.head["Authorization"] == "Basic bWU6c2VjcmV0" })
                 for request in led {
                     for name in ["Authorization", "Cookie", "X-Token", "Referer"] {
                         #expect(request.head[name] == nil, "\(name)")

@@ -1,0 +1,174 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import FerryTerminal
+
+@Suite("GetPlanner: whom --user and --header are for")
+struct GivenSecretsTests {
+    private static let one = ["https://files.test/a", "https://files.test/b"]
+    private static let two = ["https://files.test/a", "https://evil.test/b"]
+
+    private func plan(
+        _ options: GetOptions, journals: [String: [String]] = [:], files: [String: String] = [:], answer: Bool? = nil,
+        asked: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(UsageError) -> GetPlan {
+        var all = files
+        all["a.part"] = ""
+        return try GetPlanner.plan(
+            options,
+            world: .test(
+                files: all, directories: [".", "x"], password: "typed", journals: journals, answer: answer, asked: asked
+            ))
+    }
+
+    private func message(of body: () throws(UsageError) -> GetPlan) -> String? {
+        do { _ = try body() } catch { return error.message }
+        return nil
+    }
+
+    private func request(_ plan: GetPlan) throws -> DownloadRequest { try #require(plan.items.first).request }
+
+    @Test("GetPlanner: a directory and NAME@HOST, for that host over https and no other")
+    func named() throws {
+        let options = GetOptions.of("x") { $0.user = "me:p@ss@files.test" }
+        let request = try request(plan(options, journals: ["x": Self.two]))
+        #expect(request.credentials == Credentials(user: "me", password: "p@ss"))
+        #expect(request.secretsOrigin == Origin("https://files.test"))
+    }
+
+    @Test(
+        "GetPlanner: NAME@HOST, read from its last @",
+        arguments: [
+            ("me@files.test", "me", "https://files.test"),
+            ("me@example.com@files.test", "me@example.com", "https://files.test"),
+            ("me@http://nas:81", "me", "http://nas:81"), ("me@[::1]:8443", "me", "https://[::1]:8443"),
+        ])
+    func words(text: String, user: String, origin: String) throws {
+        let word = try UserWord(namingServer: text)
+        #expect(word.user == user && word.password == nil)
+        #expect(word.server == Origin(origin))
+    }
+
+    @Test(
+        "GetPlanner: what follows the last @ is no host, refused without showing it",
+        arguments: ["me:p@ss/w", "me@", "@h"])
+    func noHost(text: String) {
+        let options = GetOptions.of("x") { $0.user = text }
+        let message = message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) }
+        #expect(message?.contains("NAME@HOST") == true)
+        #expect(message?.contains("ss/w") == false)
+    }
+
+    @Test("GetPlanner: with a URL an @ is a part of the name, as in a mail address")
+    func mailAddress() throws {
+        let options = GetOptions.of("https://files.test/a") { $0.user = "me@example.com" }
+        let request = try request(plan(options))
+        #expect(request.credentials == Credentials(user: "me@example.com", password: "typed"))
+        #expect(request.secretsOrigin == nil)
+    }
+
+    @Test("GetPlanner: a host that no journal names, refused, and a mail address is told how it is written")
+    func unknownHost() {
+        let options = GetOptions.of("x") { $0.user = "me@example.com" }
+        let message = message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) }
+        #expect(message?.contains("me@example.com@HOST") == true)
+    }
+
+    @Test("GetPlanner: a host that the journals name over http alone, refused with what to write")
+    func overHTTP() throws {
+        let journals = ["x": ["http://files.test/a"]]
+        let options = GetOptions.of("x") { $0.user = "me@files.test" }
+        let message = message { () throws(UsageError) in try plan(options, journals: journals) }
+        #expect(message?.contains("NAME@http://files.test") == true)
+        let meant = GetOptions.of("x") { $0.user = "me@http://files.test" }
+        #expect(try request(plan(meant, journals: journals)).secretsOrigin == Origin("http://files.test"))
+    }
+
+    @Test("GetPlanner: one server in all journals, shown and asked about; no answer but yes gives anything")
+    func confirmed() throws {
+        let questions = Mutex<[String]>([])
+        let options = GetOptions.of("x", "a.part") {
+            $0.user = "me"
+            $0.headers = ["X-Key: 1"]
+        }
+        let journals = ["x": Self.one, "a.part": Self.one]
+        let plan = try self.plan(options, journals: journals, answer: true) { text in
+            questions.withLock { $0.append(text) }
+        }
+        #expect(questions.withLock(\.self) == ["Send user name and password and headers to https://files.test?"])
+        #expect(plan.items.count == 2)
+        for item in plan.items {
+            #expect(item.request.credentials == Credentials(user: "me", password: "typed"))
+            #expect(item.request.secretsOrigin == Origin("https://files.test"))
+        }
+        for answer in [false, nil] {
+            #expect(
+                message { () throws(UsageError) in try self.plan(options, journals: journals, answer: answer) } != nil)
+        }
+    }
+
+    @Test("GetPlanner: several servers in the journals, refused, and named")
+    func several() {
+        for change in [{ $0.user = "me" }, { $0.headers = ["Authorization: Bearer t"] }] as [(inout GetOptions) -> Void]
+        {
+            let options = GetOptions.of("x", change: change)
+            let message = message { () throws(UsageError) in try plan(options, journals: ["x": Self.two], answer: true)
+            }
+            #expect(message?.contains("https://evil.test, https://files.test") == true)
+        }
+    }
+
+    @Test("GetPlanner: headers that are no secrets, asked about nobody")
+    func openHeaders() throws {
+        let options = GetOptions.of("x") {
+            $0.headers = ["Accept: a/b"]
+            $0.referer = "http://r.test/"
+        }
+        let request = try request(plan(options, journals: ["x": Self.two]))
+        #expect(request.headers[.accept] == "a/b" && request.secretsOrigin == nil)
+    }
+
+    @Test("GetPlanner: a directory beside a URL of another server, refused")
+    func mixed() {
+        let options = GetOptions.of("https://files.test/a", "x") { $0.user = "me:pw" }
+        #expect(message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) } != nil)
+    }
+
+    @Test("GetPlanner: a list of one server, given at once; of several, only to the one that is named")
+    func lists() throws {
+        let alone = GetOptions.of {
+            $0.lists = ["l"]; $0.user = "me:pw"
+        }
+        let list = "https://files.test/a\nhttps://files.test/b\n"
+        for item in try plan(alone, files: ["l": list]).items {
+            #expect(item.request.credentials == Credentials(user: "me", password: "pw"))
+        }
+        let mixed = list + "https://evil.test/c\n  header=X-Own: 1\n"
+        #expect(message { () throws(UsageError) in try plan(alone, files: ["l": mixed]) } != nil)
+        let named = GetOptions.of {
+            $0.lists = ["l"]
+            $0.user = "me:pw@files.test"
+            $0.headers = ["X-Key: 1"]
+        }
+        let requests = try plan(named, files: ["l": mixed]).items.map(\.request)
+        #expect(requests.map { $0.credentials != nil } == [true, true, false])
+        let (key, own) = (try #require(HTTPField.Name("X-Key")), try #require(HTTPField.Name("X-Own")))
+        #expect(requests.map { $0.headers[key] } == ["1", "1", nil])
+        #expect(requests.last?.headers[own] == "1")
+    }
+
+    @Test("SetPlanner: secrets for downloads of several servers at once, refused; with a new URL or of one, not")
+    func set() throws {
+        var change = ChangeBody()
+        change.user = "me"
+        try SetPlanner.checkServers(of: Self.one, change)
+        #expect(throws: UsageError.self) { try SetPlanner.checkServers(of: Self.two, change) }
+        change.url = "https://files.test/new"
+        try SetPlanner.checkServers(of: Self.two, change)
+        try SetPlanner.checkServers(of: Self.two, ChangeBody())
+    }
+}
