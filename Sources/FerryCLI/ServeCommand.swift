@@ -25,6 +25,9 @@ struct ServeCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Serve the page on loopback.")
     var loopback = true
 
+    @Flag(inversion: .prefixedNo, help: "Connect to addresses that are not of the public internet.")
+    var `private` = true
+
     @Option(help: ArgumentHelp("Where state is kept (default: $XDG_STATE_HOME/ferry).", valueName: "dir"))
     var stateDir: String?
 
@@ -81,6 +84,7 @@ struct ServeCommand: ParsableCommand {
         options.environment = ProcessInfo.processInfo.environment
         options.flags["port"] = port.map(String.init)
         if !loopback { options.flags["loopback"] = "false" }
+        if !`private` { options.flags["allowsPrivate"] = "false" }
         options.flags["directory"] = directory.map(OwnProgram.absolute)
         options.flags["maxConcurrentDownloads"] = maxConcurrent.map(String.init)
         // A name without a directory is looked for in PATH.

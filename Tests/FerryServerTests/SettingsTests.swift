@@ -31,6 +31,7 @@ struct SettingsTests {
         arguments: [
             ("maxConcurrentDownloads", "true"), ("connectionsPerHost", "true"), ("rateLimit", "true"),
             ("retriesFailedAfter", "true"), ("port", "false"), ("allowsMetered", "1"), ("allowsConstrained", "0"),
+            ("allowsPrivate", "0"),
             ("loopback", "0.0"), ("maxConcurrentDownloads", "\"7\""), ("maxConcurrentDownloads", "1.5"),
             ("maxConcurrentDownloads", "[1]"), ("rateLimit", "{\"a\": 1}"), ("allowsMetered", "\"true\""),
             ("networkAssumption", "true"), ("directory", "[]"), ("onComplete", "true"),
@@ -52,6 +53,7 @@ struct SettingsTests {
             """
             {
                 "port": 0, "loopback": false, "maxConcurrentDownloads": 1, "connectionsPerHost": 4.0, "rateLimit": 2e3,
+                "allowsPrivate": false,
                 "allowsMetered": false, "allowsConstrained": true, "networkAssumption": "metered",
                 "retriesFailedAfter": 1.5, "onComplete": [], "allowedDirectories": ["/a", "/b"], "directory": null,
                 "mine": [1, {"a": [true, null]}]
@@ -59,6 +61,7 @@ struct SettingsTests {
             """)
         #expect(settings.port == 0)
         #expect(!settings.servesLoopback)
+        #expect(!settings.allowsPrivate)
         #expect(settings.maxConcurrentDownloads == 1)
         #expect(settings.connectionsPerHost == 4)
         #expect(settings.rateLimit == 2000)

@@ -4,8 +4,8 @@ struct ProxyBypass: Sendable, Hashable {
         case all
         /// This name and everything under it; on this port only, when there is one.
         case name(String, port: Int?)
-        /// Addresses whose first bits are these; four bytes or sixteen.
-        case network([UInt8], bits: Int, port: Int?)
+        /// Addresses whose first bits are these.
+        case network(IPAddress, bits: Int, port: Int?)
     }
 
     private var rules: [Rule] = []
@@ -18,7 +18,7 @@ struct ProxyBypass: Sendable, Hashable {
     }
 
     func contains(_ url: DownloadURL) -> Bool {
-        let address = Self.address(Array(url.host.utf8)[...])
+        let address = IPAddress(url.host)
         let name = url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host
         return rules.contains { rule in
             switch rule {
@@ -26,7 +26,7 @@ struct ProxyBypass: Sendable, Hashable {
             case .name(let domain, let port):
                 address == nil && (port ?? url.port) == url.port && CookieRules.host(name, matches: domain)
             case .network(let prefix, let bits, let port):
-                (port ?? url.port) == url.port && address.map { Self.agree($0, prefix, bits: bits) } ?? false
+                (port ?? url.port) == url.port && address.map { $0.isIn(prefix, bits: bits) } ?? false
             }
         }
     }
@@ -60,29 +60,11 @@ struct ProxyBypass: Sendable, Hashable {
         if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]"), host.count > 1 {
             host = host.dropFirst().dropLast()
         }
-        guard let address = address(host) else { return nil }
+        guard let address = IPAddress(String(decoding: host, as: UTF8.self)) else { return nil }
         parts.removeFirst()
-        guard let length = parts.first else { return .network(address, bits: address.count * 8, port: port) }
-        guard let bits = ASCII.number(length), bits <= address.count * 8 else { return nil }
+        let most = address.bytes.count * 8
+        guard let length = parts.first else { return .network(address, bits: most, port: port) }
+        guard let bits = ASCII.number(length), bits <= most else { return nil }
         return .network(address, bits: Int(bits), port: port)
-    }
-
-    /// The bytes of an IPv4 or IPv6 address; `nil` for a name.
-    private static func address(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        let name = String(decoding: text, as: UTF8.self)
-        if HostName.isIPv4(name) {
-            return name.utf8.split(separator: UInt8(ascii: ".")).compactMap {
-                ASCII.number($0).map { UInt8(clamping: $0) }
-            }
-        }
-        return IPv6Text.groups(text)?.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
-    }
-
-    private static func agree(_ address: [UInt8], _ prefix: [UInt8], bits: Int) -> Bool {
-        guard address.count == prefix.count else { return false }
-        let whole = bits / 8
-        guard address[..<whole] == prefix[..<whole] else { return false }
-        let rest = bits % 8
-        return rest == 0 || (address[whole] ^ prefix[whole]) >> (8 - rest) == 0
     }
 }

@@ -14,7 +14,7 @@ enum IPv6Text {
         return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
     }
 
-    private static func format(_ groups: [UInt16]) -> String {
+    static func format(_ groups: [UInt16]) -> String {
         var best = 0..<0
         var start = 0
         while start < groups.count {

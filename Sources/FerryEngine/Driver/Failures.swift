@@ -64,7 +64,7 @@ extension DownloadError {
         let code: DownloadError.Code =
             switch failure.kind {
             case .certificate: .certificate
-            case .malformed, .redirect, .downgrade: .refused
+            case .malformed, .redirect, .downgrade, .privateAddress: .refused
             case .cancelled: .cancelled
             case .other: .network
             default: .network
@@ -73,6 +73,7 @@ extension DownloadError {
             switch failure.kind {
             case .certificate: ErrorPhrase(.giveAuthority)
             case .downgrade: ErrorPhrase(.allowDowngrade)
+            case .privateAddress: ErrorPhrase(.allowPrivate)
             case .proxy where !failure.isTransient: ErrorPhrase(.writeProxyCredentials)
             default: nil
             }

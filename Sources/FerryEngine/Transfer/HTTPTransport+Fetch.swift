@@ -10,7 +10,9 @@ extension HTTPTransport {
         var chain = FetchChain(request, settings: settings)
         while true {
             let fields = chain.fields(challenges: challenges, now: Date())
-            let answer = try await hop(to: chain.url, fields: fields, headLimit: request.headLimit)
+            let answer = try await hop(
+                to: chain.url, fields: fields, headLimit: request.headLimit,
+                allowsPrivate: request.allowsPrivate && settings.allowsPrivate)
             switch try chain.received(answer.head, challenges: challenges, now: Date()) {
             case .final:
                 let body = TransferBody(of: answer, from: chain.url, owner: self)
@@ -27,20 +29,23 @@ extension HTTPTransport {
     /// that says nothing about the server, so it is tried again at once, once, on whatever connection there is. One that
     /// brings no HTTP after it has brought some is gone, too: again, until a fresh one has said it.
     private func hop(
-        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration
+        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, allowsPrivate: Bool
     ) async throws(TransferFailure) -> WireAnswer {
         let route = ProxyRoute(for: url, settings: settings.proxy)
         let peer = TransferFailure.Peer(
             authority: url.authority, proxy: route.name, addressFamily: settings.addressFamily)
         try checkLiteralAddress(of: url, route: route)
+        if !allowsPrivate { try await checkIsPublic(url, route: route) }
         let client = try client(for: route)
         let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
         var triesAgain = true
         while true {
-            let hop = Hop(target: route.target(of: url))
+            // Through a proxy the other end of the connection is the proxy, which is the user's word.
+            let hop = Hop(target: route.target(of: url), needsPublicPeer: !allowsPrivate && route.name == nil)
             do {
                 return try await send(hop, to: url, via: route, fields: fields, client: client, deadline: deadline)
             } catch {
+                if let peer = hop.refusedPeer { throw .privateAddress(peer, of: url) }
                 let failure = TransferFailure.mapping(error, stage: .head(isAnswered: hop.isAnswered), peer: peer)
                 // What follows an answer on a kept connection may be the rest of it: the next connection says more (A23).
                 if failure.kind == .malformed, hop.isReused { continue }
@@ -85,6 +90,24 @@ extension HTTPTransport {
         case (.v6, .v4):
             throw TransferFailure(.wrongFamily, ErrorPhrase(.addressOfOtherVersion, url.authority, "IPv6"))
         default: return
+        }
+    }
+
+    /// Refuses what can be known to be private before anything is connected. Of the addresses of a name all must be public;
+    /// which of them a connection led to is looked at again then (``HopHandler``), so that a name that has other addresses
+    /// by that time gains nothing.
+    private func checkIsPublic(_ url: DownloadURL, route: ProxyRoute) async throws(TransferFailure) {
+        if let address = IPAddress(url.host) {
+            guard PrivateAddress.kind(of: address) == nil else { throw .privateAddress(url.host, of: url) }
+            return
+        }
+        guard route.name == nil else {
+            // The proxy looks it up: only what the name itself says can be known here.
+            if PrivateAddress.kind(ofHost: url.host) != nil { throw .privateAddress(url.host, of: url) }
+            return
+        }
+        if let address = await lookUp(url.host).first(where: { PrivateAddress.kind(of: $0) != nil }) {
+            throw .privateAddress("\(address)", of: url)
         }
     }
 

@@ -28,6 +28,8 @@ package final class HTTPTransport: Transport {
     let settings: TransferSettings
     let challenges = ChallengeMemory()
     let hops = HopRegistry()
+    /// The addresses of a name, for who may connect to public ones only.
+    let lookUp: @Sendable (String) async -> [IPAddress]
     private let receiveBuffers = ReceiveBuffers()
     private let group: (any EventLoopGroup)?
     private let poolLimit: Int
@@ -43,7 +45,12 @@ package final class HTTPTransport: Transport {
     /// - Parameters:
     ///   - group: where connections live. Default: ``eventLoops``.
     ///   - poolLimit: the most connections to one host; more requests wait. Default: as the settings say.
-    package init(_ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil) {
+    ///   - lookUp: the addresses of a name. Default: the system's.
+    package init(
+        _ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil,
+        lookUp: (@Sendable (String) async -> [IPAddress])? = nil
+    ) {
+        self.lookUp = lookUp ?? { await HostLookup.addresses(of: $0) }
         self.settings = settings
         self.group = group
         self.poolLimit = max(1, poolLimit ?? settings.connectionsPerHost)

@@ -8,6 +8,9 @@ final class Hop: Sendable {
 
     /// What goes into the request line, byte for byte: `/path?query`, or the whole URL for a proxy.
     let target: String
+    /// It goes out only on a connection whose other end is of the public internet.
+    let needsPublicPeer: Bool
+    private let refused = Mutex<String?>(nil)
     private let flags = Atomic<UInt8>(0)
     private let leftover = Mutex<[ByteBuffer]>([])
 
@@ -17,9 +20,15 @@ final class Hop: Sendable {
         static let sent: UInt8 = 4
     }
 
-    init(target: String) {
+    init(target: String, needsPublicPeer: Bool) {
         self.target = target
+        self.needsPublicPeer = needsPublicPeer
     }
+
+    /// The address that it did not go out to; `nil` when it was not refused.
+    var refusedPeer: String? { refused.withLock(\.self) }
+
+    func refuse(_ peer: String) { refused.withLock { $0 = peer } }
 
     /// It went out on a connection that had served a request before.
     var isReused: Bool { flags.load(ordering: .acquiring) & Flag.reused != 0 }

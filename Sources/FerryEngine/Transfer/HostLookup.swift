@@ -1,4 +1,5 @@
 import Dispatch
+import FerryCore
 
 #if canImport(Darwin)
     import Darwin
@@ -12,6 +13,42 @@ enum HostLookup {
     static func isMissing(_ host: String) async -> Bool {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: isLasting(lookUp(host))) }
+        }
+    }
+
+    /// The addresses of a name; none when it has none, or nobody knows now.
+    static func addresses(of host: String) async -> [IPAddress] {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var result: UnsafeMutablePointer<addrinfo>?
+                var found: [IPAddress] = []
+                if getaddrinfo(host, nil, nil, &result) == 0 {
+                    var next = result
+                    while let entry = next {
+                        if let bytes = addressBytes(entry.pointee), let address = IPAddress(bytes: bytes) {
+                            found.append(address)
+                        }
+                        next = entry.pointee.ai_next
+                    }
+                }
+                if let result { freeaddrinfo(result) }
+                continuation.resume(returning: found)
+            }
+        }
+    }
+
+    private static func addressBytes(_ entry: addrinfo) -> [UInt8]? {
+        guard let address = entry.ai_addr else { return nil }
+        switch entry.ai_family {
+        case AF_INET:
+            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
+                withUnsafeBytes(of: pointer.pointee.sin_addr) { Array($0) }
+            }
+        case AF_INET6:
+            return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+                withUnsafeBytes(of: pointer.pointee.sin6_addr) { Array($0) }
+            }
+        default: return nil
         }
     }
 

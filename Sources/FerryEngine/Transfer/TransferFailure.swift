@@ -11,6 +11,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         case dns(permanent: Bool)
         /// The URL holds an address, and not of the family that was asked for.
         case wrongFamily
+        /// The address is not of the public internet, and others are not allowed.
+        case privateAddress
         /// No way there: no route, the network is down.
         case unreachable
         /// The server could not prove who it is, or offers only TLS that is too old (A43).
@@ -46,7 +48,7 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
                 true
             case .dns(let permanent):
                 !permanent
-            case .wrongFamily, .certificate, .malformed, .redirect, .downgrade, .cancelled, .other:
+            case .wrongFamily, .privateAddress, .certificate, .malformed, .redirect, .downgrade, .cancelled, .other:
                 false
             }
         }
@@ -68,4 +70,9 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
     }
 
     package var description: String { message }
+
+    /// `url` leads to `address`, which is not of the public internet.
+    static func privateAddress(_ address: String, of url: DownloadURL) -> TransferFailure {
+        TransferFailure(.privateAddress, ErrorPhrase(.privateAddress, url.redacted, address))
+    }
 }

@@ -15,6 +15,9 @@ package struct DaemonSettings: Sendable, Hashable {
     /// Run after each completed download, for all sessions: program and arguments.
     package var onComplete: [String] = []
 
+    /// Connect to addresses that are not of the public internet. A request may be stricter, and none laxer.
+    package var allowsPrivate = true
+
     // MARK: Changed while it runs
 
     package var maxConcurrentDownloads = 3
@@ -37,6 +40,7 @@ package struct DaemonSettings: Sendable, Hashable {
         configuration.maxConcurrentDownloads = maxConcurrentDownloads
         configuration.rateLimit = rateLimit
         configuration.transfer.connectionsPerHost = connectionsPerHost
+        configuration.transfer.allowsPrivate = allowsPrivate
         configuration.allowsMeteredNetwork = allowsMetered
         configuration.allowsConstrainedNetwork = allowsConstrained
         configuration.networkIsMetered = networkIsMetered

@@ -9,7 +9,7 @@ import SystemPackage
 /// Where settings come from: flags before environment before the file, which is read anew when it changes.
 ///
 /// Names are those of the API's settings; in the environment `FERRY_MAX_CONCURRENT_DOWNLOADS`. Beside those:
-/// `port`, `loopback`, `onComplete`, `allowedDirectories`.
+/// `port`, `loopback`, `allowsPrivate`, `onComplete`, `allowedDirectories`.
 package struct SettingsSource: Service {
     private let reader: ConfigReader
     private let file: ReloadingFileProvider<SettingsSnapshot>
@@ -149,6 +149,7 @@ package struct SettingsSource: Service {
                 settings.port = try DaemonSettings.checked(port, 0...65_535, "port")
             }
             if let flag = try reading.bool("loopback") { settings.servesLoopback = flag }
+            if let flag = try reading.bool("allowsPrivate") { settings.allowsPrivate = flag }
             if let command = try reading.texts("onComplete") {
                 settings.onComplete = try CompletionCommand.resolve(command, searchPath: searchPath)
             }

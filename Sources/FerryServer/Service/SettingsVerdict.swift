@@ -11,7 +11,7 @@ enum SettingsVerdict: Sendable, Hashable {
 
     /// The members of the file.
     static let members = Set(
-        SettingsChange.memberNames + ["allowedDirectories", "onComplete", "port", "loopback"])
+        SettingsChange.memberNames + ["allowedDirectories", "allowsPrivate", "onComplete", "port", "loopback"])
 
     static func of(_ text: Data) -> SettingsVerdict {
         guard let object = (try? JSONSerialization.jsonObject(with: text)) as? [String: Any] else { return .noObject }

@@ -1,0 +1,42 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Testing
+
+@testable import FerryServer
+
+@Suite("A daemon and private addresses", .timeLimit(.minutes(30)))
+struct PrivateAddressTests {
+    @Test(
+        "A daemon that allows none: downloads of them fail whatever they ask for; one that does: only those that refuse them",
+        arguments: [
+            (false, nil, "failed"), (false, true, "failed"), (true, false, "failed"), (true, nil, "completed"),
+        ] as [(Bool, Bool?, String)])
+    func rules(daemon: Bool, download: Bool?, state: String) async throws {
+        try await DaemonRig.run(settings: #"{"allowsPrivate": \#(daemon)}"#) { rig async throws in
+            let added = try await rig.add(rig.new("/file/1k") { $0.allowsPrivate = download })
+            let ended = try await rig.reach(state, added.id)
+            #expect(ended.status.state.kind.rawValue == state)
+            if case .failed(let error) = ended.status.state { #expect(error.code == .refused) }
+            #expect((rig.origin.traffic.acceptedConnections > 0) == (state == "completed"))
+        }
+    }
+
+    @Test("A part file with secrets and no server that they are for: refused; with a server, taken")
+    func secretsOrigin() async throws {
+        try await DaemonRig.run { rig async throws in
+            var new = NewDownload()
+            new.part = rig.downloads + "/a.part"
+            new.user = "me"
+            new.startsPaused = true
+            let refused = try await rig.ask(.add, body: new)
+            #expect(refused.status == 400 && refused.text.contains("no server that they are for"))
+            new.secretsOrigin = "https://a.test/path"
+            #expect(try await rig.ask(.add, body: new).text.contains("is no server"))
+            new.secretsOrigin = "https://a.test"
+            let taken = try await rig.ask(.add, body: new)
+            #expect(!taken.text.contains("no server"))
+        }
+    }
+}
