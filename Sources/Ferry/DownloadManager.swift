@@ -230,9 +230,9 @@ public final class DownloadManager: Sendable {
 
     /// The URLs in the journal of a part file, or in all journals of a directory; what cannot be read has none.
     package static func journalURLs(at path: String) -> [DownloadURL] {
-        let inside = PartFiles.all(in: path)
-        let found = inside.isEmpty ? (try? PartFiles.find(at: path)).map { [$0] } ?? [] : inside
-        return found.flatMap { $0.record.urls }.compactMap { try? DownloadURL($0) }
+        let inside = PartFiles.all(in: path) { $0.record.urls }
+        let found = inside.isEmpty ? (try? PartFiles.find(at: path)).map { [$0.record.urls] } ?? [] : inside
+        return found.flatMap { $0 }.compactMap { try? DownloadURL($0) }
     }
 
     /// Asks the server what the download would be; writes nothing.
