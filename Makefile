@@ -10,17 +10,11 @@ ARGS ?=
 
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
-# One after the other: Swift Testing begins all tests of a run at once, and each then takes as long as all together.
-TEST_TARGETS := $(notdir $(wildcard Tests/*Tests))
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
 SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
 .PHONY: help build release test test-crash soak test-tsan fuzz lint format bench docs demo install clean dependencies
-
-# Runs the tests, with these arguments more; to the end, whatever fails.
-run-tests = status=0; for filter in $(or $(FILTER:%='%'),$(TEST_TARGETS:%='^%\.')); do \
-	  $(SWIFT) test --skip-build --disable-xctest $(1) --filter "$$filter" || status=1; done; exit $$status
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +30,7 @@ release: dependencies ## Build the binary that `install` installs
 
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
-	$(call run-tests,)
+	SWIFT='$(SWIFT)' FILTER='$(FILTER)' Scripts/run-tests
 
 test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, FERRY_CRASH_SEED=n, FERRY_CRASH_REPORT=file)
 	$(SWIFT) build --build-tests
@@ -49,7 +43,7 @@ soak: dependencies ## Let a daemon run with everything against it, ten minutes (
 test-tsan: dependencies ## Run every test under the thread sanitizer, in a build of its own (FILTER=name)
 	mkdir -p .build-tsan && clang -O1 -fPIC -c Tests/ThreadSanitizer/mutex.c -o .build-tsan/mutex.o
 	$(SWIFT) build --build-tests $(THREAD_SANITIZER)
-	export FERRY_MODEL_SEEDS=10; $(call run-tests,$(THREAD_SANITIZER))
+	SWIFT='$(SWIFT)' FILTER='$(FILTER)' FERRY_MODEL_SEEDS=10 Scripts/run-tests $(THREAD_SANITIZER)
 
 fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
 	@Scripts/dependencies build
