@@ -252,6 +252,6 @@ public final class DownloadManager: Sendable {
     }
 
     static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        Paths.join(FileManager.default.currentDirectoryPath, path)
     }
 }

@@ -132,7 +132,7 @@ final class LiveDownload: Sendable {
                 state.finished = finished
                 state.status.path = finished.path
                 // It may have got another one when it was published.
-                if let name = finished.path.split(separator: "/").last { state.status.name = String(name) }
+                if !finished.path.isEmpty { state.status.name = Paths.name(of: finished.path) }
                 state.status.progress.completedBytes = finished.totalBytes
                 state.status.progress.totalBytes = finished.totalBytes
             }

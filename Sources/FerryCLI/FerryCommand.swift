@@ -1,4 +1,5 @@
 import ArgumentParser
+import FerryCore
 import FerryTerminal
 
 /// `ferry`: the words of the command line, and what they lead to.
@@ -54,9 +55,10 @@ struct FerryCommand: ParsableCommand {
                 _ = StandardStreams.write(Array((fullMessage(for: error) + "\n").utf8), to: 1)
                 return .done
             }
-            let command = arguments.first { !$0.hasPrefix("-") } ?? ""
+            let command = arguments.first { !$0.utf8.hasPrefix("-") } ?? ""
             let known = configuration.subcommands.first { $0.configuration.commandName == command }
             // Only those of remote control end with a failure in JSON; get has records of its own.
+            // allow(bytes): a list of words.
             if known is any RemoteCommand.Type, arguments.contains("--json") {
                 return Program.usageInJSON(message(for: error), command: command)
             }

@@ -88,7 +88,7 @@ struct ServeCommand: ParsableCommand {
         options.flags["directory"] = directory.map(OwnProgram.absolute)
         options.flags["maxConcurrentDownloads"] = maxConcurrent.map(String.init)
         // A name without a directory is looked for in PATH.
-        let program = onComplete.prefix(1).map { $0.contains("/") ? OwnProgram.absolute($0) : $0 }
+        let program = onComplete.prefix(1).map { $0.utf8.contains("/") ? OwnProgram.absolute($0) : $0 }
         options.setFlag("onComplete", to: program + onComplete.dropFirst())
         let place = DaemonPlace.current(
             state: stateDir.map(OwnProgram.absolute), socket: socket.map(OwnProgram.absolute),

@@ -29,11 +29,16 @@ extension FuzzTarget {
         try promise(
             !name.unicodeScalars.contains { "/\\<>:\"|?*\u{FFFD}".unicodeScalars.contains($0) }, "unsafe: \(shown)")
         try promiseOneLine(name)
-        try promise(!name.hasPrefix("-") && !name.hasPrefix("."), "hidden, or an option: \(shown)")
+        try promise(!name.utf8.hasPrefix("-") && !name.utf8.hasPrefix("."), "hidden, or an option: \(shown)")
+        try promise(
+            Array("/" + name).first.map { String($0).utf8.count == 1 } ?? false,
+            "joined to what is before: \(shown)")
         try promise(
             name.unicodeScalars.last.map { $0 != "." && !$0.properties.isWhitespace } ?? false, "end of \(shown)")
         let lower = name.lowercased()
-        for suffix in [".part", ".ferry", ".old"] { try promise(!lower.hasSuffix(suffix), "a name of ours: \(shown)") }
+        for suffix in [".part", ".ferry", ".old"] {
+            try promise(!lower.utf8.hasSuffix(suffix), "a name of ours: \(shown)")
+        }
         try promise((try? ExactName.check(name)) != nil, "not a file's name: \(shown)")
         try promise(
             SafeName.sanitize(name).map { $0.utf8.elementsEqual(name.utf8) } ?? false, "made safe twice: \(shown)")

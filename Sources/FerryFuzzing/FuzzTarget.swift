@@ -28,6 +28,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("content-disposition", contentDisposition),
         FuzzTarget("content-range", contentRange),
         FuzzTarget("cookie-file", cookieFile),
+        FuzzTarget("destination", destination),
         FuzzTarget("digest-field", digestField),
         FuzzTarget("gb18030", gb18030),
         FuzzTarget("http-date", httpDate),
@@ -38,6 +39,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("resume-data", resumeData),
         FuzzTarget("set-cookie", setCookie),
         FuzzTarget("url", url),
+        FuzzTarget("shell-word", shellWord),
         FuzzTarget("url-list", urlList),
     ]
 }

@@ -70,8 +70,8 @@ struct HeadText {
 
     private static func ranges(_ text: String, open: Bool) -> [Range<ByteCount>]? {
         var ranges: [Range<ByteCount>] = []
-        for part in text.split(separator: ",").prefix(16) {
-            let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+        for part in text.split(at: ",").prefix(16) {
+            let ends = part.split(at: "-", omittingEmptySubsequences: false)
             guard ends.count == 2, let first = ByteCount(ends[0]), first >= 0, first < 1 << 62 else { return nil }
             if open, ends[1].isEmpty {
                 ranges.append(first..<ByteCount.max)

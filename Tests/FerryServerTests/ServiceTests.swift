@@ -129,10 +129,21 @@ struct ServiceTests {
             #expect(throws: DownloadError.self) {
                 try ServiceInstaller(program: "/opt/ferry", environment: environment).install()
             }
-            #expect(throws: DownloadError.self) {
-                try ServiceInstaller(program: "/opt/a\nExecStartPre=/bin/evil", environment: environment).install()
+            for end in ["\n", "\r\n", "\r", "\0"] {
+                let program = "/opt/a\(end)ExecStartPre=/bin/evil"
+                let installer = ServiceInstaller(program: program, environment: environment)
+                #expect { try installer.install() } throws: { ($0 as? DownloadError)?.code == .invalidRequest }
+                #expect(!installer.isInstalled)
             }
         }
+    }
+
+    @Test("a path in the unit is one word, whatever combining marks stand behind its quotes")
+    func quoting() {
+        let text = SystemdUnit.text(program: "/opt/\"\u{301} ExecStartPre=/bin/evil \\\u{301}%\u{301}$\u{301}")
+        #expect(
+            text.utf8.contains(
+                "\"/opt/\\\"\u{301} ExecStartPre=/bin/evil \\\\\u{301}%%\u{301}$$\u{301}\" serve\n"))
     }
 
     @Test("the places of a daemon follow the directories of the user")

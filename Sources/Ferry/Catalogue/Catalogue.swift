@@ -100,7 +100,7 @@ package final class Catalogue: DownloadStore {
     private static func neighbour(
         of place: QueuePlace, _ side: String, _ position: Int64, _ db: Database
     ) throws -> QueuePlace? {
-        let way = side.hasPrefix("<") ? "DESC" : "ASC"
+        let way = side.utf8.hasPrefix("<") ? "DESC" : "ASC"
         let sql = """
             SELECT id, position FROM download WHERE priority = ? AND id <> ? AND position \(side) ? \
             ORDER BY position \(way), id \(way) LIMIT 1

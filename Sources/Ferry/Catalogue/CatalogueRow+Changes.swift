@@ -1,3 +1,5 @@
+import FerryCore
+
 extension CatalogueRow {
     /// Gives a field its new value, with what follows from it.
     mutating func set(_ field: RowField) {
@@ -59,8 +61,8 @@ extension CatalogueRow {
     }
 
     private mutating func take(pathOf file: FinishedDownload) {
-        guard let last = file.path.split(separator: "/").last else { return }
+        guard !file.path.isEmpty else { return }
         path = file.path
-        name = String(last)
+        name = Paths.name(of: file.path)
     }
 }

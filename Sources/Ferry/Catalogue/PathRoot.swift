@@ -1,3 +1,5 @@
+import FerryCore
+
 /// Where downloads go by default: paths inside it are written relative to it, so that it may be moved.
 struct PathRoot: Sendable, Hashable {
     /// Ends with a slash.
@@ -7,14 +9,14 @@ struct PathRoot: Sendable, Hashable {
     /// `directory`: absolute.
     init(_ directory: String) {
         var trimmed = directory[...]
-        while trimmed.count > 1, trimmed.last == "/" { trimmed = trimmed.dropLast() }
+        while trimmed.utf8.count > 1, trimmed.utf8.last == UInt8(ascii: "/") { trimmed = trimmed.dropLast() }
         self.directory = String(trimmed)
         prefix = trimmed == "/" ? "/" : trimmed + "/"
     }
 
     /// As it is written; what lies elsewhere stays as it is.
     func stored(_ path: String) -> String {
-        if path == directory { return "." }
+        if path.hasSameBytes(as: directory) { return "." }
         guard path.utf8.starts(with: prefix.utf8), path.utf8.count > prefix.utf8.count else { return path }
         let rest = path.utf8.dropFirst(prefix.utf8.count)
         // A second slash would make it look absolute, a lone dot like the directory itself.
@@ -26,7 +28,7 @@ struct PathRoot: Sendable, Hashable {
 
     /// As it was.
     func absolute(_ stored: String) -> String {
-        if stored.isEmpty || stored.hasPrefix("/") { return stored }
+        if stored.isEmpty || stored.utf8.hasPrefix("/") { return stored }
         return stored == "." ? directory : prefix + stored
     }
 }

@@ -1,3 +1,5 @@
+import FerryCore
+
 /// The name of the file that holds the secrets of a download.
 enum SecretFileName {
     /// Follows the name of a file that is being written.
@@ -22,7 +24,7 @@ enum SecretFileName {
 
     /// Whether ``make(_:)`` may have made this name, or a draft of it.
     static func isOurs(_ name: String) -> Bool {
-        let stem = name.hasSuffix(draftSuffix) ? name.dropLast(draftSuffix.count) : name[...]
+        let stem = name.dropping(suffix: draftSuffix) ?? name[...]
         return !stem.isEmpty
             && stem.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "~") }
     }

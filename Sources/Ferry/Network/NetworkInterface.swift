@@ -1,3 +1,5 @@
+import FerryCore
+
 /// One interface of this machine, and what it is attached to.
 package struct NetworkInterface: Sendable, Hashable {
     package var name: String
@@ -24,5 +26,5 @@ package struct NetworkInterface: Sendable, Hashable {
     }
 
     /// A mobile network, by the name that Linux gives it.
-    package var isMobile: Bool { name.hasPrefix("wwan") }
+    package var isMobile: Bool { name.utf8.hasPrefix("wwan") }
 }

@@ -1,3 +1,5 @@
+import FerryCore
+
 /// What NetworkManager's tools print.
 enum NetworkManagerText {
     static let service = "org.freedesktop.NetworkManager"
@@ -30,16 +32,18 @@ enum NetworkManagerText {
 
     /// Reads one line, without its end.
     static func notice(_ line: String) -> Notice {
-        if line.hasPrefix("The name \(service) ") {
-            if line.hasSuffix("does not have an owner") { return .gone }
-            return line.contains(" is owned by ") ? .ask : .other
+        if line.utf8.hasPrefix("The name \(service) ") {
+            if line.utf8.hasSuffix("does not have an owner") { return .gone }
+            return line.utf8.contains(" is owned by ") ? .ask : .other
         }
-        guard line.hasPrefix("\(object): "), line.contains(".PropertiesChanged ("),
-            let name = line.firstRange(of: "'Metered'")
+        guard line.utf8.hasPrefix("\(object): "), line.utf8.contains(".PropertiesChanged ("),
+            let name = line.utf8.firstRange(of: "'Metered'")
         else { return .other }
         var value = line[name.upperBound...]
-        for prefix in [": <", "uint32 "] where value.hasPrefix(prefix) { value = value.dropFirst(prefix.count) }
-        guard let end = value.firstIndex(of: ">"), let number = Int(value[..<end]) else { return .ask }
+        for prefix in [": <", "uint32 "] { value = value.dropping(prefix: prefix) ?? value }
+        guard let number = value.split(at: ">", omittingEmptySubsequences: false).first.flatMap({ Int($0) }) else {
+            return .ask
+        }
         return .metered(MeteredAnswer(rawValue: number) ?? .unknown)
     }
 }

@@ -1,3 +1,5 @@
+import FerryCore
+
 /// A range of addresses: those whose first bits are these.
 package struct NetworkPrefix: Sendable, Hashable {
     package let address: NetworkAddress
@@ -12,7 +14,7 @@ package struct NetworkPrefix: Sendable, Hashable {
 
     /// A prefix as text, as in `192.0.2.0/24`; without a length it is the address alone.
     package init?(_ text: String) {
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = NetworkAddress(String(first)) else { return nil }
         guard parts.count == 2 else {
             self.init(address, length: address.bytes.count * 8)

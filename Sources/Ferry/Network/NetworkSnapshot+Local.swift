@@ -1,3 +1,5 @@
+import FerryCore
+
 extension NetworkSnapshot {
     /// Whether a host, written as in `DownloadURL.host`, is reached without the way to the outside: it is never
     /// "offline" and its bytes never cost money.
@@ -29,7 +31,7 @@ extension NetworkSnapshot {
     }
 
     static func isLoopbackName(_ host: String) -> Bool {
-        let name = host.hasSuffix(".") ? host.dropLast() : host[...]
-        return name == "localhost" || name.hasSuffix(".localhost")
+        let name = host.dropping(suffix: ".") ?? host[...]
+        return name == "localhost" || name.utf8.hasSuffix(".localhost")
     }
 }

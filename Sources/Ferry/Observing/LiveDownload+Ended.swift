@@ -20,7 +20,7 @@ extension LiveDownload {
         var request = DownloadRequest(
             sources: [], destination: path.map { DownloadRequest.Destination.file($0) } ?? .part(""))
         request.id = event.id
-        let name = path?.split(separator: "/").last.map(String.init) ?? event.id.rawValue
+        let name = path.map(Paths.name) ?? event.id.rawValue
         let bytes = finished?.totalBytes
         let status = DownloadStatus(
             id: event.id, state: end, progress: DownloadProgress(completedBytes: bytes ?? 0, totalBytes: bytes),

@@ -206,7 +206,7 @@ extension DownloadRequest {
     /// The name to show until the server has said one.
     var firstName: String {
         switch destination {
-        case .file(let path), .part(let path): path.split(separator: "/").last.map(String.init) ?? path
+        case .file(let path), .part(let path): Paths.name(of: path)
         case .directory(_, .exact(let name)): name
         case .directory, .stream: sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? "download"
         }
@@ -226,10 +226,10 @@ extension DownloadRequest {
 extension CatalogueRow {
     /// Where its file goes, absolute; `nil` for a stream.
     var directory: String? {
-        if let path, let slash = path.lastIndex(of: "/") { return String(path[..<slash]) }
+        if let path { return Paths.parent(of: path) }
         switch request.destination {
         case .directory(let path, _): return path
-        case .file(let path), .part(let path): return path.lastIndex(of: "/").map { String(path[..<$0]) }
+        case .file(let path), .part(let path): return Paths.parent(of: path)
         case .stream: return nil
         }
     }

@@ -61,7 +61,7 @@ extension Scheduler {
         }
         var request = DownloadRequest(
             sources: data.sources,
-            destination: .file(String(decoding: data.partPath.utf8.dropLast(".part".utf8.count), as: UTF8.self)))
+            destination: .file(data.partPath.dropping(suffix: ".part").map(String.init) ?? data.partPath))
         request.checksum = data.checksum
         request.id = data.id
         request.onDuplicate = .addAnother

@@ -53,8 +53,7 @@ extension Scheduler {
 
     /// Whether it is in that directory already, whatever that is called.
     private func isThere(_ live: LiveDownload, _ directory: String) async -> Bool {
-        guard let path = live.status.path, let slash = path.lastIndex(of: "/") else { return false }
-        let own = String(path[..<slash])
+        guard let own = live.status.path.map(Paths.parent) else { return false }
         let environment = engine.environment(for: configuration)
         return await environment.pool.run {
             own == directory || PartFiles.isSameDirectory(own, directory, fileSystem: environment.fileSystem)
@@ -184,9 +183,7 @@ extension Scheduler {
 extension DownloadRequest.Destination {
     /// The same in another directory.
     fileprivate func moved(to directory: String) -> DownloadRequest.Destination {
-        func there(_ path: String) -> String {
-            (directory.hasSuffix("/") ? directory : directory + "/") + (path.split(separator: "/").last ?? "")
-        }
+        func there(_ path: String) -> String { Paths.join(directory, Paths.name(of: path)) }
         switch self {
         case .directory(_, let name): return .directory(directory, name: name)
         case .file(let path): return .file(there(path))

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import FerryCore
     import Foundation
 
     extension StatePlace {
@@ -8,7 +9,7 @@
         /// `$HOME`, else what the system knows of the user.
         package static var homeDirectory: String {
             let given = ProcessInfo.processInfo.environment["HOME"] ?? ""
-            return given.hasPrefix("/") ? given : NSHomeDirectory()
+            return given.utf8.hasPrefix("/") ? given : NSHomeDirectory()
         }
     }
 #endif

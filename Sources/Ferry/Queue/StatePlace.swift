@@ -26,7 +26,7 @@ package enum StatePlace {
     }
 
     private static func root(_ environment: [String: String]) -> String {
-        if let given = environment["XDG_STATE_HOME"], given.hasPrefix("/") { return given }
+        if let given = environment["XDG_STATE_HOME"], given.utf8.hasPrefix("/") { return given }
         return platformRoot
     }
 }

@@ -9,17 +9,17 @@ struct DaemonFinder: Sendable, Hashable {
     /// A path that the app or `FERRY_BINARY` names is the only place: another program than the one that was named is
     /// never started. Else beside the app's own program, then where `PATH` says.
     init(given: String?, environment: [String: String], executable: String?, workingDirectory: String) {
-        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : workingDirectory + "/" + path }
+        func absolute(_ path: String) -> String { Paths.join(workingDirectory, path) }
         if let named = given ?? environment["FERRY_BINARY"], !named.isEmpty {
             places = [absolute(named)]
             return
         }
         places = []
-        if let executable, let slash = executable.lastIndex(of: "/") {
-            places.append(executable[..<slash] + "/ferry")
+        if let executable, executable.utf8.contains("/") {
+            places.append(Paths.join(Paths.parent(of: executable), "ferry"))
         }
         // An empty part of PATH, and a relative one, would mean wherever we happen to be.
-        for part in (environment["PATH"] ?? "").split(separator: ":") where part.hasPrefix("/") {
+        for part in (environment["PATH"] ?? "").split(at: ":") where part.utf8.hasPrefix("/") {
             let place = String(part) + "/ferry"
             if !places.contains(place) { places.append(place) }
         }

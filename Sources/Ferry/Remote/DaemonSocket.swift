@@ -49,7 +49,7 @@ package enum DaemonSocket {
     /// Throws `daemonUnavailable` when somebody else could have put a socket of his own there: its directory must be
     /// this user's, no symbolic link, and closed to others. One that is not there yet is no danger.
     package static func check(_ path: String) throws(DownloadError) {
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let directory = Paths.parent(of: path)
         var status = stat()
         guard lstat(directory, &status) == 0 else { return }
         let isDirectory = status.st_mode & S_IFMT == S_IFDIR

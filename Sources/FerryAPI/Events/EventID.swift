@@ -12,7 +12,8 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
 
     /// `nil` where the text is none.
     package init?(_ text: String) {
-        guard let dash = text.lastIndex(of: "-"), let number = Int64(text[text.index(after: dash)...]), number >= 0,
+        guard let dash = text.utf8.lastIndex(of: UInt8(ascii: "-")),
+            let number = Int64(text[text.index(after: dash)...]), number >= 0,
             dash > text.startIndex
         else { return nil }
         self.init(boot: String(text[..<dash]), number: number)

@@ -1,3 +1,5 @@
+import FerryCore
+
 /// The query of a request, taken apart; names that come twice, or that are not known, are refused.
 package struct QueryItems: Sendable, Hashable {
     private let values: [String: String]
@@ -5,8 +7,8 @@ package struct QueryItems: Sendable, Hashable {
     /// Takes a query apart, without its `?`; `nil` for none. `known` are the names that may come.
     package init(_ query: Substring?, known: Set<String>) throws(Problem) {
         var values: [String: String] = [:]
-        for pair in (query ?? "").split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        for pair in (query ?? "").split(at: "&") {
+            let parts = pair.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let plain = parts.map { Route.decoded(Substring($0.replacing("+", with: " "))) }
             guard let name = plain[0], let value = plain.count > 1 ? plain[1] : "" else {
                 throw Problem(.badRequest, "The query cannot be read.")
@@ -59,7 +61,7 @@ extension ListQuery {
     package init(_ items: QueryItems) throws(Problem) {
         self.init()
         if let text = items.text("state"), !text.isEmpty {
-            states = text.split(separator: ",").map(String.init)
+            states = text.split(at: ",").map(String.init)
         }
         search = items.text("search")
         guard (search?.utf8.count ?? 0) <= 1000 else { throw Problem(.badRequest, "search has at most 1000 bytes.") }

@@ -1,3 +1,4 @@
+import FerryCore
 package import HTTPTypes
 
 extension Route {
@@ -13,14 +14,14 @@ extension Route {
     /// Looks a path up in the table; the path is without query, and percent-encoded. Words of the table go before
     /// identifiers.
     package static func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let parts = path.split(at: "/", omittingEmptySubsequences: false).dropFirst()
         var allowed: [HTTPRequest.Method] = []
         var found: (route: Route, identifier: String)?
         for route in allCases {
             guard let identifier = route.identifier(in: parts) else { continue }
             if route.method != method {
                 if !allowed.contains(route.method) { allowed.append(route.method) }
-            } else if found == nil || !route.template.contains("{") {
+            } else if found == nil || !route.template.utf8.contains("{") {
                 found = (route, identifier)
             }
         }
@@ -30,7 +31,7 @@ extension Route {
 
     /// The identifier in a path of this form; `nil` for a path of another.
     private func identifier(in parts: some Collection<Substring>) -> String? {
-        let own = template.split(separator: "/")
+        let own = template.split(at: "/")
         guard own.count == parts.count else { return nil }
         var identifier = ""
         for (word, part) in zip(own, parts) {

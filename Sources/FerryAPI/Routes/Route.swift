@@ -1,3 +1,4 @@
+import FerryCore
 package import HTTPTypes
 
 /// The table of all routes: the daemon makes its router of it, clients their paths, and the OpenAPI document is it.
@@ -130,7 +131,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     /// The whole path, with these in place of `{id}` and `{session}`.
     package func path(id: String = "", session: String = "") -> String {
         var path = FerryAPI.root
-        for part in template.split(separator: "/") {
+        for part in template.split(at: "/") {
             path += "/"
             switch part {
             case "{id}": path += Self.encoded(id)

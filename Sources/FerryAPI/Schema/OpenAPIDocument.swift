@@ -1,3 +1,4 @@
+import FerryCore
 package import struct Foundation.Data
 import HTTPTypes
 
@@ -91,7 +92,7 @@ package enum OpenAPIDocument {
         var parameters: [JSONNode] = [
             ["$ref": "#/components/parameters/session"], ["$ref": "#/components/parameters/version"],
         ]
-        for name in ["id", "session"] where route.template.contains("{\(name)}") {
+        for name in ["id", "session"] where route.template.utf8.contains("{\(name)}") {
             parameters.append(["name": .text(name), "in": "path", "required": true, "schema": ["type": "string"]])
         }
         for parameter in route.queryParameters {

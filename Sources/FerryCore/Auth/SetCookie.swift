@@ -54,8 +54,8 @@ struct SetCookie {
         guard !secure || url.scheme == .https else { return nil }
         let cookiePath = path ?? CookieRules.defaultPath(url.path)
         let prefix = name.asciiLowercased
-        if prefix.hasPrefix("__secure-") && !secure { return nil }
-        if prefix.hasPrefix("__host-") && !(secure && domain == nil && path == "/") { return nil }
+        if prefix.utf8.hasPrefix("__secure-") && !secure { return nil }
+        if prefix.utf8.hasPrefix("__host-") && !(secure && domain == nil && path == "/") { return nil }
         return Cookie(
             name: name, value: value, domain: cookieDomain, hostOnly: hostOnly, path: cookiePath, secure: secure,
             expires: expires)

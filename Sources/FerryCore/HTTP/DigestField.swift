@@ -65,7 +65,7 @@ package enum DigestField {
     /// `SHA-256=BASE64,MD5=BASE64`.
     private static func legacy(in head: ResponseHead) -> [Checksum] {
         guard let field = value("Digest", in: head) else { return [] }
-        return field.split(separator: ",").prefix(32).compactMap { member in
+        return field.split(at: ",").prefix(32).compactMap { member in
             let bytes = ASCII.trimmed(Array(member.utf8)[...])
             guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
             let base64 = String(decoding: bytes[(equals + 1)...], as: UTF8.self)

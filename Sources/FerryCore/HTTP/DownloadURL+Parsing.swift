@@ -108,7 +108,7 @@ extension DownloadURL {
     private static func missingScheme(_ bytes: ArraySlice<UInt8>) -> Defect {
         let rest = bytes.drop { $0 == UInt8(ascii: "/") }
         let slashes = rest.startIndex - bytes.startIndex
-        let hasSeparator = String(decoding: rest.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self).contains("://")
+        let hasSeparator = String(decoding: rest.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self).utf8.contains("://")
         guard !rest.isEmpty, slashes == 0 || slashes == 2, rest.first != UInt8(ascii: "."), !hasSeparator,
             (try? parse(afterSlashes: rest, scheme: .https)) != nil
         else { return Defect(.urlNoScheme) }

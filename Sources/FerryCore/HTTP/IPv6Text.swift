@@ -45,11 +45,11 @@ enum IPv6Text {
     private static func list(_ text: Substring, isLast: Bool) -> [UInt16]? {
         if text.isEmpty { return [] }
         var groups: [UInt16] = []
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let parts = text.split(at: ":", omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
             if part.utf8.contains(UInt8(ascii: ".")) {
                 guard isLast, index == parts.count - 1, HostName.isIPv4(part) else { return nil }
-                let bytes = part.split(separator: ".").compactMap { UInt16($0) }
+                let bytes = part.split(at: ".").compactMap { UInt16($0) }
                 guard bytes.count == 4 else { return nil }
                 groups += [bytes[0] << 8 | bytes[1], bytes[2] << 8 | bytes[3]]
             } else {

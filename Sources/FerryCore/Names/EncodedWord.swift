@@ -4,7 +4,7 @@ import struct Foundation.Data
 enum EncodedWord {
     /// The text of words that make up the whole; `nil` when anything in it is not such a word.
     static func decode(_ text: String) -> String? {
-        guard text.hasPrefix("=?"), text.hasSuffix("?=") else { return nil }
+        guard text.utf8.hasPrefix("=?"), text.utf8.hasSuffix("?=") else { return nil }
         var output = ""
         for word in text.utf8.split(whereSeparator: { ASCII.isWhiteSpace($0) }) {
             let parts = word.split(separator: UInt8(ascii: "?"), omittingEmptySubsequences: false)

@@ -30,6 +30,6 @@ extension DownloadRequest.Destination {
     package func resolved() throws(DownloadError) -> DownloadRequest.Destination {
         guard case .directory(let path, .exact(let name)) = self else { return self }
         try ExactName.check(name)
-        return .file(path.isEmpty ? name : path.hasSuffix("/") ? path + name : path + "/" + name)
+        return .file(Paths.join(path, name))
     }
 }

@@ -4,6 +4,7 @@
 /// - what follows its last `/` or `\` counts;
 /// - control, format (bidirectional, zero-width, …) and noncharacters, line separators, U+FFFD and `<>:"|?*` become `_`;
 /// - outer white space and dots at the end are dropped; a dash or dot at the start becomes `_`;
+/// - a combining mark at the start gets a `_` before it;
 /// - device names of Windows get a `_` behind them: `con.txt` is `con_.txt`;
 /// - what ends in `.part`, `.ferry` or `.old` gets a `_` at its end: those are the part files and journals of others;
 /// - beyond ``maxBytes`` it is cut on a character, and the extension is kept.
@@ -113,21 +114,31 @@ extension SafeName {
         guard let first = scalars.first else { return "" }
         var text = String(scalars)
         if first == "-" || first == "." { text = "_" + String(scalars.dropFirst()) }
+        // Shown, it would become part of the slash before it.
+        if joinsWhatIsBefore(first) { text = "_" + text }
         text = mendingDeviceName(text)
         return isOurs(text) ? text + "_" : text
+    }
+
+    /// Marks, joiners and modifiers.
+    private static func joinsWhatIsBefore(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: scalar.properties.isGraphemeExtend || scalar.properties.isEmojiModifier
+        }
     }
 
     /// Whether the name is one that Ferry gives to its own files; in any case, as some file systems ignore it.
     private static func isOurs(_ name: String) -> Bool {
         let lower = ASCII.lowercased(name)
-        return lower.hasSuffix(".part") || lower.hasSuffix(".ferry") || lower.hasSuffix(".old")
+        return lower.utf8.hasSuffix(".part") || lower.utf8.hasSuffix(".ferry") || lower.utf8.hasSuffix(".old")
     }
 
     private static func mendingDeviceName(_ name: String) -> String {
         let scalars = name.unicodeScalars
         let stem = scalars.prefix { $0 != "." }
         var word = ASCII.lowercased(String(stem))
-        while word.last == " " { word.removeLast() }
+        while word.unicodeScalars.last == " " { word.unicodeScalars.removeLast() }
         guard isDevice(word) else { return name }
         return String(stem) + "_" + String(scalars[stem.endIndex...])
     }
@@ -137,7 +148,7 @@ extension SafeName {
         case "con", "prn", "aux", "nul", "conin$", "conout$", "clock$": return true
         default: break
         }
-        guard word.hasPrefix("com") || word.hasPrefix("lpt") else { return false }
+        guard word.utf8.hasPrefix("com") || word.utf8.hasPrefix("lpt") else { return false }
         // Windows takes superscript digits for digits here.
         let rest = word.unicodeScalars.dropFirst(3)
         guard rest.count == 1, let digit = rest.first else { return false }

@@ -24,11 +24,12 @@ package struct ErrorPhrase: Sendable, Hashable {
     private static func fill(_ pattern: String, with arguments: [String]) -> String {
         var text = ""
         var rest = pattern[...]
+        // allow(bytes): patterns are Ferry's own texts.
         while let open = rest.firstIndex(of: "{") {
             text += rest[..<open]
             let afterDigit = rest.index(open, offsetBy: 3, limitedBy: rest.endIndex) ?? rest.endIndex
             let hole = rest[open..<afterDigit]
-            if hole.hasSuffix("}"), let number = hole.dropFirst().first?.wholeNumberValue,
+            if hole.utf8.hasSuffix("}"), let number = hole.dropFirst().first?.wholeNumberValue,
                 arguments.indices.contains(number)
             {
                 text += arguments[number]

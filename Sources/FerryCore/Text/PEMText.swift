@@ -9,7 +9,7 @@ package enum PEMText {
             let line = line.trimmedText
             if names.contains(where: { line == "-----BEGIN \($0)-----" }) {
                 body = ""
-            } else if line.hasPrefix("-----END ") {
+            } else if line.utf8.hasPrefix("-----END ") {
                 if let body, let bytes = Data(base64Encoded: body), bytes.count > 2, bytes.first == 0x30 { return true }
                 body = nil
             } else {

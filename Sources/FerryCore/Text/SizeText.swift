@@ -12,7 +12,7 @@ public enum SizeText {
     /// Reads what ``parse(_:)`` reads, with an optional `/s`: bytes per second.
     public static func parseRate(_ text: String) throws(ParseError) -> ByteCount {
         let trimmed = text.trimmedText
-        let hasPerSecond = trimmed.asciiLowercased.hasSuffix("/s")
+        let hasPerSecond = trimmed.asciiLowercased.utf8.hasSuffix("/s")
         return try parse(text, what: "rate", suffix: hasPerSecond ? String(trimmed.dropLast(2)) : trimmed)
     }
 

@@ -127,6 +127,6 @@ public struct URLList: Sendable, Hashable {
     /// Whether an indented line is a URL all the same.
     private static func isURL(_ content: String) -> Bool {
         let start = String(decoding: content.utf8.prefix(8), as: UTF8.self).asciiLowercased
-        return start.hasPrefix("http://") || start.hasPrefix("https://")
+        return start.utf8.hasPrefix("http://") || start.utf8.hasPrefix("https://")
     }
 }

@@ -38,11 +38,11 @@ package struct SourceAttribute: Sendable, Hashable {
     /// Reads a value; `nil` when it is not one of ours.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.maxBytes, let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let lines = text.split(at: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count == 6, lines[0] == "ferry 1" else { return nil }
         guard lines[1].utf8.count == 64, lines[1].utf8.allSatisfy(Self.isHexDigit) else { return nil }
         guard let length = ByteCount(lines[2]), length >= 0 else { return nil }
-        let time = lines[3].split(separator: ".", omittingEmptySubsequences: false)
+        let time = lines[3].split(at: ".", omittingEmptySubsequences: false)
         guard time.count == 2, let seconds = Int64(time[0]), let nanoseconds = Int32(time[1]),
             0..<1_000_000_000 ~= nanoseconds
         else { return nil }

@@ -54,9 +54,11 @@ extension DownloadDriver {
     private func perform(
         _ fetch: TransferMachine.Fetch, on id: ConnectionID, _ seat: inout HostSeat
     ) async -> Bool {
-        let response: TransferResponse
+        var response: TransferResponse
+        let verdict: ResponseVerdict
         do throws(TransferFailure) {
             response = try await environment.transport.fetch(transferRequest(for: fetch))
+            verdict = try await judge(&response, fetch, on: id)
         } catch {
             failed(error, on: id)
             return false
@@ -71,7 +73,6 @@ extension DownloadDriver {
             }
             seat.join(response.url.origin)
         }
-        let verdict = ResponseVerdict.judge(response.head, asked: fetch.ask, now: environment.clock.date())
         let action = state.withLock { state in
             let action = state.machine.headReceived(
                 verdict, on: id, at: environment.clock.now(), random: environment.random())

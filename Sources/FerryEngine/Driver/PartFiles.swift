@@ -10,12 +10,12 @@ package enum PartFiles {
         do throws(FileError) {
             let folder = FilePath(directory).lexicallyNormalized()
             var (own, others): ([String], [ErrorPhrase]) = ([], [])
-            for name in try fileSystem.list(folder).sorted() where name.hasSuffix(DownloadPaths.journalSuffix) {
+            for name in try fileSystem.list(folder).sorted() where name.utf8.hasSuffix(DownloadPaths.journalSuffix) {
                 let journal = folder.appending(name)
                 if let flaw = try fileSystem.flaw(at: journal) {
                     others.append(ErrorPhrase(.notOurs, journal.string, flaw.phrase))
-                } else {
-                    own.append(folder.appending(String(name.dropLast(".ferry".count))).string)
+                } else if let part = name.dropping(suffix: ".ferry") {
+                    own.append(folder.appending(String(part)).string)
                 }
             }
             return (own, others)

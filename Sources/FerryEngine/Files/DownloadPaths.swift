@@ -1,3 +1,4 @@
+import FerryCore
 package import SystemPackage
 
 /// The names that one download takes up in its directory: the final one and those beside it.
@@ -22,8 +23,9 @@ package struct DownloadPaths: Sendable, Hashable {
     package init?(of path: FilePath) {
         guard let last = path.lastComponent, last.kind == .regular else { return nil }
         var name = last.string
-        for suffix in [Self.journalSuffix, Self.partSuffix] where name.hasSuffix(suffix) && name.count > suffix.count {
-            name.removeLast(suffix.count)
+        for suffix in [Self.journalSuffix, Self.partSuffix] {
+            guard let stem = name.dropping(suffix: suffix), !stem.isEmpty else { continue }
+            name = String(stem)
             break
         }
         self.init(directory: path.removingLastComponent(), name: name)

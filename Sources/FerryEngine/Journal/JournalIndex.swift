@@ -51,14 +51,16 @@ package final class JournalIndex: Sendable {
         }
         var state = State()
         var problems: [Problem] = []
-        let present = Set(names)
+        let present = Set(names.map(directory.appending))
         for name in names.sorted() {
             var own = name
-            if name.hasSuffix(DownloadPaths.journalSuffix + DownloadPaths.oldSuffix) {
-                own.removeLast(DownloadPaths.oldSuffix.count)
-                if present.contains(own) { continue }
+            if name.utf8.hasSuffix(DownloadPaths.journalSuffix + DownloadPaths.oldSuffix),
+                let young = name.dropping(suffix: DownloadPaths.oldSuffix)
+            {
+                own = String(young)
+                if present.contains(directory.appending(own)) { continue }
             }
-            guard own.hasSuffix(DownloadPaths.journalSuffix) else { continue }
+            guard own.utf8.hasSuffix(DownloadPaths.journalSuffix) else { continue }
             let path = directory.appending(name)
             do throws(JournalError) {
                 state.add(directory.appending(own), try Journal.read(at: path, fileSystem: fileSystem))

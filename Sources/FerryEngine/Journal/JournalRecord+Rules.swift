@@ -13,7 +13,7 @@ extension JournalRecord {
             guard publishing.length.isSize else { return "a length is announced that cannot be" }
         }
         for path in [moving?.part, movedFrom].compactMap(\.self)
-        where !path.hasPrefix("/") || !path.hasSuffix(DownloadPaths.partSuffix) || path.utf8.contains(0) {
+        where !path.utf8.hasPrefix("/") || !path.utf8.hasSuffix(DownloadPaths.partSuffix) || path.utf8.contains(0) {
             return "a place to move to that is none"
         }
         guard createdAt.isFinite, events.allSatisfy({ $0.time.isFinite }) else { return "a time that is none" }

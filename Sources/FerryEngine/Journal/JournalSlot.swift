@@ -1,4 +1,5 @@
 import Crypto
+import FerryCore
 
 /// One of the two places in a journal: a header line and, after it, the record as text.
 ///
@@ -41,13 +42,14 @@ package struct JournalSlot: Hashable {
         guard file.indices.contains(offset) else { return nil }
         let head = file[offset...].prefix(Self.maxHeaderBytes)
         guard let end = head.firstIndex(of: UInt8(ascii: "\n")),
-            let line = String(validating: file[offset..<end], as: UTF8.self), line.hasPrefix(Self.magic)
+            let line = String(validating: file[offset..<end], as: UTF8.self), line.utf8.hasPrefix(Self.magic)
         else { return nil }
-        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        let words = line.split(at: " ", omittingEmptySubsequences: false)
         guard words.count == 6, let version = Self.number(words[1]).flatMap(Int.init(exactly:)), version >= 1,
             let sequence = Self.number(words[2], "seq="),
             let slotBytes = Self.number(words[3], "slot=").flatMap(Int.init(exactly:)),
-            let length = Self.number(words[4], "length=").flatMap(Int.init(exactly:)), words[5].hasPrefix("sha256=")
+            let length = Self.number(words[4], "length=").flatMap(Int.init(exactly:)),
+            words[5].utf8.hasPrefix("sha256=")
         else { return nil }
         // Before anything is computed with it, or written into a slot of this size.
         guard slotBytes > 0, slotBytes % Self.alignment == 0, slotBytes <= JournalImage.maxBytes / 2,
@@ -58,7 +60,7 @@ package struct JournalSlot: Hashable {
         else { return nil }
         let payload = file[(end + 1)..<(end + 1 + length)]
         let header = line.prefix(upTo: line.index(words[5].startIndex, offsetBy: -1))
-        guard words[5].dropFirst("sha256=".count) == Self.checksum(String(header), payload) else { return nil }
+        guard words[5].dropping(prefix: "sha256=") ?? "" == Self.checksum(String(header), payload) else { return nil }
         self.version = version
         self.sequence = sequence
         self.slotBytes = slotBytes
@@ -75,8 +77,8 @@ package struct JournalSlot: Hashable {
     /// The slot size that a header at the beginning claims, whether the rest of it is whole or not.
     static func claimedSlotBytes(_ file: [UInt8]) -> Int? {
         let line = String(decoding: file.prefix(maxHeaderBytes), as: UTF8.self)
-        let words = line.prefix { $0 != "\n" }.split(separator: " ")
-        guard words.count > 3, line.hasPrefix(magic) else { return nil }
+        let words = (line.split(at: "\n", maxSplits: 1).first ?? "").split(at: " ")
+        guard words.count > 3, line.utf8.hasPrefix(magic) else { return nil }
         return number(words[3], "slot=").flatMap(Int.init(exactly:))
     }
 
@@ -93,9 +95,9 @@ package struct JournalSlot: Hashable {
 
     /// A number written the one way that we write numbers: digits alone, no zeros in front.
     private static func number(_ text: Substring, _ label: String = "") -> UInt64? {
-        guard text.hasPrefix(label) else { return nil }
-        let digits = text.dropFirst(label.count)
-        guard let number = UInt64(digits), String(number) == digits else { return nil }
+        guard let digits = text.dropping(prefix: label), let number = UInt64(digits), String(number) == digits else {
+            return nil
+        }
         return number
     }
 }

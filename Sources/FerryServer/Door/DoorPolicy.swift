@@ -1,4 +1,5 @@
 package import FerryAPI
+import FerryCore
 package import HTTPTypes
 
 /// What a request over TCP must be like before anything of it is done.
@@ -110,7 +111,7 @@ package struct DoorPolicy: Sendable, Hashable {
 
     private func isJSON(_ types: [String]) -> Bool {
         guard types.count == 1 else { return false }
-        let parts = types[0].split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = types[0].split(at: ";", maxSplits: 1, omittingEmptySubsequences: false)
         return trimmed(parts[0]).lowercased() == "application/json"
     }
 

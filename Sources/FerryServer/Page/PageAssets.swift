@@ -1,3 +1,4 @@
+import FerryCore
 import Foundation
 
 /// The files of the page, compiled in. Their paths are looked up as they are, so that no path leads anywhere else.
@@ -71,7 +72,7 @@ struct PageAssets: Sendable {
     func asset(at path: Substring) -> Asset? { assets[String(path)] }
 
     private static func type(of path: String) -> String {
-        switch path.split(separator: ".").last {
+        switch path.split(at: ".").last {
         case "html": "text/html; charset=utf-8"
         case "js", "mjs": "text/javascript; charset=utf-8"
         case "css": "text/css; charset=utf-8"

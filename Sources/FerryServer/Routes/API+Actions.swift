@@ -35,7 +35,7 @@ extension API {
 
     func relocate(_ visit: Visit) async throws -> Response {
         let body = try await read(RelocateBody.self, of: visit)
-        guard body.directory.hasPrefix("/") else {
+        guard body.directory.utf8.hasPrefix("/") else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(body.directory)), recovery: .needsUser)
         }
@@ -61,7 +61,7 @@ extension API {
 
     func adopt(_ visit: Visit) async throws -> Response {
         let path = try await read(AdoptBody.self, of: visit).path
-        guard path.hasPrefix("/") else {
+        guard path.utf8.hasPrefix("/") else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
         }

@@ -125,7 +125,7 @@ extension DownloadRequest.Destination {
     fileprivate var place: String? {
         switch self {
         case .directory(let path, _): path
-        case .file(let path), .part(let path): path.lastIndex(of: "/").map { String(path[..<$0]) }
+        case .file(let path), .part(let path): Paths.parent(of: path)
         case .stream: nil
         }
     }

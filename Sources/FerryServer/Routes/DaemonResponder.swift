@@ -27,7 +27,7 @@ final class DaemonResponder: HTTPResponder {
 
     func respond(to request: Request, context: DaemonContext) async throws -> Response {
         let target = request.uri.string
-        let path = target.prefix { $0 != "?" && $0 != "#" }
+        let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
         var response: Response
         do {
             response = try await answer(request, target, path, context)
@@ -61,7 +61,8 @@ final class DaemonResponder: HTTPResponder {
             return response
         case .api(.found(let route, let identifier)):
             try checkVersion(request)
-            let query = target.firstIndex(of: "?").map { target[target.index(after: $0)...].prefix { $0 != "#" } }
+            let whole = target.split(at: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+            let query = whole.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
             let visit = Visit(
                 route: route, identifier: identifier, query: query, request: request, isLocal: context.isLocal,
                 token: token, session: try session(of: request))
@@ -71,11 +72,13 @@ final class DaemonResponder: HTTPResponder {
 
     /// What a path leads to: everything below /api is the API's, also what it does not have.
     static func room(_ method: HTTPRequest.Method, _ path: Substring) -> DoorPolicy.Room {
-        guard path == "/api" || path.hasPrefix("/api/") else { return .page }
-        guard path == FerryAPI.root || path.hasPrefix(FerryAPI.root + "/") else { return .api(.none) }
-        let rest = path.dropFirst(FerryAPI.root.count)
+        guard path.hasSameBytes(as: "/api") || path.utf8.hasPrefix("/api/") else { return .page }
+        guard path.hasSameBytes(as: FerryAPI.root) || path.utf8.hasPrefix(FerryAPI.root + "/") else {
+            return .api(.none)
+        }
+        let rest = path.dropping(prefix: FerryAPI.root) ?? ""
         // Paths of the document begin with a slash, that of the greeting too.
-        return .api(Route.match(method, rest == "/" ? "" : rest))
+        return .api(Route.match(method, rest.hasSameBytes(as: "/") ? "" : rest))
     }
 
     private func knock(_ request: Request, _ target: String, isLocal: Bool) -> DoorPolicy.Knock {

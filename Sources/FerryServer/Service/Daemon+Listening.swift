@@ -54,7 +54,7 @@ extension Daemon {
                 .invalidRequest, ErrorPhrase(.longSocket, socket), suggestion: ErrorPhrase(.shorterSocket),
                 recovery: .needsUser)
         }
-        try PrivateFile.makeDirectory(socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ".")
+        try PrivateFile.makeDirectory(Paths.parent(of: socket))
         try removeStaleSocket(socket)
         SignInFile.sweep(place.signIn)
         var services: [any Service] = [unixListener(socket)]

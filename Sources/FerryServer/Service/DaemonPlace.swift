@@ -37,7 +37,7 @@ package struct DaemonPlace: Sendable, Hashable {
         settings: String? = nil
     ) {
         func absolute(_ name: String) -> String? {
-            environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            environment[name].flatMap { $0.utf8.hasPrefix("/") ? $0 : nil }
         }
         self.state =
             state ?? absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
@@ -62,12 +62,13 @@ package struct DaemonPlace: Sendable, Hashable {
 
     /// The user's Downloads: `XDG_DOWNLOAD_DIR`, from the environment or `user-dirs.dirs`.
     private static func downloads(environment: [String: String], home: String, configured: String) -> String {
-        if let given = environment["XDG_DOWNLOAD_DIR"], given.hasPrefix("/") { return given }
+        if let given = environment["XDG_DOWNLOAD_DIR"], given.utf8.hasPrefix("/") { return given }
         let text = (try? String(contentsOfFile: configured, encoding: .utf8)) ?? ""
-        for line in text.split(separator: "\n") where line.hasPrefix("XDG_DOWNLOAD_DIR=") {
-            let value = line.dropFirst("XDG_DOWNLOAD_DIR=".count).filter { $0 != "\"" }
-            let path = value.hasPrefix("$HOME") ? home + value.dropFirst("$HOME".count) : String(value)
-            if path.hasPrefix("/"), path != home + "/" { return path }
+        for line in text.split(at: "\n") {
+            guard let quoted = line.dropping(prefix: "XDG_DOWNLOAD_DIR=") else { continue }
+            let value = String(quoted.unicodeScalars.filter { $0 != "\"" })
+            let path = value.dropping(prefix: "$HOME").map { home + $0 } ?? value
+            if path.utf8.hasPrefix("/"), path != home + "/" { return path }
         }
         return home + "/Downloads"
     }

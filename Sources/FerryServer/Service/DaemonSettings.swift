@@ -81,7 +81,7 @@ package struct DaemonSettings: Sendable, Hashable {
             new.retriesFailedAfter = try Self.delay(seconds)
         }
         if let directory = change.directory {
-            guard directory.hasPrefix("/") else { throw Problem(.badRequest, "directory must be absolute.") }
+            guard directory.utf8.hasPrefix("/") else { throw Problem(.badRequest, "directory must be absolute.") }
             new.directory = directory
         }
         self = new

@@ -1,3 +1,4 @@
+import FerryCore
 import Foundation
 
 /// How much room a disk has.
@@ -5,13 +6,13 @@ enum FreeSpace {
     /// Free bytes where a directory is, or will be; `nil` when that cannot be told.
     static func bytes(at path: String) -> Int64? {
         var path = path
-        while !path.isEmpty {
+        while true {
             if let found = try? FileManager.default.attributesOfFileSystem(forPath: path) {
                 return (found[.systemFreeSize] as? NSNumber)?.int64Value
             }
-            guard path != "/", let slash = path.lastIndex(of: "/") else { return nil }
-            path = slash == path.startIndex ? "/" : String(path[..<slash])
+            let parent = Paths.parent(of: path)
+            if parent == path { return nil }
+            path = parent
         }
-        return nil
     }
 }

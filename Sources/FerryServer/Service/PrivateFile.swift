@@ -52,8 +52,8 @@ package enum PrivateFile {
     ///
     /// Throws `disk` when it cannot be made, is a symbolic link, or belongs to another user or to all.
     package static func makeDirectory(_ path: String, forbidden bits: UInt32 = 0o077) throws(DownloadError) {
-        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-        if !parent.isEmpty, access(parent, F_OK) != 0 {
+        let parent = Paths.parent(of: path)
+        if access(parent, F_OK) != 0 {
             do { try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true) } catch {
                 throw DownloadError(
                     .disk, ErrorPhrase(.fileFailed, ErrorPhrase(.makeDirectory), parent, "\(error)"))

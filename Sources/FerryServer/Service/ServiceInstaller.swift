@@ -31,7 +31,7 @@ package struct ServiceInstaller: Sendable {
         self.program = program
         self.isConfined = isConfined
         self.environment = environment
-        let given = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let given = environment["XDG_CONFIG_HOME"].flatMap { $0.utf8.hasPrefix("/") ? $0 : nil }
         let home = environment["HOME"] ?? StatePlace.homeDirectory
         directory = (given ?? home + "/.config") + "/systemd/user"
     }
@@ -45,7 +45,8 @@ package struct ServiceInstaller: Sendable {
     ///
     /// Where a daemon runs that systemd did not start, the unit's would leave: throws `conflict`, and writes nothing.
     package func install(beside running: Running? = nil) throws(DownloadError) {
-        guard !program.contains("\n"), program.hasPrefix("/") else {
+        // Any control character may end a line for systemd.
+        guard Paths.isAbsolute(program), !program.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUnit, program))
         }
         if let running { try checkIsOurs(running) }

@@ -44,11 +44,11 @@ package final class SessionBook: Sendable {
     /// Registers, or changes what is given. Throws `invalidRequest` for what cannot be meant, `disk`.
     package func register(_ registration: SessionRegistration) throws(DownloadError) {
         try Self.check(registration.identifier)
-        if let directory = registration.directory, !directory.hasPrefix("/") {
+        if let directory = registration.directory, !directory.utf8.hasPrefix("/") {
             throw DownloadError(.invalidRequest, ErrorPhrase(.relativePath, APIText.quote(directory)))
         }
         if let command = registration.launchCommand {
-            guard command.isEmpty || command[0].hasPrefix("/") else {
+            guard command.isEmpty || command[0].utf8.hasPrefix("/") else {
                 throw DownloadError(
                     .invalidRequest, ErrorPhrase(.relativeCommand), suggestion: ErrorPhrase(.noShell),
                     recovery: .needsUser)
@@ -73,8 +73,9 @@ package final class SessionBook: Sendable {
     package func note(_ directories: [String], of identifier: String) throws(DownloadError) {
         try change(identifier) { entry in
             var places = entry.places ?? []
-            for directory in directories where directory != entry.directory && !places.contains(directory) {
-                places.append(directory)
+            for directory in directories {
+                let known = places + [entry.directory].compactMap(\.self)
+                if !known.contains(where: { $0.hasSameBytes(as: directory) }) { places.append(directory) }
             }
             places.removeFirst(max(0, places.count - Self.mostPlaces))
             entry.places = places.isEmpty ? nil : places

@@ -16,8 +16,8 @@ struct SettingsFile: Sendable {
             for (name, value) in members { object[name] = value is NSNull ? nil : value }
             let text = try JSONSerialization.data(
                 withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-            let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
-            try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: Paths.parent(of: path), withIntermediateDirectories: true)
             try PrivateFile.write(String(decoding: text, as: UTF8.self) + "\n", to: path)
         } catch let error as DownloadError {
             throw error

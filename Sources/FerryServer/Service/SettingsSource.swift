@@ -154,7 +154,7 @@ package struct SettingsSource: Service {
                 settings.onComplete = try CompletionCommand.resolve(command, searchPath: searchPath)
             }
             if let directories = try reading.texts("allowedDirectories") {
-                settings.allowedDirectories = directories.filter { $0.hasPrefix("/") }
+                settings.allowedDirectories = directories.filter { $0.utf8.hasPrefix("/") }
             }
             var change = SettingsChange()
             if let count = try reading.int("maxConcurrentDownloads") { change.maxConcurrentDownloads = .set(count) }

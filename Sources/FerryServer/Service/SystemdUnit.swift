@@ -42,15 +42,14 @@ package enum SystemdUnit {
 
     /// As one word of a command line (systemd.service(5), "Command lines").
     static func quoted(_ path: String) -> String {
-        var text = "\""
-        for character in path {
-            switch character {
-            case "\"", "\\": text += "\\\(character)"
-            case "%": text += "%%"
-            case "$": text += "$$"
-            default: text.append(character)
+        var text = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in path.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": text.append(contentsOf: ["\\", scalar])
+            case "%", "$": text.append(contentsOf: [scalar, scalar])
+            default: text.append(scalar)
             }
         }
-        return text + "\""
+        return String(text) + "\""
     }
 }

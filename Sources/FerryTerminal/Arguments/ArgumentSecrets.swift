@@ -1,3 +1,5 @@
+import FerryCore
+
 /// Which bytes of a command line are secret: passwords, values of headers, user info of URLs and proxies.
 package enum ArgumentSecrets {
     /// For every argument the ranges of its bytes to hide.
@@ -13,7 +15,7 @@ package enum ArgumentSecrets {
                 option = text
                 return []
             }
-            if let name = secretOptions.first(where: { text.hasPrefix($0 + "=") }) {
+            if let name = secretOptions.first(where: { text.utf8.hasPrefix($0 + "=") }) {
                 return ranges(of: argument.dropFirst(name.utf8.count + 1), for: name)
             }
             return userInfo(argument[...])

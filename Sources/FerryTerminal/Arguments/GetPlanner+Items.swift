@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import HTTPTypes
 
 extension GetPlanner {
@@ -17,7 +18,7 @@ extension GetPlanner {
         request.syncsToDisk = !options.noFsync
         if options.noPrivate { request.network.allowsPrivate = false }
         if let text = options.checksum {
-            if text.hasPrefix("@") {
+            if text.utf8.hasPrefix("@") {
                 request.checksumList = try url(String(text.dropFirst()))
             } else {
                 do {
@@ -113,7 +114,7 @@ extension GetPlanner {
 
     private mutating func file(_ path: String) throws(UsageError) -> String {
         let name = Paths.name(of: path)
-        guard !path.hasSuffix("/"), name != ".", name != "..", world.kind(path) != .directory else {
+        guard !path.utf8.hasSuffix("/"), name != ".", name != "..", world.kind(path) != .directory else {
             throw UsageError("\(path) is a directory; -d puts files into one")
         }
         try prepare(Paths.parent(of: path))

@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import HTTPTypes
 
 extension GetPlanner {
@@ -82,7 +83,7 @@ extension GetPlanner {
     func headers() throws(UsageError) -> HTTPFields {
         var fields = HTTPFields()
         for text in options.headers {
-            if text.hasPrefix("@") {
+            if text.utf8.hasPrefix("@") {
                 let path = String(text.dropFirst())
                 let content = try read(path, what: "header file")
                 for field in try value(path, { () throws(TextError) in try HeaderLine.parseFile(content) }) {

@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import HTTPTypes
 
 /// Turns the words of `ferry get` into a plan: pure but for what it asks of its ``PlanningWorld``.
@@ -70,8 +71,8 @@ package struct GetPlanner: Sendable {
     }
 
     private func target(_ item: String) throws(UsageError) -> Target {
-        if !item.contains("://") {
-            let isPart = item.hasSuffix(".part") || item.hasSuffix(".part.ferry")
+        if !item.utf8.contains("://") {
+            let isPart = item.utf8.hasSuffix(".part") || item.utf8.hasSuffix(".part.ferry")
             switch world.kind(item) {
             case .directory: return .directory(item)
             case .file where isPart: return .part(item)
@@ -106,7 +107,7 @@ package struct GetPlanner: Sendable {
             throw UsageError(
                 "--mirror needs exactly one URL; in lists write mirrors on one line, with tabs between them")
         }
-        if let checksum = options.checksum, !checksum.hasPrefix("@"), !hasOneFile {
+        if let checksum = options.checksum, !checksum.utf8.hasPrefix("@"), !hasOneFile {
             throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @URL, or checksum= in a list")
         }
         if options.directory != nil, targets.contains(where: { if case .url = $0 { false } else { true } }) {

@@ -24,12 +24,13 @@ package enum ErrorText {
     ///
     /// A short name is part of many words: `c` of "checksum" says nothing about the file `c`.
     private static func isNamed(_ name: String, in text: String) -> Bool {
-        if name.contains("://") { return text.contains(name) }
-        if text.hasPrefix(name + " ") { return true }
+        if name.utf8.contains("://") { return text.utf8.contains(name) }
+        if text.utf8.hasPrefix(name + " ") { return true }
         var rest = text[...]
-        while let found = rest.firstRange(of: "/" + name) {
+        while let found = rest.utf8.firstRange(of: "/" + name) {
             let after = text[found.upperBound...]
-            if after.isEmpty || after.hasPrefix(".part") || " :;,)".contains(after.first ?? " ") { return true }
+            guard let next = after.utf8.first else { return true }
+            if after.utf8.hasPrefix(".part") || " :;,)".utf8.contains(next) { return true }
             rest = after
         }
         return false
@@ -46,12 +47,11 @@ package enum ErrorText {
     }
 
     /// A URL as it can be typed; `nil` when its query is not shown, so that it would lead elsewhere.
-    private static func typeable(_ url: String) -> String? { url.hasSuffix("?…") ? nil : ShellWord.quote(url) }
+    private static func typeable(_ url: String) -> String? { url.utf8.hasSuffix("?…") ? nil : ShellWord.quote(url) }
 
     /// A sentence as a part of another: no capital at its start, no full stop at its end.
     private static func clause(_ sentence: String) -> String {
-        var text = Substring(sentence)
-        if text.hasSuffix(".") { text.removeLast() }
+        let text = sentence.dropping(suffix: ".") ?? sentence[...]
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 

@@ -1,3 +1,4 @@
+import FerryCore
 import Foundation
 
 /// The few looks at the local disk that a plan needs.
@@ -50,8 +51,8 @@ enum LocalFiles {
     /// `a/b/c` to `a`, `a/b`, `a/b/c`.
     private static func prefixes(of path: String) -> [String] {
         var prefixes: [String] = []
-        var prefix = path.hasPrefix("/") ? "/" : ""
-        for part in path.split(separator: "/") {
+        var prefix = path.utf8.hasPrefix("/") ? "/" : ""
+        for part in path.split(at: "/") {
             prefix += part
             prefixes.append(prefix)
             prefix += "/"

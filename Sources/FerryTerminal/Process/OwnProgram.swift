@@ -1,3 +1,4 @@
+import FerryCore
 import Foundation
 
 /// This process, as others may start it.
@@ -9,6 +10,6 @@ package enum OwnProgram {
 
     /// A path from the command line, by the working directory.
     package static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        Paths.join(FileManager.default.currentDirectoryPath, path)
     }
 }

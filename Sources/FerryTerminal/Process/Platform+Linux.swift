@@ -1,4 +1,5 @@
 #if canImport(Glibc)
+    import FerryCore
     import Glibc
 
     /// What the C library calls differently from system to system.
@@ -11,7 +12,7 @@
         /// What opens addresses on the desktop; `nil` where there is none.
         static func opener(_ environment: [String: String]) -> String? {
             guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return nil }
-            let places = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
+            let places = (environment["PATH"] ?? "").split(at: ":").filter { $0.utf8.hasPrefix("/") }
             return places.map { $0 + "/xdg-open" }.first { access($0, X_OK) == 0 }
         }
 

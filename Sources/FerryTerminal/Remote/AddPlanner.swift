@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 package import Foundation
 
 /// The words of `ferry add`.

@@ -24,7 +24,7 @@ package enum DownloadPicker {
     package static func one(_ word: String, from all: [ListedDownload]) throws(UsageError) -> ListedDownload {
         guard !word.isEmpty else { throw UsageError("an empty text names no download") }
         if let exact = all.first(where: { $0.id.rawValue == word }) { return exact }
-        let beginning = all.filter { $0.id.rawValue.hasPrefix(word) }
+        let beginning = all.filter { $0.id.rawValue.utf8.hasPrefix(word) }
         let named = all.filter { $0.status.name == word }
         // Names first: a short one may be the beginning of many identifiers.
         for found in [named, beginning] where !found.isEmpty {

@@ -46,7 +46,7 @@ package struct RemoteRun: Sendable {
             var query: [(name: String, value: String)] = []
             if let states {
                 let known = DownloadState.Kind.allCases.map(\.rawValue)
-                for word in states.split(separator: ",") where !known.contains(String(word)) {
+                for word in states.split(at: ",") where !known.contains(String(word)) {
                     throw UsageError("--state \(word): there are \(known.joined(separator: ", "))")
                 }
                 query.append(("state", states))

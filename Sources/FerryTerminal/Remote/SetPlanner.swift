@@ -24,13 +24,12 @@ package enum SetPlanner {
         absolute: (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
         let givesAccess = !headers.isEmpty || user != nil
-        let names = Array(words.prefix { !$0.contains("=") })
+        let names = Array(words.prefix { !$0.utf8.contains("=") })
         var pairs: [(name: String, value: String)] = []
         for word in words.dropFirst(names.count) {
-            guard let sign = word.firstIndex(of: "=") else {
-                throw UsageError("\(word) is no setting: write NAME=VALUE")
-            }
-            pairs.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
+            let parts = word.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw UsageError("\(word) is no setting: write NAME=VALUE") }
+            pairs.append((String(parts[0]), String(parts[1])))
         }
         if givesAccess, names.isEmpty {
             throw UsageError("--header and --user are for downloads: name some before the settings")

@@ -6,7 +6,7 @@ package enum TimeWord {
     /// Reads `22:30` (today, or tomorrow when that is over), `2026-12-24 22:30`, `2026-12-24T22:30:00Z`, with an offset
     /// such as `+01:00` too, and `+2h`: that long from now.
     package static func parse(_ text: String, now: Date, calendar: Calendar) throws(UsageError) -> Date {
-        if text.hasPrefix("+") {
+        if text.utf8.hasPrefix("+") {
             do throws(TextError) {
                 return now.addingTimeInterval(Seconds.of(try DurationText.parse(String(text.dropFirst()))))
             } catch { throw UsageError(error.message) }
@@ -26,7 +26,7 @@ package enum TimeWord {
         guard let days = numbers(text[..<gap], "-", digits: [4...4, 2...2, 2...2]) else { return nil }
         var rest = text[text.index(after: gap)...]
         var calendar = calendar
-        if rest.hasSuffix("Z") {
+        if rest.utf8.hasSuffix("Z") {
             calendar.timeZone = .gmt
             rest.removeLast()
         } else if let sign = rest.firstIndex(where: { $0 == "+" || $0 == "-" }) {

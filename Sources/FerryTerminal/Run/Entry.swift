@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 
 /// One file of the run, as the run knows it.
 package struct Entry: Sendable {

@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import struct Foundation.Date
 import Synchronization
 

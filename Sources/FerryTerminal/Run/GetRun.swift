@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 import struct Foundation.Date
 import Synchronization
 
@@ -117,7 +118,7 @@ package final class GetRun: Sendable {
                     if parts.isEmpty { reporter.message(PrintableText.escape("\(directory): no part files in it")) }
                     for part in parts {
                         var request = template
-                        request.destination = .part(part.contains("/") ? part : Paths.join(directory, part))
+                        request.destination = .part(part.utf8.contains("/") ? part : Paths.join(directory, part))
                         requests.append(request)
                     }
                 } catch {

@@ -13,6 +13,6 @@ package enum ShellWord {
             }
         }
         if plain, !text.isEmpty { return text }
-        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return "'" + text.split(at: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

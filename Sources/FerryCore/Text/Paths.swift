@@ -1,8 +1,8 @@
-/// Paths as text, with `/` between names.
+/// Paths as text: names with `/` between them, by bytes.
 package enum Paths {
     /// `name` under `directory`; an absolute name stands alone.
     package static func join(_ directory: String, _ name: String) -> String {
-        if name.utf8.first == UInt8(ascii: "/") || directory.isEmpty || directory == "." { return name }
+        if isAbsolute(name) || directory.isEmpty || directory == "." { return name }
         return directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
     }
 
@@ -13,11 +13,19 @@ package enum Paths {
         return parent.isEmpty ? "/" : String(parent)
     }
 
-    /// The last name: `c` of `a/b/c`.
+    /// The last name: `c` of `a/b/c`, `b` of `a/b/`; the whole text where it is nothing but slashes.
     package static func name(of path: String) -> String {
         let bytes = path.utf8
         guard let last = bytes.lastIndex(where: { $0 != UInt8(ascii: "/") }) else { return path }
         let slash = bytes[..<last].lastIndex(of: UInt8(ascii: "/"))
         return String(path[(slash.map(bytes.index(after:)) ?? bytes.startIndex)..<bytes.index(after: last)])
+    }
+
+    package static func isAbsolute(_ path: some StringProtocol) -> Bool { path.utf8.first == UInt8(ascii: "/") }
+
+    /// Whether the place is the directory, or below it by its name; both absolute.
+    package static func isPlace(_ place: String, in directory: String) -> Bool {
+        if place.hasSameBytes(as: directory) { return true }
+        return place.utf8.hasPrefix(directory.utf8.last == UInt8(ascii: "/") ? directory : directory + "/")
     }
 }
