@@ -19,7 +19,7 @@ struct SystemCallKillTests {
     private static let moments: [Moment] = {
         let large = [
             ("pwrite64", [1, 2, 4, 7]), ("fdatasync", [1, 2, 3]), ("fsync", [1, 2]), ("renameat2", [1]),
-            ("fchmod", [1]), ("fsetxattr", [1]), ("unlink", [1]),
+            ("fchmod", [1]), ("fsetxattr", [1]), ("unlinkat", [1]),
         ]
         let small = [("fsync", [1, 2]), ("linkat", [1])]
         return large.flatMap { call, counts in counts.map { Moment(call: call, count: $0, size: 3_000_000) } }
@@ -84,7 +84,7 @@ struct SystemCallKillTests {
     /// What was put aside was once in the way of the name: the new file became `f (1).bin`, and the old pair stayed for ever.
     @Test(
         "B1: killed while the bytes of a file that has changed are put aside, the next run finishes under the same name",
-        arguments: ["rename", "flock", "fallocate", "linkat", "pwrite64", "fsync", "fdatasync"], 1...3)
+        arguments: ["renameat", "flock", "fallocate", "linkat", "pwrite64", "fsync", "fdatasync"], 1...3)
     func changed(call: String, count: Int) async throws {
         try await OriginServer.with { server in
             let (old, new) = (Resource(size: 3_000_000, seed: 23), Resource(size: 3_100_000, seed: 24))

@@ -29,7 +29,9 @@ struct DestinationPolicyTests {
         try run { root, policy throws in
             let place = root + "/allowed"
             func destination(_ new: NewDownload) throws -> DownloadRequest.Destination {
-                try policy.destination(of: new, isLocal: false, default: place)
+                let found = try policy.destination(of: new, isLocal: false, default: place)
+                #expect(found.root == place)
+                return found.place
             }
             #expect(try destination(new(nil)) == .directory(place))
             #expect(try destination(new("")) == .directory(place))
@@ -47,6 +49,9 @@ struct DestinationPolicyTests {
             ("link/deeper", nil), (".ssh", nil), ("inner/.hidden", nil), ("/etc", nil), ("/", nil), ("a//b", nil),
             ("a\0b", nil), ("./inner", nil), ("inner\\..\\x", nil), (nil, "../x"), (nil, "/etc/passwd"), (nil, "a/b"),
             (nil, ".bashrc"), (nil, ".."), (nil, "a\\b"), (nil, "a\0"),
+            // To a search by Character these were one name each.
+            ("link/\u{301}x", nil), ("\u{600}/.hidden", nil), ("inner/\u{600}/..", nil), (nil, "a/\u{301}b"),
+            (nil, "a\\\u{301}b"),
         ] as [(String?, String?)])
     func refused(directory: String?, name: String?) throws {
         try run { root, policy throws in
@@ -79,13 +84,24 @@ struct DestinationPolicyTests {
                     try policy.destination(of: new, isLocal: false, default: root + "/allowed")
                 }
             }
-            #expect(try policy.destination(of: path, isLocal: true, default: "/d") == .file("/anywhere/x"))
-            #expect(try policy.destination(of: part, isLocal: true, default: "/d") == .part("/anywhere/x.part"))
-            #expect(try policy.destination(of: new("/etc"), isLocal: true, default: "/d") == .directory("/etc"))
+            #expect(try policy.destination(of: path, isLocal: true, default: "/d").place == .file("/anywhere/x"))
+            #expect(try policy.destination(of: part, isLocal: true, default: "/d").place == .part("/anywhere/x.part"))
+            #expect(try policy.destination(of: new("/etc"), isLocal: true, default: "/d").place == .directory("/etc"))
+            #expect(try policy.destination(of: path, isLocal: true, default: "/d").root == nil)
             path.directory = "/also"
             #expect(throws: DownloadError.self) { try policy.destination(of: path, isLocal: true, default: "/d") }
             #expect(throws: DownloadError.self) {
                 try policy.destination(of: new("relative"), isLocal: true, default: "/d")
+            }
+        }
+    }
+
+    @Test("over TCP, an equivalent name is another directory")
+    func equivalents() throws {
+        try run { root, _ throws in
+            let policy = DestinationPolicy(allowed: [root + "/e\u{301}"])
+            #expect(throws: DownloadError.self) {
+                try policy.destination(of: new(root + "/\u{E9}"), isLocal: false, default: root + "/e\u{301}")
             }
         }
     }

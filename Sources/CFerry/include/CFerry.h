@@ -21,6 +21,9 @@
 #ifndef O_TMPFILE
 #define O_TMPFILE (020000000 | O_DIRECTORY)
 #endif
+#ifndef O_PATH
+#define O_PATH 010000000
+#endif
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
 #endif
@@ -35,8 +38,16 @@ static const int ferry_AT_EMPTY_PATH = AT_EMPTY_PATH;
 static const unsigned int ferry_RENAME_NOREPLACE = 1;
 
 /// renameat2(2), which Glibc declares only with _GNU_SOURCE and musl only since 1.2.6.
-static inline int ferry_renameat2(const char *from, const char *to, unsigned int flags) {
-    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+static inline int ferry_renameat2(
+    int fromDirectory, const char *from, int toDirectory, const char *to, unsigned int flags) {
+    return (int)syscall(SYS_renameat2, fromDirectory, from, toDirectory, to, flags);
+}
+
+/// openat2(2) of a directory below another, as a place alone, with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; -1 and errno,
+/// ENOSYS before Linux 5.6. The number is the same on all machines that Swift runs on.
+static inline int ferry_open_beneath(int root, const char *path) {
+    struct { uint64_t flags, mode, resolve; } how = {O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0x08 | 0x04};
+    return (int)syscall(437, root, path, &how, sizeof how);
 }
 
 /// statx(2) of an open file: when it was made. -1 where that is not known.

@@ -105,8 +105,8 @@ struct CatalogueColumns {
         var all: [Assignment] = [
             ("finished", try StoredText.text(root.stored(file))), ("published", try stamp.map(StoredText.text)),
         ]
-        if let last = file.path.split(separator: "/").last {
-            all += [("path", root.stored(file.path)), ("name", String(last).storable)]
+        if !file.path.isEmpty {
+            all += [("path", root.stored(file.path)), ("name", Paths.name(of: file.path).storable)]
         }
         return all
     }

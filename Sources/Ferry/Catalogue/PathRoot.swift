@@ -71,6 +71,7 @@ extension StoredRequest {
             case .part(let path): .part(move(path))
             case .stream: destination
             }
+        moved.root = root.map(move)
         return moved
     }
 }

@@ -6,7 +6,7 @@ import struct Foundation.Date
 extension StoredRequest: Codable {
     private enum Key: String, CodingKey {
         case sources, destination, onConflict, headers, checksum, checksumList, maxConnections, rateLimit, maxBytes
-        case trust, syncsToDisk, startsPaused, notBefore, network, onDuplicate, hasSecrets
+        case trust, syncsToDisk, startsPaused, notBefore, network, onDuplicate, hasSecrets, root
     }
 
     /// A stream throws: it ends with its process.
@@ -29,6 +29,7 @@ extension StoredRequest: Codable {
         if network != usual.network { try object.encode(network, forKey: .network) }
         if onDuplicate != usual.onDuplicate { try object.encode(onDuplicate, forKey: .onDuplicate) }
         if hasSecrets { try object.encode(hasSecrets, forKey: .hasSecrets) }
+        try object.encodeIfPresent(root, forKey: .root)
     }
 
     package init(from decoder: any Decoder) throws {
@@ -56,6 +57,7 @@ extension StoredRequest: Codable {
         network = try object.decodeIfPresent(NetworkRule.self, forKey: .network) ?? network
         onDuplicate = try object.decodeIfPresent(DuplicateRule.self, forKey: .onDuplicate) ?? onDuplicate
         hasSecrets = try object.decodeIfPresent(Bool.self, forKey: .hasSecrets) ?? false
+        root = try object.decodeIfPresent(String.self, forKey: .root)
     }
 
     /// A request with nothing but defaults.

@@ -23,6 +23,8 @@ package struct StoredRequest: Sendable, Hashable {
     package var onDuplicate: DuplicateRule
     /// There were secrets: without them it waits for credentials.
     package var hasSecrets: Bool
+    /// The directory that it may not leave.
+    package var root: String?
 }
 
 extension StoredRequest {
@@ -47,7 +49,8 @@ extension StoredRequest {
             checksumList: request.checksumList?.with(nil), maxConnections: request.maxConnections,
             rateLimit: request.rateLimit, maxBytes: request.maxBytes, trust: request.trust,
             syncsToDisk: request.syncsToDisk, startsPaused: request.startsPaused, notBefore: request.notBefore,
-            network: request.network, onDuplicate: request.onDuplicate, hasSecrets: !secrets.isEmpty)
+            network: request.network, onDuplicate: request.onDuplicate, hasSecrets: !secrets.isEmpty,
+            root: request.root)
         return (stored, secrets.isEmpty ? nil : secrets)
     }
 
@@ -77,6 +80,7 @@ extension StoredRequest {
         request.notBefore = notBefore
         request.network = network
         request.onDuplicate = onDuplicate
+        request.root = root
         return request
     }
 }

@@ -235,12 +235,12 @@ extension Scheduler {
     func deleteFile(of id: DownloadID) async throws(DownloadError) {
         let environment = engine.environment(for: configuration)
         guard let row = try await state.withLock({ $0.store })?.row(id) else { return }
+        let fileSystem = environment.fileSystem(within: row.request.root)
         guard let finished = row.finished else {
             // It was to be fetched again. What is not that file any more stays.
             guard let earlier = row.earlierFile else { return }
             return await environment.pool.run {
-                try? PublishedFile.delete(
-                    earlier.path, ifUnchangedSince: earlier, fileSystem: environment.fileSystem)
+                try? PublishedFile.delete(earlier.path, ifUnchangedSince: earlier, fileSystem: fileSystem)
             }
         }
         guard !finished.path.isEmpty, !finished.wasAlreadyComplete else { return }
@@ -248,8 +248,7 @@ extension Scheduler {
         let result: Result<Void, DownloadError> = await environment.pool.run {
             do throws(DownloadError) {
                 try PublishedFile.delete(
-                    finished.path, ifUnchangedSince: stamp?.file(at: finished.path),
-                    fileSystem: environment.fileSystem)
+                    finished.path, ifUnchangedSince: stamp?.file(at: finished.path), fileSystem: fileSystem)
                 return .success(())
             } catch { return .failure(error) }
         }
@@ -260,10 +259,8 @@ extension Scheduler {
     private func discardParts(_ live: LiveDownload) async {
         guard let path = live.status.path else { return }
         let environment = engine.environment(for: configuration)
-        let id = live.id
-        await environment.pool.run {
-            DownloadDriver.discard(path: path, id: id, fileSystem: environment.fileSystem)
-        }
+        let (id, fileSystem) = (live.id, environment.fileSystem(within: live.request.root))
+        await environment.pool.run { DownloadDriver.discard(path: path, id: id, fileSystem: fileSystem) }
     }
 
     /// Nothing can be done with one that is not listed any longer, or of a manager that was shut down.

@@ -150,6 +150,8 @@ extension CatalogueRow {
         request.rateLimit = record.rateLimit
         if let most = record.maxConnections { request.maxConnections = max(1, most) }
         if let network = record.network { request.network = network.restrictions }
+        // Moved elsewhere by its user, it is held by nothing.
+        request.root = record.root.flatMap { Paths.isPlace(found.directory, in: $0) ? $0 : nil }
         self.init(
             id: DownloadID(rawValue: record.id), session: record.session ?? "",
             key: QueueKey(priority: record.priority ?? 0, position: Int64(record.position ?? 0)),

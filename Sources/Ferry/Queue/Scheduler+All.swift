@@ -205,7 +205,8 @@ extension Scheduler {
         await environment.pool.run {
             for row in rows {
                 guard let path = row.path else { continue }
-                DownloadDriver.discard(path: path, id: row.id, fileSystem: environment.fileSystem)
+                DownloadDriver.discard(
+                    path: path, id: row.id, fileSystem: environment.fileSystem(within: row.request.root))
             }
         }
     }

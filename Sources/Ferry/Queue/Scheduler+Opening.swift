@@ -96,7 +96,8 @@ extension Scheduler {
         let changes: [StoreChange] = await environment.pool.run {
             rows.compactMap { row in
                 guard let part = row.part,
-                    let held = PartFiles.held(at: part, by: row.id, fileSystem: environment.fileSystem)
+                    let held = PartFiles.held(
+                        at: part, by: row.id, fileSystem: environment.fileSystem(within: row.request.root))
                 else { return nil }
                 return .update(
                     row.id, [.progress(completedBytes: held.completedBytes, totalBytes: held.totalBytes)])
@@ -112,7 +113,10 @@ extension Scheduler {
         let environment = engine.environment(for: configuration)
         let changes: [StoreChange] = await environment.pool.run { [self] in
             rows.map { row in
-                if let part = row.part { PartFiles.finish(at: part, by: row.id, fileSystem: environment.fileSystem) }
+                if let part = row.part {
+                    PartFiles.finish(
+                        at: part, by: row.id, fileSystem: environment.fileSystem(within: row.request.root))
+                }
                 return .update(row.id, [.part(nil)] + settleMove(of: row, environment))
             }
         }

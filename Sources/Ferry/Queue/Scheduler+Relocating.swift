@@ -18,6 +18,12 @@ extension Scheduler {
         guard var row = try await store.row(live.id) else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
+        if row.request.root != nil {
+            // The user's word goes before the rule that it was added under. Before the move: should that be cut, the next run
+            // looks for it there.
+            row.request.root = nil
+            try await store.commit([.update(live.id, [.request(row.request)])])
+        }
         let fields: [RowField]
         var earlier: String?
         var old: (path: String, file: PublishedFile)?
@@ -56,7 +62,8 @@ extension Scheduler {
         guard let own = live.status.path.map(Paths.parent) else { return false }
         let environment = engine.environment(for: configuration)
         return await environment.pool.run {
-            own == directory || PartFiles.isSameDirectory(own, directory, fileSystem: environment.fileSystem)
+            own.hasSameBytes(as: directory)
+                || PartFiles.isSameDirectory(own, directory, fileSystem: environment.fileSystem)
         }
     }
 

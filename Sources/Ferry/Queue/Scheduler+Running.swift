@@ -126,9 +126,9 @@ extension Scheduler {
     private func recover(_ input: RunInput, _ environment: EngineEnvironment) async -> DownloadDriver.Outcome? {
         let row = input.row
         guard let file = row.announced.map(PublishedFile.init) else { return nil }
-        let syncs = row.request.syncsToDisk
+        let (syncs, fileSystem) = (row.request.syncsToDisk, environment.fileSystem(within: row.request.root))
         let isThere = await environment.pool.run {
-            (try? DownloadDriver.recoverAnnounced(file, syncs: syncs, fileSystem: environment.fileSystem)) ?? false
+            (try? DownloadDriver.recoverAnnounced(file, syncs: syncs, fileSystem: fileSystem)) ?? false
         }
         guard isThere else { return nil }
         return .completed(

@@ -112,6 +112,9 @@ public struct DownloadRequest: Sendable, Hashable {
     public var onDuplicate: DuplicateRule = .existing
     /// Who asks, where one list holds the downloads of several; `nil` for the list's own.
     package var session: String?
+    /// The absolute directory that no file of the download may be outside of, whenever one is opened, and below which no
+    /// symbolic link is followed; `nil` for none.
+    package var root: String?
 
     public init(sources: [DownloadURL], destination: Destination) {
         self.sources = sources

@@ -221,6 +221,7 @@ extension ErrorPhrase.Key {
         case .unsupported: "not supported by this file system"
         case .fileEndsEarly: "the file ends early"
         case .fileIsClosed: "the file is closed"
+        case .leadsOut: "a symbolic link is on the way, or it is outside of the directory that was allowed"
 
         case .noFileToMove: "{0} has no file that could be moved"
         case .otherThanFinished: "{0} is not the file that was downloaded any more, and was not moved"

@@ -211,6 +211,7 @@ extension ErrorPhrase.Key {
         case .getAttribute: "读取属性："
         case .unsupported: "此文件系统不支持"
         case .fileEndsEarly: "文件提前结束"
+        case .leadsOut: "路径中有符号链接，或不在允许的目录之内"
         case .fileIsClosed: "文件已关闭"
 
         case .noFileToMove: "{0} 没有可以移动的文件"

@@ -88,7 +88,7 @@ extension ErrorPhrase {
         // What a file system cannot do
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
-        case unsupported, fileEndsEarly, fileIsClosed
+        case unsupported, fileEndsEarly, fileIsClosed, leadsOut
         // Whose a file is
         case otherKind, othersFile, usersFile, rootsFile, severalNames, writableByGroup, writableByOthers
         case notOurs, notOursHere, makeItYours, movedButUnproven

@@ -58,6 +58,8 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package var network: NetworkRule?
     package var headers: [String: String]?
     package var trust: TrustRules?
+    /// The directory that the files may not be outside of; absent for none.
+    package var root: String?
 
     package static let maxEvents = 50
 

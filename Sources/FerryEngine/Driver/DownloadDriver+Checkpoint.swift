@@ -31,7 +31,7 @@ extension DownloadDriver {
             state.withLock { $0.machine.checkpointEnded(snapshot, succeeded: true, at: environment.clock.now()) }
             return nil
         case .pair(let pair):
-            let (syncs, boot) = (request.syncsToDisk, environment.fileSystem.bootID)
+            let (syncs, boot) = (request.syncsToDisk, fileSystem.bootID)
             switch await environment.pool.run({ Self.claim(record, pair: pair, syncs: syncs, boot: boot) }) {
             case .success:
                 state.withLock { state in
@@ -126,7 +126,7 @@ extension DownloadDriver {
             pair.part.close()
             let part: PartFile
             do throws(PartFileError) {
-                part = try PartFile.open(pair.paths.part, fileSystem: environment.fileSystem)
+                part = try PartFile.open(pair.paths.part, fileSystem: fileSystem)
             } catch { throw DownloadError(error) }
             storage.set(.pair(Storage.Pair(paths: pair.paths, part: part, journal: pair.journal)))
             guard part.device == pair.part.device, part.inode == pair.part.inode else {
@@ -142,7 +142,7 @@ extension DownloadDriver {
     func checkRoom() throws(DownloadError) {
         guard let pair = storage.pair else { return }
         let space = DirectorySpace(
-            pair.paths.directory, floor: settings.minFreeBytes, fileSystem: environment.fileSystem)
+            pair.paths.directory, floor: settings.minFreeBytes, fileSystem: fileSystem)
         let free: ByteCount
         do throws(FileError) { free = try space.free() } catch { throw DownloadError(error) }
         let room = free - max(0, settings.minFreeBytes)

@@ -8,7 +8,6 @@ import SystemPackage
 extension DownloadDriver {
     /// `isOwn`: it was published by this download, whose journal says so.
     func lookForFinished(_ path: FilePath, isOwn: Bool = false) async throws(DownloadError) -> FinishedDownload? {
-        let fileSystem = environment.fileSystem
         guard isOwn || !context.ignoresFinished,
             let named = try? fileSystem.statusIfPresent(path), named.kind == .regular
         else {
@@ -58,7 +57,7 @@ extension DownloadDriver {
     func existing(at path: FilePath, entity: Entity) -> FinishedDownload? {
         guard !context.ignoresFinished, state.withLock({ $0.checksum == nil && !$0.distrustsFinished }),
             request.checksumList == nil, let total = entity.identity.totalBytes,
-            let file = try? environment.fileSystem.openOurs(path, .readOnly, for: .content)
+            let file = try? fileSystem.openOurs(path, .readOnly, for: .content)
         else { return nil }
         defer { file.close() }
         guard let status = try? file.status(), status.length == total else { return nil }

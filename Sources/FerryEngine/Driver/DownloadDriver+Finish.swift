@@ -125,7 +125,7 @@ extension DownloadDriver {
     private func publishSmall(_ small: Storage.Small) async throws(DownloadError) -> String? {
         let order = publishOrder(directory: small.directory, name: small.name, total: ByteCount(small.bytes.count))
         let publisher = SmallFilePublisher(
-            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
+            fileSystem: fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
         let result: Result<SmallFilePublisher.Result, PublishError>
         if let witness = context.witness {
             result = try await publish(small.bytes, order, publisher, witness)
@@ -148,7 +148,7 @@ extension DownloadDriver {
         case .success(.needsPartFile): return nil
         case .success(.exists(let path)):
             if request.onConflict == .skip {
-                skip(path, length: (try? environment.fileSystem.statusIfPresent(path))?.length ?? 0)
+                skip(path, length: (try? fileSystem.statusIfPresent(path))?.length ?? 0)
                 return nil
             }
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
@@ -169,9 +169,9 @@ extension DownloadDriver {
         guard let record else { throw DownloadError(.internal, "a part file without a record") }
         let order = publishOrder(directory: pair.paths.directory, name: pair.paths.name, total: total)
         let publisher = Publisher(
-            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
+            fileSystem: fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
         let syncs = request.syncsToDisk
-        let boot = environment.fileSystem.bootID
+        let boot = fileSystem.bootID
         let result: Result<Published, PublishError> = await environment.pool.run {
             do throws(FileError) {
                 guard try pair.part.isIntact(length: total) else { return .failure(.notIntact(pair.paths.part)) }

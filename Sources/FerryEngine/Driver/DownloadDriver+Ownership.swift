@@ -8,7 +8,7 @@ extension DownloadDriver {
     func pathsOfLastRun() -> DownloadPaths? {
         guard let path = context.partPath, let paths = DownloadPaths(of: absolute(path)) else { return nil }
         do throws(JournalError) {
-            let record = try Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+            let record = try Journal.read(at: paths.journal, fileSystem: fileSystem)
             if record.id == id.rawValue { return paths }
             report(.event(.note(Reason(.belongsToAnother, "\(paths.part)"))))
         } catch .missing {
@@ -21,7 +21,7 @@ extension DownloadDriver {
 
     /// The file that an earlier run of this download published, while it is there unchanged.
     var earlierFile: FilePath? {
-        guard let file = context.replaces, file.isUnchanged(fileSystem: environment.fileSystem) else { return nil }
+        guard let file = context.replaces, file.isUnchanged(fileSystem: fileSystem) else { return nil }
         return FilePath(file.path)
     }
 
@@ -44,7 +44,7 @@ extension DownloadDriver {
 
     /// What is in the way of a name for which there is no other, and whose it is when it is not ours.
     func blocked(by path: FilePath) -> DownloadError {
-        if let flaw = try? environment.fileSystem.flaw(at: path), flaw != .notRegular {
+        if let flaw = try? fileSystem.flaw(at: path), flaw != .notRegular {
             return DownloadError(FileError(.create, path, kind: .notOurs(flaw)))
         }
         return DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
@@ -55,7 +55,7 @@ extension DownloadDriver {
 
     /// Whether the download that is under way there is not the one asked for: then it takes the next name.
     func isOfAnotherRequest(_ paths: DownloadPaths) -> Bool {
-        guard let other = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem) else { return false }
+        guard let other = try? Journal.read(at: paths.journal, fileSystem: fileSystem) else { return false }
         if isAnothers(other.id) { return true }
         guard request.onConflict == .rename, let source = request.sources.first else { return false }
         return !other.urls.contains(source.text)

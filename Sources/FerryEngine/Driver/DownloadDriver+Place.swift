@@ -88,7 +88,7 @@ extension DownloadDriver {
     private func isDecided(by path: FilePath) throws(DownloadError) -> Bool {
         guard request.onConflict == .fail || request.onConflict == .skip, earlierFile != path else { return false }
         let status: FileStatus?
-        do throws(FileError) { status = try environment.fileSystem.statusIfPresent(path) } catch {
+        do throws(FileError) { status = try fileSystem.statusIfPresent(path) } catch {
             throw DownloadError(error)
         }
         guard let status else { return false }
@@ -133,7 +133,7 @@ extension DownloadDriver {
     }
 
     func checkSpace(in directory: FilePath, for total: ByteCount?) throws(DownloadError) {
-        let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: environment.fileSystem)
+        let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: fileSystem)
         do {
             if case .short(let free, let missing) = try space.check(needed: total ?? 0) {
                 throw DownloadError(
@@ -152,7 +152,7 @@ extension DownloadDriver {
     /// What lies aside under this name was put there by a run that was cut before it had a new pair: the name is ours.
     private func takeBackAside(_ name: String, in directory: FilePath) {
         guard state.withLock({ $0.ownPaths }) == nil, let paths = DownloadPaths(directory: directory, name: name),
-            let record = try? Journal.read(at: paths.oldJournal, fileSystem: environment.fileSystem),
+            let record = try? Journal.read(at: paths.oldJournal, fileSystem: fileSystem),
             record.urls.contains(sources[0].text), !isAnothers(record.id)
         else { return }
         state.withLock { state in
@@ -166,7 +166,7 @@ extension DownloadDriver {
     private func checkUnread(_ name: String, in directory: FilePath) throws(DownloadError) {
         guard let paths = DownloadPaths(directory: directory, name: name) else { return }
         do throws(JournalError) {
-            _ = try Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+            _ = try Journal.read(at: paths.journal, fileSystem: fileSystem)
         } catch {
             if error.mayPass { throw DownloadError(error) }
         }
@@ -181,10 +181,10 @@ extension DownloadDriver {
         do throws(PartFileError) {
             if let paths = state.withLock({ $0.ownPaths }) {
                 // The name is ours already; what was there was put aside.
-                taken = .taken(try PartFile.create(at: paths.part, fileSystem: environment.fileSystem), paths, nil)
+                taken = .taken(try PartFile.create(at: paths.part, fileSystem: fileSystem), paths, nil)
             } else {
                 taken = try NameTaker(
-                    fileSystem: environment.fileSystem, ownAside: state.withLock { $0.ownAside },
+                    fileSystem: fileSystem, ownAside: state.withLock { $0.ownAside },
                     numbered: SafeName.numbered
                 )
                 .take(
@@ -198,7 +198,7 @@ extension DownloadDriver {
             do throws(JournalError) {
                 let record = makeRecord(name: paths.name, part: part)
                 journal = try Journal.create(
-                    at: paths.journal, record: record, fileSystem: environment.fileSystem,
+                    at: paths.journal, record: record, fileSystem: fileSystem,
                     syncs: request.syncsToDisk)
                 state.withLock { state in
                     state.record = record
@@ -207,9 +207,9 @@ extension DownloadDriver {
                 environment.knownJournals(in: directory)?.add(paths.journal, record)
             } catch {
                 // It may be there, only not durably: alone it would be in the way of its own name.
-                if (try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem))?.id == id.rawValue {
+                if (try? Journal.read(at: paths.journal, fileSystem: fileSystem))?.id == id.rawValue {
                     // allow(ours): its id says that this run has made it.
-                    try? environment.fileSystem.removeIfPresent(paths.journal)
+                    try? fileSystem.removeIfPresent(paths.journal)
                 }
                 try? part.remove()
                 throw DownloadError(error)
@@ -228,7 +228,7 @@ extension DownloadDriver {
             return Storage.Pair(paths: paths, part: part, journal: journal)
         case .exists(let path):
             if request.onConflict == .skip {
-                skip(path, length: (try? environment.fileSystem.statusIfPresent(path))?.length ?? 0)
+                skip(path, length: (try? fileSystem.statusIfPresent(path))?.length ?? 0)
                 return nil
             }
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
@@ -247,6 +247,7 @@ extension DownloadDriver {
                 createdAt: environment.clock.date().timeIntervalSince1970)
             record.partCreated = part.created?.pair
             record.trust = request.trust
+            record.root = request.root
             record.take(state.tags)
             record.events = state.record?.events ?? []
             return record
@@ -299,7 +300,7 @@ extension DownloadDriver {
             throw DownloadError(
                 .remoteChanged, ErrorPhrase(.changedInStream, reason))
         case .pair(let pair):
-            let aside = SetAside(pair.paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+            let aside = SetAside(pair.paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
             do throws(FileError) {
                 guard try aside.isFree(for: asideOwner()) else {
                     // What lies there is not this download's: the pair stays, and another name is taken.
@@ -310,7 +311,7 @@ extension DownloadDriver {
             } catch { throw DownloadError(error) }
             environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
             storage.close()
-            let old = try? Journal.read(at: pair.paths.oldJournal, fileSystem: environment.fileSystem)
+            let old = try? Journal.read(at: pair.paths.oldJournal, fileSystem: fileSystem)
             state.withLock { state in
                 state.ownPaths = pair.paths
                 state.asideID = old?.id
@@ -355,6 +356,6 @@ extension DownloadDriver {
     /// What was put aside in favour of this file goes.
     func removeAside() {
         guard let own = state.withLock({ $0.ownPaths ?? $0.ownAside }) else { return }
-        try? SetAside(own, fileSystem: environment.fileSystem, syncs: false).remove(of: asideOwner())
+        try? SetAside(own, fileSystem: fileSystem, syncs: false).remove(of: asideOwner())
     }
 }

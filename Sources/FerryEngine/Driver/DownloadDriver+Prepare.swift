@@ -28,7 +28,7 @@ extension DownloadDriver {
             try ready(paths.directory)
             var hasJournal = false
             for journal in [paths.journal, paths.oldJournal] where !hasJournal {
-                do throws(FileError) { hasJournal = try environment.fileSystem.exists(journal) } catch {
+                do throws(FileError) { hasJournal = try fileSystem.exists(journal) } catch {
                     throw DownloadError(error)
                 }
             }
@@ -65,12 +65,16 @@ extension DownloadDriver {
 
     /// The directory is there and can be written to, said before a byte is fetched.
     private func ready(_ directory: FilePath) throws(DownloadError) {
-        do {
-            if try environment.fileSystem.statusIfPresent(directory) == nil {
-                try environment.fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
+        do throws(FileError) {
+            if let status = try fileSystem.statusIfPresent(directory) {
+                if status.kind == .symbolicLink, let root = request.root, absolute(root) != directory {
+                    throw FileError(.open, directory, kind: .confined)
+                }
+            } else {
+                try fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
             }
         } catch { throw DownloadError(error) }
-        guard environment.fileSystem.isWritable(directory) else {
+        guard fileSystem.isWritable(directory) else {
             throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
         }
     }
@@ -78,7 +82,7 @@ extension DownloadDriver {
     private func journal(for url: String, in directory: FilePath) throws(DownloadError) -> FilePath? {
         do {
             let index = try environment.journals(in: directory)
-            index.lookAgain(with: environment.fileSystem)
+            index.lookAgain(with: fileSystem)
             let paths = index.paths(forURL: url)
             if paths.isEmpty { return nil }
             let records = index.records
@@ -101,7 +105,7 @@ extension DownloadDriver {
         var record: JournalRecord
         do throws(JournalError) {
             (journal, record) = try Journal.open(
-                at: paths.journal, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+                at: paths.journal, fileSystem: fileSystem, syncs: request.syncsToDisk)
         } catch {
             if case .missing = error, !isNamed {
                 // It was there when the directory was read; another process has ended it.
@@ -133,7 +137,7 @@ extension DownloadDriver {
                 return try await goOn(with: there, isNamed: isNamed)
             }
             if let earlier = record.movedFrom {
-                PairMove(fileSystem: environment.fileSystem).forget(earlier, of: record.id)
+                PairMove(fileSystem: fileSystem).forget(earlier, of: record.id)
             }
         }
         let moving = record.moving
@@ -145,7 +149,7 @@ extension DownloadDriver {
         }
         let part: PartFile
         do throws(PartFileError) {
-            part = try PartFile.open(paths.part, fileSystem: environment.fileSystem)
+            part = try PartFile.open(paths.part, fileSystem: fileSystem)
         } catch {
             if case .missing = error {
                 if let moving {
@@ -201,7 +205,7 @@ extension DownloadDriver {
         var claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
         var isDoubtful = false
         let checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
-        if let boot = record.unsyncedBoot, boot != environment.fileSystem.bootID, checksum == nil {
+        if let boot = record.unsyncedBoot, boot != fileSystem.bootID, checksum == nil {
             report(.event(.note(Reason(.wasNotSynced))))
             claims = RangeSet()
         }
@@ -276,10 +280,10 @@ extension DownloadDriver {
 
     /// A crash may have come while the pair was put aside, or before there was a new one.
     private func putBack(_ paths: DownloadPaths) throws(DownloadError) {
-        let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+        let aside = SetAside(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
         do throws(FileError) {
             guard try aside.isPresent() else { return }
-            let record = try? Journal.read(at: paths.journal, fileSystem: environment.fileSystem)
+            let record = try? Journal.read(at: paths.journal, fileSystem: fileSystem)
             if record == nil {
                 guard try aside.record() != nil else { return }
             }
@@ -291,7 +295,7 @@ extension DownloadDriver {
 
     /// What is aside would be in the way of a name that is taken anew: it was put there for this download.
     private func keepName(_ paths: DownloadPaths, _ record: JournalRecord) throws(DownloadError) {
-        let aside = SetAside(paths, fileSystem: environment.fileSystem, syncs: request.syncsToDisk)
+        let aside = SetAside(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
         let old: JournalRecord?
         do throws(FileError) { old = try aside.record(of: asideOwner(record)) } catch { throw DownloadError(error) }
         guard let old else { return }

@@ -10,7 +10,7 @@ extension DownloadDriver {
     ) throws(DownloadError) -> DownloadPaths? {
         let there: DownloadPaths?
         do throws(JournalError) {
-            there = try PairMove(fileSystem: environment.fileSystem).resolve(paths, &record, journal)
+            there = try PairMove(fileSystem: fileSystem).resolve(paths, &record, journal)
         } catch { throw DownloadError(error) }
         guard let there else { return nil }
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)
@@ -23,7 +23,7 @@ extension DownloadDriver {
         _ publishing: JournalRecord.Publishing, paths: DownloadPaths, record: inout JournalRecord
     ) throws(DownloadError) -> FinishedDownload? {
         let publisher = Publisher(
-            fileSystem: environment.fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
+            fileSystem: fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
         let recovery: Publisher.Recovery
         do throws(FileError) {
             recovery = try publisher.recover(publishing, part: paths.part, unsyncedBoot: record.unsyncedBoot)
@@ -103,7 +103,7 @@ extension DownloadDriver {
     /// of both. Where one cannot be removed the journal stays, for the next run to try again.
     func removeRest(of paths: DownloadPaths, _ journal: Journal, _ record: JournalRecord, syncs: Bool) {
         do throws(FileError) {
-            try SetAside(paths, fileSystem: environment.fileSystem, syncs: false).remove(of: asideOwner(record))
+            try SetAside(paths, fileSystem: fileSystem, syncs: false).remove(of: asideOwner(record))
         } catch { return journal.close() }
         try? journal.remove(syncs: syncs)
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)

@@ -28,7 +28,7 @@ extension DownloadDriver {
         guard var record = state.withLock({ $0.isReplacing ? nil : $0.nextRecord(claiming: RangeSet()) }) else {
             return
         }
-        record.unsyncedBoot = request.syncsToDisk ? nil : environment.fileSystem.bootID
+        record.unsyncedBoot = request.syncsToDisk ? nil : fileSystem.bootID
         let retracted = record
         let result: Result<Void, JournalError> = await environment.pool.run {
             do throws(JournalError) { return .success(try pair.journal.retract(retracted)) } catch {

@@ -50,7 +50,7 @@ extension DownloadDriver {
     /// The file has its name: the witness hears of it.
     func tellPublished(_ finished: FinishedDownload) async throws(DownloadError) {
         guard let witness = context.witness else { return }
-        let fileSystem = environment.fileSystem
+        let fileSystem = fileSystem
         let look: Result<PublishedFile?, DownloadError> = await environment.pool.run {
             do throws(DownloadError) {
                 return .success(try PublishedFile.read(finished.path, fileSystem: fileSystem))

@@ -100,6 +100,8 @@ package final class DownloadDriver: Sendable {
     let id: DownloadID
     let request: DownloadRequest
     let environment: EngineEnvironment
+    /// Held to the root that the request may not leave.
+    let fileSystem: any FileSystem
     let settings: DriverSettings
     let context: RunContext
     let report: @Sendable (Report) -> Void
@@ -125,6 +127,7 @@ package final class DownloadDriver: Sendable {
         if let resolved = try? request.destination.resolved() { request.destination = resolved }
         self.request = request
         self.environment = environment
+        fileSystem = environment.fileSystem(within: request.root)
         self.settings = settings
         self.context = context
         self.report = report

@@ -80,6 +80,11 @@ package final class EngineEnvironment: Sendable {
         return loops[nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count]
     }
 
+    /// The file system, held to a directory; to none with `nil`.
+    package func fileSystem(within root: String?) -> any FileSystem {
+        root.map { fileSystem.confined(to: FilePath($0)) } ?? fileSystem
+    }
+
     /// The journals of a directory: read once, kept up to date by our own downloads, and read again when many other
     /// directories were used since.
     package func journals(in directory: FilePath) throws(FileError) -> JournalIndex {

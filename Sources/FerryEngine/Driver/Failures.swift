@@ -9,6 +9,7 @@ extension DownloadError {
             self.init(
                 .diskFull, error.phrase, suggestion: ErrorPhrase(.makeRoom),
                 recovery: .needsUser)
+        case .confined: self.init(.disk, error.phrase, recovery: .needsUser)
         case .outOfDescriptors:
             self.init(.disk, error.phrase, recovery: .transient(retryAfter: nil))
         case .notOurs(let flaw):

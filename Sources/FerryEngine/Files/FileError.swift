@@ -48,6 +48,8 @@ package struct FileError: Error, Sendable, Hashable {
         case notOurs(Ownership.Flaw)
         /// The file was closed by us before.
         case closed
+        /// The path is not below the directory that it must not leave, or a symbolic link is on its way.
+        case confined
         case other(Int32)
     }
 
@@ -85,6 +87,7 @@ package struct FileError: Error, Sendable, Hashable {
             case .endedEarly: .phrase(ErrorPhrase(.fileEndsEarly))
             case .closed: .phrase(ErrorPhrase(.fileIsClosed))
             case .notOurs(let flaw): .phrase(flaw.phrase)
+            case .confined: .phrase(ErrorPhrase(.leadsOut))
             default: .words(reason)
             }
         return ErrorPhrase(.fileFailed, ErrorPhrase(operation.phraseKey), path.string, why)
@@ -110,6 +113,7 @@ package struct FileError: Error, Sendable, Hashable {
         case .closed: ErrorPhrase(.fileIsClosed).text(in: .english)
         case .notOurs(let flaw): flaw.phrase.text(in: .english)
         case .lostOnTheWay: phrase.text(in: .english)
+        case .confined: ErrorPhrase(.leadsOut).text(in: .english)
         case .other(let number): Errno(rawValue: number).description
         }
     }

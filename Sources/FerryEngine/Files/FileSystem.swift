@@ -55,6 +55,11 @@ package protocol FileSystem: Sendable {
     /// Whether names can be made in a directory, as far as permissions say.
     func isWritable(_ directory: FilePath) -> Bool
 
+    /// The same, held to a directory: paths lead below it alone and through no symbolic link there, whatever is renamed or
+    /// replaced meanwhile; ``FileError/Kind/confined`` for others. The directory itself and those that it is in stay as
+    /// they are, because they are the user's choice.
+    func confined(to root: FilePath) -> any FileSystem
+
     /// Names this run of the system; another one after a restart. `nil` when unknown.
     var bootID: String? { get }
 

@@ -138,9 +138,11 @@ final class LocalFile: File {
         }
     }
 
-    /// Puts the file under `path`, which must be free. For unnamed files.
-    func link(to path: FilePath) throws(FileError) {
-        let failure = try use(.link) { descriptor throws(FileError) in LocalFileSystem.linkUnnamed(descriptor, path) }
+    /// Puts the file under this name in a directory, which must be free. For unnamed files.
+    func link(to name: FilePath, in directory: Int32, path: FilePath) throws(FileError) {
+        let failure = try use(.link) { descriptor throws(FileError) in
+            LocalFileSystem.linkUnnamed(descriptor, directory, name)
+        }
         if failure != 0 { throw FileError(.link, path, errno: failure) }
     }
 

@@ -32,13 +32,23 @@
             return ftruncate(descriptor, off_t(length))
         }
 
-        static func linkNames(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { link(from, to) }
+        /// There are no descriptors of places alone here.
+        static let pathOnly: Int32 = O_RDONLY
 
-        static func renameWithoutReplacing(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 {
-            renamex_np(from, to, UInt32(RENAME_EXCL))
+        static func renameWithoutReplacing(
+            _ fromDirectory: Int32, _ from: UnsafePointer<CChar>, _ toDirectory: Int32, _ to: UnsafePointer<CChar>
+        ) -> Int32 {
+            renameatx_np(fromDirectory, from, toDirectory, to, UInt32(RENAME_EXCL))
         }
 
-        static func linkUnnamed(_ descriptor: Int32, _ path: FilePath) -> Int32 { ENOTSUP }
+        static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: FilePath) -> Int32 { ENOTSUP }
+
+        /// Opens a directory below another through no symbolic link; -1 and `errno` when that cannot be.
+        static func openDirectory(_ path: FilePath, beneath root: Int32) -> Int32 {
+            path.withPlatformString { path in
+                retrying { openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW_ANY | O_CLOEXEC) }
+            }
+        }
 
         static func setAttribute(_ descriptor: Int32, _ name: String, _ value: [UInt8]) -> Int32 {
             fsetxattr(descriptor, name, value, value.count, 0, 0)

@@ -20,25 +20,52 @@
         static func allocate(_ descriptor: Int32, _ length: ByteCount) -> Int32 { ferry_fallocate(descriptor, length) }
         static func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
-        static func linkNames(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 {
-            ferry_linkat(AT_FDCWD, from, AT_FDCWD, to, 0)
-        }
+        /// For an open file that is only a place in the tree: `O_PATH`.
+        static let pathOnly: Int32 = ferry_O_PATH
 
-        static func renameWithoutReplacing(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 {
-            ferry_renameat2(from, to, ferry_RENAME_NOREPLACE)
+        static func renameWithoutReplacing(
+            _ fromDirectory: Int32, _ from: UnsafePointer<CChar>, _ toDirectory: Int32, _ to: UnsafePointer<CChar>
+        ) -> Int32 {
+            ferry_renameat2(fromDirectory, from, toDirectory, to, ferry_RENAME_NOREPLACE)
         }
 
         /// Names an unnamed file; gives 0 or the error.
-        static func linkUnnamed(_ descriptor: Int32, _ path: FilePath) -> Int32 {
-            path.withPlatformString { path in
+        static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: FilePath) -> Int32 {
+            name.withPlatformString { name in
                 // Through /proc everybody may; by AT_EMPTY_PATH only some, but that needs no /proc.
-                if ferry_linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 {
+                if ferry_linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", directory, name, AT_SYMLINK_FOLLOW) == 0 {
                     return 0
                 }
                 let failure = errno
                 guard failure == ENOENT || failure == EACCES || failure == EPERM else { return failure }
-                return ferry_linkat(descriptor, "", AT_FDCWD, path, ferry_AT_EMPTY_PATH) == 0 ? 0 : errno
+                return ferry_linkat(descriptor, "", directory, name, ferry_AT_EMPTY_PATH) == 0 ? 0 : errno
             }
+        }
+
+        /// Opens a directory below another through no symbolic link; -1 and `errno` when that cannot be.
+        static func openDirectory(_ path: FilePath, beneath root: Int32) -> Int32 {
+            let descriptor = path.withPlatformString { path in retrying { ferry_open_beneath(root, path) } }
+            // A kernel before 5.6 has no such call, and a sandbox may refuse what it does not know.
+            guard descriptor < 0, errno == ENOSYS || errno == EPERM else { return descriptor }
+            return openStepByStep(path, beneath: root)
+        }
+
+        /// The same, name by name.
+        static func openStepByStep(_ path: FilePath, beneath root: Int32) -> Int32 {
+            var current = root
+            for component in path.components {
+                let next = component.withPlatformString { name in
+                    retrying { openat(current, name, ferry_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+                }
+                let failure = errno
+                if current != root { _ = close(current) }
+                guard next >= 0 else {
+                    errno = failure
+                    return -1
+                }
+                current = next
+            }
+            return current == root ? openat(root, ".", ferry_O_PATH | O_DIRECTORY | O_CLOEXEC) : current
         }
 
         static func setAttribute(_ descriptor: Int32, _ name: String, _ value: [UInt8]) -> Int32 {
@@ -69,8 +96,10 @@
 
         static func systemCreationMask() -> UInt16 {
             // Only the kernel's own page tells it without changing it for the other threads.
-            for line in (smallFile("/proc/self/status") ?? "").split(separator: "\n") where line.hasPrefix("Umask:") {
-                if let mask = UInt16(line.dropFirst("Umask:".count).drop(while: \.isWhitespace), radix: 8) {
+            for line in (smallFile("/proc/self/status") ?? "").split(at: "\n") {
+                if let value = line.dropping(prefix: "Umask:"),
+                    let mask = UInt16(value.drop(while: \.isWhitespace), radix: 8)
+                {
                     return mask
                 }
             }

@@ -14,9 +14,20 @@ package import SystemPackage
 /// The file systems of this machine.
 package struct LocalFileSystem: FileSystem {
     private let sharesWithGroup: Bool
+    /// See ``confined(to:)``; `nil` for all paths of the machine.
+    let root: FilePath?
 
     /// `sharesWithGroup`: as ``FileUser/sharesWithGroup``.
-    package init(sharesWithGroup: Bool = false) { self.sharesWithGroup = sharesWithGroup }
+    package init(sharesWithGroup: Bool = false) { self.init(sharesWithGroup: sharesWithGroup, root: nil) }
+
+    private init(sharesWithGroup: Bool, root: FilePath?) {
+        self.sharesWithGroup = sharesWithGroup
+        self.root = root
+    }
+
+    package func confined(to root: FilePath) -> any FileSystem {
+        LocalFileSystem(sharesWithGroup: sharesWithGroup, root: root.lexicallyNormalized())
+    }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
         // O_NONBLOCK: a pipe of that name must not hold us for ever; regular files do not care.
@@ -45,30 +56,39 @@ package struct LocalFileSystem: FileSystem {
 
     package func link(_ file: any File, to path: FilePath) throws(FileError) {
         guard let file = file as? LocalFile else { throw FileError(.link, path, kind: .unsupported) }
-        try file.link(to: path)
+        try at(.link, path) { directory, name throws(FileError) in try file.link(to: name, in: directory, path: path) }
     }
 
     package func link(_ from: FilePath, to path: FilePath) throws(FileError) {
-        try call(.link, path) { to in from.withPlatformString { Self.linkNames($0, to) } }
+        try at(.link, from) { fromDirectory, fromName throws(FileError) in
+            try call(.link, path) { directory, name in
+                fromName.withPlatformString { linkat(fromDirectory, $0, directory, name, 0) }
+            }
+        }
     }
 
     package func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) {
-        if replacing {
-            return try call(.rename, from) { from in path.withPlatformString { systemRename(from, $0) } }
-        }
         do throws(FileError) {
-            try call(.rename, from) { from in path.withPlatformString { Self.renameWithoutReplacing(from, $0) } }
-        } catch  where error.kind == .other(EINVAL) {
+            try at(.rename, path) { toDirectory, toName throws(FileError) in
+                try call(.rename, from) { directory, name in
+                    toName.withPlatformString {
+                        replacing
+                            ? renameat(directory, name, toDirectory, $0)
+                            : Self.renameWithoutReplacing(directory, name, toDirectory, $0)
+                    }
+                }
+            }
+        } catch  where !replacing && error.kind == .other(EINVAL) {
             throw FileError(.rename, from, kind: .unsupported)
         }
     }
 
     package func unlink(_ path: FilePath) throws(FileError) {
-        try call(.remove, path) { systemUnlink($0) }
+        try call(.remove, path) { unlinkat($0, $1, 0) }
     }
 
     package func makeDirectory(_ path: FilePath) throws(FileError) {
-        try call(.makeDirectory, path) { mkdir($0, 0o777) }
+        try call(.makeDirectory, path) { mkdirat($0, $1, 0o777) }
     }
 
     package func syncDirectory(_ path: FilePath) throws(FileError) {
@@ -85,18 +105,21 @@ package struct LocalFileSystem: FileSystem {
 
     package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
         var raw = stat()
-        try call(.inspect, path) { followingLinks ? stat($0, &raw) : lstat($0, &raw) }
+        try call(.inspect, path) { directory, name in
+            let follows = followingLinks && directory == AT_FDCWD
+            return fstatat(directory, name, &raw, follows ? 0 : AT_SYMLINK_NOFOLLOW)
+        }
         return FileStatus(raw)
     }
 
     package func list(_ directory: FilePath) throws(FileError) -> [String] {
-        var failure: Int32 = 0
-        let stream = directory.withPlatformString { path in
-            let stream = opendir(path)
-            failure = errno
-            return stream
+        let descriptor = try descriptor(.list, directory, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard let stream = fdopendir(descriptor) else {
+            let failure = errno
+            _ = Self.closeDescriptor(descriptor)
+            throw FileError(.list, directory, errno: failure)
         }
-        guard let stream else { throw FileError(.list, directory, errno: failure) }
+        // Closes the descriptor too.
         defer { closedir(stream) }
         var names: [String] = []
         while true {
@@ -115,13 +138,18 @@ package struct LocalFileSystem: FileSystem {
 
     package func freeBytes(at path: FilePath) throws(FileError) -> ByteCount {
         var raw = statvfs()
-        try call(.measureSpace, path) { statvfs($0, &raw) }
+        let descriptor = try descriptor(.measureSpace, path, flags: Self.pathOnly | O_CLOEXEC)
+        defer { _ = Self.closeDescriptor(descriptor) }
+        guard fstatvfs(descriptor, &raw) == 0 else { throw FileError(.measureSpace, path, errno: errno) }
         let (bytes, overflows) = UInt64(raw.f_bavail).multipliedReportingOverflow(by: UInt64(raw.f_frsize))
         return overflows ? .max : ByteCount(clamping: bytes)
     }
 
     package func isWritable(_ directory: FilePath) -> Bool {
-        directory.withPlatformString { access($0, W_OK | X_OK) } == 0
+        let flags = Self.pathOnly | O_DIRECTORY | O_CLOEXEC
+        guard let descriptor = try? descriptor(.inspect, directory, flags: flags) else { return false }
+        defer { _ = Self.closeDescriptor(descriptor) }
+        return faccessat(descriptor, ".", W_OK | X_OK, 0) == 0
     }
 
     package var bootID: String? { Self.systemBootID() }
@@ -135,21 +163,32 @@ package struct LocalFileSystem: FileSystem {
     private func file(
         _ operation: FileError.Operation, _ path: FilePath, flags: Int32, mode: UInt16
     ) throws(FileError) -> LocalFile {
-        var descriptor: Int32 = -1
-        try call(operation, path) { name in
-            descriptor = retrying { systemOpen(name, flags, mode_t(mode)) }
-            return descriptor < 0 ? -1 : 0
-        }
-        return LocalFile(descriptor: descriptor, path: path)
+        LocalFile(descriptor: try descriptor(operation, path, flags: flags, mode: mode), path: path)
     }
 
-    /// One system call that gives 0 or sets `errno`.
+    private func descriptor(
+        _ operation: FileError.Operation, _ path: FilePath, flags: Int32, mode: UInt16 = 0
+    ) throws(FileError) -> Int32 {
+        var descriptor: Int32 = -1
+        try call(operation, path) { directory, name in
+            let flags = directory == AT_FDCWD ? flags : flags | O_NOFOLLOW
+            descriptor = retrying { openat(directory, name, flags, mode_t(mode)) }
+            return descriptor < 0 ? -1 : 0
+        }
+        return descriptor
+    }
+
+    /// One system call on a name in a directory that gives 0 or sets `errno`.
     private func call(
-        _ operation: FileError.Operation, _ path: FilePath, _ body: (UnsafePointer<CInterop.PlatformChar>) -> Int32
+        _ operation: FileError.Operation, _ path: FilePath,
+        _ body: (Int32, UnsafePointer<CInterop.PlatformChar>) -> Int32
     ) throws(FileError) {
-        // `errno` is read before anything else can change it.
-        let failure = path.withPlatformString { body($0) == 0 ? 0 : errno }
-        if failure != 0 { throw FileError(operation, path, errno: failure) }
+        try at(operation, path) { directory, name throws(FileError) in
+            // `errno` is read before anything else can change it.
+            let failure = name.withPlatformString { body(directory, $0) == 0 ? 0 : errno }
+            if failure == ELOOP, directory != AT_FDCWD { throw FileError(operation, path, kind: .confined) }
+            if failure != 0 { throw FileError(operation, path, errno: failure) }
+        }
     }
 
     /// Reads an attribute, of at most 64 KiB, through a call with the shape of `getxattr`.
@@ -172,13 +211,6 @@ package struct LocalFileSystem: FileSystem {
         }
     }
 }
-
-// The methods above have the names of the calls that they make.
-private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    open(path, flags, mode)
-}
-private func systemUnlink(_ path: UnsafePointer<CChar>) -> Int32 { unlink(path) }
-private func systemRename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { rename(from, to) }
 
 extension FileStatus {
     init(_ raw: stat) {

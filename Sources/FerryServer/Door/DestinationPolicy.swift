@@ -13,31 +13,32 @@ package struct DestinationPolicy: Sendable {
 
     package init(allowed: [String]) { self.allowed = allowed }
 
-    /// The place that a request means. Throws `invalidRequest` for one that may not be meant.
+    /// The place that a request means, and the allowed directory that it may not leave when it is opened; `nil` for none.
+    ///
+    /// Throws `invalidRequest` for a place that may not be meant. What is looked at here may be another when the download
+    /// runs: then ``FerryEngine/FileSystem/confined(to:)`` holds it to `root`.
     package func destination(
         of new: NewDownload, isLocal: Bool, default directory: String
-    ) throws(DownloadError) -> DownloadRequest.Destination {
-        if isLocal { return try ofUser(new, default: directory) }
+    ) throws(DownloadError) -> (place: DownloadRequest.Destination, root: String?) {
+        if isLocal { return (try ofUser(new, default: directory), nil) }
         guard new.path == nil, new.part == nil else {
             throw refused(ErrorPhrase(.placeForSocket))
         }
         var place = directory
-        if let given = new.directory {
-            place =
-                given.hasPrefix("/")
-                ? given : (given.isEmpty ? directory : directory + "/" + (try relative(given)))
+        if let given = new.directory, !given.isEmpty {
+            place = Paths.isAbsolute(given) ? given : Paths.join(directory, try relative(given))
         }
-        try check(place)
-        guard let name = new.name, !name.isEmpty else { return .directory(place) }
-        guard !name.contains("/"), !name.contains("\\") else { throw refused(ErrorPhrase(.slashesInName)) }
+        let root = try check(place)
+        guard let name = new.name, !name.isEmpty else { return (.directory(place), root) }
+        guard !name.utf8.contains("/"), !name.utf8.contains("\\") else { throw refused(ErrorPhrase(.slashesInName)) }
         _ = try relative(name)
-        return .directory(place, name: .exact(name))
+        return (.directory(place, name: .exact(name)), root)
     }
 
     private func ofUser(
         _ new: NewDownload, default directory: String
     ) throws(DownloadError) -> DownloadRequest.Destination {
-        for path in [new.path, new.part, new.directory].compactMap({ $0 }) where !path.hasPrefix("/") {
+        for path in [new.path, new.part, new.directory].compactMap({ $0 }) where !Paths.isAbsolute(path) {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativeToDaemon, APIText.quote(path)),
                 recovery: .needsUser)
@@ -53,30 +54,23 @@ package struct DestinationPolicy: Sendable {
 
     /// Names of directories below, none of them hidden or leading up.
     private func relative(_ path: String) throws(DownloadError) -> String {
-        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
-            if part.isEmpty || part.hasPrefix(".") || part.utf8.contains(0) || part.contains("\\") {
-                throw refused(ErrorPhrase(.hiddenPlace, APIText.quote(path)))
-            }
-        }
+        guard PlaceBelow.names(in: path) != nil else { throw refused(ErrorPhrase(.hiddenPlace, APIText.quote(path))) }
         return path
     }
 
-    /// Whether a directory is one of those allowed or below one, in its name and where links lead.
-    private func check(_ place: String) throws(DownloadError) {
-        guard
-            let root = allowed.first(where: { root in
-                place == root || place.hasPrefix(root.hasSuffix("/") ? root : root + "/")
-            })
-        else { throw refused(ErrorPhrase(.outsidePlace, APIText.quote(place))) }
-        var path = root
-        let rest = place.dropFirst(root.count).split(separator: "/")
-        if !rest.isEmpty { _ = try relative(rest.joined(separator: "/")) }
+    /// Which of the allowed directories this is, or is below, in its name and where links lead.
+    private func check(_ place: String) throws(DownloadError) -> String {
+        guard let (root, names) = PlaceBelow.root(of: place, among: allowed) else {
+            throw refused(ErrorPhrase(.outsidePlace, APIText.quote(place)))
+        }
         // What the user allowed may be a link itself; below it nothing may lead out.
-        for part in rest {
-            path += "/" + part
+        var path = root
+        for name in names {
+            path = Paths.join(path, String(name))
             let kind = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
             if kind == .typeSymbolicLink { throw refused(ErrorPhrase(.linkedPlace, APIText.quote(path))) }
         }
+        return root
     }
 
     private func refused(_ reason: ErrorPhrase) -> DownloadError {

@@ -68,7 +68,7 @@ extension API {
     }
 
     func request(_ new: NewDownload, _ visit: Visit) throws(DownloadError) -> DownloadRequest {
-        let place = try destinations(of: visit.session).destination(
+        let (place, root) = try destinations(of: visit.session).destination(
             of: new, isLocal: visit.isLocal, default: directory(of: visit.session))
         if let directory = place.place { try confinement?.check(directory) }
         var request = try new.request(to: place)
@@ -77,6 +77,7 @@ extension API {
                 .invalidRequest, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.giveInURLs), recovery: .needsUser)
         }
         request.session = visit.session
+        request.root = root
         return request
     }
 

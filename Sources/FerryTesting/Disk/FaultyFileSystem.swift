@@ -35,7 +35,7 @@ package final class FaultyFileSystem: FileSystem {
     private let owner: UInt32?
     private let base: any FileSystem
     private let look: Look
-    private let state = Mutex(State())
+    private let tally: Tally
 
     package enum Missing: Sendable {
         case unnamed, renameWithoutReplacing, link, attributes, locks, directorySync, allocation
@@ -44,6 +44,11 @@ package final class FaultyFileSystem: FileSystem {
     private struct State {
         var count = 0
         var log: [String] = []
+    }
+
+    /// Shared with the confined ones that were made of it.
+    private final class Tally: Sendable {
+        let state = Mutex(State())
     }
 
     /// - Parameters:
@@ -67,7 +72,16 @@ package final class FaultyFileSystem: FileSystem {
         self.owner = owner
         self.base = base
         self.look = look
+        tally = Tally()
     }
+
+    private init(_ whole: FaultyFileSystem, confinedTo root: FilePath) {
+        (fault, failure, missing, mount) = (whole.fault, whole.failure, whole.missing, whole.mount)
+        (isBound, owner, look, tally) = (whole.isBound, whole.owner, whole.look, whole.tally)
+        base = whole.base.confined(to: root)
+    }
+
+    package func confined(to root: FilePath) -> any FileSystem { FaultyFileSystem(self, confinedTo: root) }
 
     package convenience init(
         missing: Set<Missing> = [], mount: FilePath? = nil, isBound: Bool = false, owner: UInt32? = nil,
@@ -79,13 +93,13 @@ package final class FaultyFileSystem: FileSystem {
     /// The local file system, with somebody who looks at every call and may refuse it.
     package convenience init(_ look: @escaping Look) { self.init(.none, look: look) }
 
-    package var count: Int { state.withLock { $0.count } }
-    package var log: [String] { state.withLock { $0.log } }
+    package var count: Int { tally.state.withLock { $0.count } }
+    package var log: [String] { tally.state.withLock { $0.log } }
 
-    package func note(_ entry: String) { state.withLock { $0.log.append(entry) } }
+    package func note(_ entry: String) { tally.state.withLock { $0.log.append(entry) } }
 
     func step(_ operation: FileError.Operation, _ path: FilePath, lacks: Missing? = nil) throws(FileError) {
-        let number = state.withLock { state in
+        let number = tally.state.withLock { state in
             state.log.append("\(operation.rawValue) \(path.lastComponent?.string ?? "")")
             state.count += 1
             return state.count - 1

@@ -158,6 +158,9 @@ package final class ModelDisk: FileSystem {
 
     // MARK: What it is like
 
+    /// There are no symbolic links here.
+    package func confined(to root: FilePath) -> any FileSystem { self }
+
     package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
         try look { (state: inout State) throws(FileError) -> FileStatus in
             guard let inode = state.image.find(path), let status = state.status(of: inode) else {

@@ -48,6 +48,7 @@ final class HookedFileSystem: FileSystem {
     func list(_ directory: FilePath) throws(FileError) -> [String] { try base.list(directory) }
     func freeBytes(at path: FilePath) throws(FileError) -> ByteCount { try base.freeBytes(at: path) }
     func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
+    func confined(to root: FilePath) -> any FileSystem { base.confined(to: root) }
     var bootID: String? { base.bootID }
     var user: FileUser { base.user }
     var creationMask: UInt16 { base.creationMask }

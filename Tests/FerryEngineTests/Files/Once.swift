@@ -4,4 +4,5 @@ import Synchronization
 final class Once: Sendable {
     private let done = Atomic<Bool>(false)
     var isFirst: Bool { !done.exchange(true, ordering: .relaxed) }
+    var isDone: Bool { done.load(ordering: .relaxed) }
 }

@@ -122,6 +122,21 @@ struct StoredRequestTests {
         #expect(try StoredText.value(StoredRequest.self, json) == stored)
     }
 
+    @Test("without what was added later is read with its defaults, and with it comes back")
+    func later() throws {
+        let before =
+            #"{"sources":["http://h/a"],"destination":{"directory":"/d"},"trust":{"allowsDowngrade":false,"#
+            + #""allowsUnprovenParts":true,"failsOnChange":false,"resumesUnproven":false,"strict":false}}"#
+        var stored = try StoredText.value(StoredRequest.self, before)
+        #expect(stored.trust.allowsUnprovenParts && !stored.trust.acceptsHTML && stored.root == nil)
+        stored.trust.acceptsHTML = true
+        stored.root = "/d"
+        #expect(try StoredText.value(StoredRequest.self, try StoredText.text(stored)) == stored)
+        let request = stored.join(nil)
+        #expect(request.root == "/d" && request.trust.acceptsHTML)
+        #expect(StoredRequest.split(request).stored == stored)
+    }
+
     @Test(
         "that makes no sense is an error, never a trap",
         arguments: [

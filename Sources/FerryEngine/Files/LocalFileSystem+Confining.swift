@@ -1,0 +1,56 @@
+import FerryCore
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+// A path that was looked at may lead elsewhere when it is used. So a confined file system opens the directory of a path
+// anew for each call, below the root and through no symbolic link, and the call is made on a name in that open directory:
+// whatever is renamed or replaced meanwhile, the call reaches nothing outside of the root.
+extension LocalFileSystem {
+    /// Calls `body` with a directory, and with the path from there: one name where this is confined.
+    func at<Value>(
+        _ operation: FileError.Operation, _ path: FilePath,
+        _ body: (_ directory: Int32, _ name: FilePath) throws(FileError) -> Value
+    ) throws(FileError) -> Value {
+        guard let root, let rest = try Self.rest(of: path, below: root, operation),
+            let name = rest.lastComponent
+        else { return try body(AT_FDCWD, path) }
+        let directory = try Self.open(rest.removingLastComponent(), below: root, operation, path)
+        defer { _ = Self.closeDescriptor(directory) }
+        return try body(directory, FilePath(root: nil, [name]))
+    }
+
+    /// The path from the root on; `nil` for the root itself and what it is in: these are places of the user.
+    private static func rest(
+        of path: FilePath, below root: FilePath, _ operation: FileError.Operation
+    ) throws(FileError) -> FilePath? {
+        var rest = path.lexicallyNormalized()
+        if root.starts(with: rest) { return nil }
+        guard rest.removePrefix(root) else { throw FileError(operation, path, kind: .confined) }
+        return rest
+    }
+
+    private static func open(
+        _ rest: FilePath, below root: FilePath, _ operation: FileError.Operation, _ path: FilePath
+    ) throws(FileError) -> Int32 {
+        // The root may be a link itself: the user gave it.
+        let base = root.withPlatformString { name in
+            retrying { openat(AT_FDCWD, name, pathOnly | O_DIRECTORY | O_CLOEXEC) }
+        }
+        guard base >= 0 else { throw FileError(operation, path, errno: errno) }
+        defer { _ = closeDescriptor(base) }
+        let directory = openDirectory(rest.isEmpty ? "." : rest, beneath: base)
+        let failure = errno
+        guard directory >= 0 else {
+            throw failure == ELOOP || failure == EXDEV
+                ? FileError(operation, path, kind: .confined) : FileError(operation, path, errno: failure)
+        }
+        return directory
+    }
+}

@@ -1,0 +1,181 @@
+import Dispatch
+import FerryCore
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// What was looked at when it was asked for was another thing when it was opened: a directory that had become a symbolic
+/// link led out of the one that was allowed.
+@Suite("A confined file system", .timeLimit(.minutes(30)))
+struct ConfinedFileSystemTests {
+    let directory: TemporaryDirectory
+    let disk = LocalFileSystem()
+    let confined: any FileSystem
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        for name in ["root", "root/inner", "outside"] { try disk.makeDirectory(directory.file(name)) }
+        try directory.put("outside/secret", [1])
+        try directory.put("root/inner/file", [2])
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("root/link").string, withDestinationPath: "../outside")
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("root/inner/alias").string, withDestinationPath: "../../outside/secret")
+        confined = disk.confined(to: directory.file("root"))
+    }
+
+    private func kind(_ body: () throws -> Void) -> FileError.Kind? {
+        do { try body() } catch { return (error as? FileError)?.kind }
+        return nil
+    }
+
+    /// Each call of the protocol on a path, with a file that is there beside it.
+    private func calls(on path: FilePath) -> [(String, () throws -> Void)] {
+        let disk = confined
+        let inner = directory.file("root/inner/file")
+        return [
+            ("open", { _ = try disk.open(path, .readOnly) }), ("write", { _ = try disk.open(path, .readWrite) }),
+            ("create", { _ = try disk.create(path, mode: 0o600) }), ("link", { try disk.link(inner, to: path) }),
+            ("linkFrom", { try disk.link(path, to: inner) }),
+            ("rename", { try disk.rename(inner, to: path, replacing: true) }),
+            ("renameFrom", { try disk.rename(path, to: inner, replacing: false) }),
+            ("unlink", { try disk.unlink(path) }), ("makeDirectory", { try disk.makeDirectory(path) }),
+            ("status", { _ = try disk.status(path, followingLinks: true) }),
+            ("attribute", { _ = try disk.attribute("user.a", at: path) }),
+            ("unnamed", { _ = try disk.openUnnamed(in: path, mode: 0o600) }),
+            ("list", { _ = try disk.list(path) }), ("sync", { try disk.syncDirectory(path) }),
+            ("space", { _ = try disk.freeBytes(at: path) }),
+            (
+                "linkUnnamed",
+                {
+                    guard let file = try? disk.openUnnamed(in: directory.file("root/inner"), mode: 0o600) else {
+                        throw FileError(.link, path, kind: .confined)
+                    }
+                    try disk.link(file, to: path)
+                }
+            ),
+        ]
+    }
+
+    @Test("no call goes through a symbolic link, out of the root, or to a neighbour with the same beginning")
+    func refuses() throws {
+        for place in ["root/link/secret", "root/link/new", "outside/secret", "root/../outside/secret", "rootless"] {
+            for (name, call) in calls(on: directory.file(place)) {
+                #expect(kind(call) == .confined, "\(name) \(place)")
+            }
+            #expect(!confined.isWritable(directory.file(place)), "\(place)")
+        }
+        #expect(directory.bytes("outside/secret") == [1])
+        #expect(try disk.list(directory.file("outside")) == ["secret"])
+        #expect(directory.bytes("root/inner/file") == [2])
+    }
+
+    @Test("a symbolic link at the end of a path is not followed")
+    func lastLink() throws {
+        let alias = directory.file("root/inner/alias")
+        #expect(kind { _ = try confined.open(alias, .readOnly) } == .confined)
+        #expect(kind { _ = try confined.open(alias, .readWrite) } == .confined)
+        #expect(kind { _ = try confined.create(alias, mode: 0o600) } == .exists)
+        #expect(try confined.status(alias, followingLinks: true).kind == .symbolicLink)
+        #expect(kind { _ = try confined.list(directory.file("root/link")) } != nil)
+        #expect(!confined.isWritable(directory.file("root/link")))
+        // Its own name may be taken away.
+        try confined.unlink(alias)
+        #expect(directory.bytes("outside/secret") == [1])
+    }
+
+    @Test("below the root everything works, and the root and what it is in are as they are")
+    func works() throws {
+        let place = directory.file("root/a/b")
+        try confined.makeDirectories(place, syncs: true)
+        let file = try confined.create(place.appending("f"), mode: 0o600)
+        try file.write([7, 8], at: 0)
+        try confined.rename(place.appending("f"), to: directory.file("root/g"), replacing: false)
+        #expect(
+            kind {
+                try confined.rename(
+                    directory.file("root/g"), to: directory.file("root/inner/file"),
+                    replacing: false)
+            } == .exists)
+        try confined.link(directory.file("root/g"), to: place.appending("h"))
+        #expect(directory.bytes("root/a/b/h") == [7, 8])
+        #expect(try confined.list(directory.file("root/a/b")) == ["h"])
+        #expect(try confined.freeBytes(at: place) > 0)
+        #expect(confined.isWritable(place) && confined.isWritable(directory.file("root")))
+        try confined.syncDirectory(directory.file("root"))
+        #expect(try confined.statusIfPresent(directory.path)?.kind == .directory)
+        #expect(try confined.statusIfPresent(place.appending("none")) == nil)
+        if let unnamed = try? confined.openUnnamed(in: place, mode: 0o600) {
+            try confined.link(unnamed, to: place.appending("u"))
+            #expect(directory.bytes("root/a/b/u") == [])
+        }
+        try confined.unlink(directory.file("root/g"))
+        #expect(directory.bytes("root/g") == nil)
+    }
+
+    @Test("the root itself may be a symbolic link, as its user gave it")
+    func linkedRoot() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("way").string, withDestinationPath: "root/inner")
+        let confined = disk.confined(to: directory.file("way"))
+        #expect(try confined.open(directory.file("way/file"), .readOnly).read(0..<1) == [2])
+        _ = try confined.create(directory.file("way/new"), mode: 0o600)
+        #expect(directory.bytes("root/inner/new") == [])
+    }
+
+    /// One thread exchanges a directory for a symbolic link without end, another makes files by way of its name.
+    @Test("a directory that is exchanged for a symbolic link at any moment leads nowhere else")
+    func exchanged() async throws {
+        let (place, away) = (directory.file("root/swap").string, directory.file("root/away").string)
+        let outside = directory.file("outside").string
+        try disk.makeDirectory(FilePath(place))
+        let stop = Once()
+        let swapper = DispatchGroup()
+        DispatchQueue.global().async(group: swapper) {
+            while !stop.isDone {
+                _ = rename(place, away)
+                _ = symlink(outside, place)
+                _ = unlink(place)
+                _ = rename(away, place)
+            }
+        }
+        var made = 0
+        for number in 0..<20_000 where made < 2000 {
+            guard let file = try? confined.create(FilePath(place).appending("n\(number)"), mode: 0o600) else {
+                continue
+            }
+            file.close()
+            made += 1
+        }
+        _ = stop.isFirst
+        await withCheckedContinuation { continuation in
+            swapper.notify(queue: .global()) { continuation.resume() }
+        }
+        #expect(made > 0)
+        #expect(try disk.list(directory.file("outside")) == ["secret"])
+    }
+
+    #if os(Linux)
+        @Test("where the kernel has no call for it, the way is opened name by name")
+        func stepByStep() throws {
+            let base = Glibc.open(directory.file("root").string, O_RDONLY | O_DIRECTORY)
+            defer { _ = LocalFileSystem.closeDescriptor(base) }
+            for (path, isOpen) in [
+                ("inner", true), (".", true), ("link", false), ("inner/alias", false), ("no", false),
+            ] {
+                let descriptor = LocalFileSystem.openStepByStep(FilePath(path), beneath: base)
+                #expect((descriptor >= 0) == isOpen, "\(path)")
+                if descriptor >= 0 { _ = LocalFileSystem.closeDescriptor(descriptor) }
+                let whole = LocalFileSystem.openDirectory(FilePath(path), beneath: base)
+                #expect((whole >= 0) == isOpen, "\(path)")
+                if whole >= 0 { _ = LocalFileSystem.closeDescriptor(whole) }
+            }
+        }
+    #endif
+}
