@@ -22,6 +22,8 @@ public struct DownloadChange: Sendable, Hashable {
     public var userInfo: [String: String]
     /// The digest that the file must have; what is held is verified against a new one.
     public var checksum: Checksum?
+    /// Take a web page where a file was asked for; see ``FerryCore/TrustRules/acceptsHTML``.
+    public var acceptsHTML: Bool
 
     init(_ request: DownloadRequest) {
         sources = request.sources
@@ -33,6 +35,7 @@ public struct DownloadChange: Sendable, Hashable {
         label = request.label
         userInfo = request.userInfo
         checksum = request.checksum
+        acceptsHTML = request.trust.acceptsHTML
     }
 
     /// The request with this change; what was given for one origin does not go to another.
@@ -45,6 +48,7 @@ public struct DownloadChange: Sendable, Hashable {
         request.label = label
         request.userInfo = userInfo
         request.checksum = checksum
+        request.trust.acceptsHTML = acceptsHTML
         return request
     }
 
@@ -52,5 +56,6 @@ public struct DownloadChange: Sendable, Hashable {
     func needsNewRun(from request: DownloadRequest) -> Bool {
         sources != request.sources || headers != request.headers || checksum != request.checksum
             || network.allowsPrivate != request.network.allowsPrivate
+            || acceptsHTML != request.trust.acceptsHTML
     }
 }

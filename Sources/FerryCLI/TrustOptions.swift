@@ -20,6 +20,11 @@ struct TrustOptions: ParsableArguments {
     @Flag(help: "When the file on the server has changed: fail and leave everything as it is.")
     var noRestart = false
 
+    @Flag(
+        name: .customLong("accept-html"),
+        help: "Take a web page although the file's name, or what is held of it, says that it is none.")
+    var acceptHTML = false
+
     @Flag(help: "Do not sync to the disk: survives a crash of the program, not a power cut.")
     var noFsync = false
 
@@ -32,6 +37,7 @@ struct TrustOptions: ParsableArguments {
         options.unproven = unproven
         options.resumeUnproven = resumeUnproven
         options.noRestart = noRestart
+        options.acceptHTML = acceptHTML
         options.noFsync = noFsync
         options.sharedGroup = sharedGroup
     }

@@ -35,11 +35,12 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("journal", journal),
         FuzzTarget("journal-record", journalRecord),
         FuzzTarget("netrc", netrc),
+        FuzzTarget("page", page),
         FuzzTarget("response-head", responseHead),
         FuzzTarget("resume-data", resumeData),
         FuzzTarget("set-cookie", setCookie),
-        FuzzTarget("url", url),
         FuzzTarget("shell-word", shellWord),
+        FuzzTarget("url", url),
         FuzzTarget("url-list", urlList),
     ]
 }

@@ -118,6 +118,7 @@ enum ShapeSamples {
         new.allowsUnprovenParts = true
         new.resumesUnproven = true
         new.failsOnChange = true
+        new.acceptsHTML = true
         new.allowsDowngrade = true
         new.syncsToDisk = true
         return new
@@ -139,6 +140,7 @@ enum ShapeSamples {
         change.headers = HeaderList(HTTPFields())
         change.user = "u"
         change.password = "p"
+        change.acceptsHTML = true
         return change
     }
 

@@ -48,6 +48,28 @@ import Testing
         }
     }
 
+    @Test("5: a web page came instead of the file, at first or in the middle; it is said, and what is held stays")
+    func page() async throws {
+        try await OriginServer.with { server in
+            let resource = Resource(size: 24_000_000, seed: 9, contentType: nil)
+            server.serve("/f.bin", resource)
+            server.always("/f.bin", .htmlPage())
+            let place = try Workplace()
+            let first = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(first.code == 5 && first.error.contains("web page") && first.error.contains("--accept-html"))
+            #expect(place.names.isEmpty)
+            server.script("/f.bin", [.cut(after: 18_000_000)], then: .htmlPage())
+            let cut = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
+            #expect(cut.code == 5, "\(cut.error)")
+            #expect(cut.error.contains("ferry get \(place.path("f.bin.part")) NEWURL"))
+            #expect(place.names == ["f.bin.part", "f.bin.part.ferry"])
+            let taken = try await FerryProcess.run(
+                ["get", "--accept-html", "-o", "page.bin", server.url("/f.bin")], in: place)
+            #expect(taken.code == 0, "\(taken.error)")
+            #expect(String(decoding: try place.data("page.bin"), as: UTF8.self).contains("please log in"))
+        }
+    }
+
     @Test("5: the server asks for credentials; with them it goes on")
     func credentials() async throws {
         try await OriginServer.with { server in

@@ -39,7 +39,7 @@ extension Scheduler {
         spot?.host = host
         if request.priority != old.priority { try await rank(live, request.priority) }
         switch live.current {
-        case .waiting(.freshLink) where request.sources != old.sources: await join(live)
+        case .waiting(.freshLink) where request.sources != old.sources || request.trust != old.trust: await join(live)
         case .waiting(.credentials) where request.headers != old.headers: await join(live)
         default: live.publish()
         }

@@ -14,7 +14,7 @@ extension APISchemas {
                     ("secretsOrigin", text), ("label", text),
                     ("userInfo", map), ("onDuplicate", words(DuplicateRule.allCases.map(\.rawValue))), ("strict", flag),
                     ("allowsUnprovenParts", flag), ("resumesUnproven", flag), ("failsOnChange", flag),
-                    ("allowsDowngrade", flag), ("syncsToDisk", flag),
+                    ("allowsDowngrade", flag), ("acceptsHTML", flag), ("syncsToDisk", flag),
                 ]),
             request(
                 "NewDownloads",
@@ -34,7 +34,7 @@ extension APISchemas {
                     ("priority", count), ("allowsMetered", optionalFlag), ("allowsConstrained", optionalFlag),
                     ("allowsPrivate", optionalFlag), ("label", optionalText), ("userInfo", map),
                     ("checksum", optionalText), ("headers", headers),
-                    ("user", text), ("password", text),
+                    ("user", text), ("password", text), ("acceptsHTML", flag),
                 ]),
             request(
                 "SettingsChange",

@@ -20,6 +20,8 @@ package struct ChangeBody: Sendable, Hashable {
     package var headers: HeaderList?
     package var user: String?
     package var password: String?
+    /// Take a web page where a file was asked for.
+    package var acceptsHTML: Bool?
 
     package init() {}
 }
@@ -27,7 +29,7 @@ package struct ChangeBody: Sendable, Hashable {
 extension ChangeBody: Codable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case url, urls, rateLimit, maxConnections, priority, allowsMetered, allowsConstrained, label, userInfo, checksum
-        case headers, user, password, allowsPrivate
+        case headers, user, password, allowsPrivate, acceptsHTML
     }
 
     package init(from decoder: any Decoder) throws {
@@ -46,6 +48,7 @@ extension ChangeBody: Codable {
         headers = try members.decodeIfPresent(HeaderList.self, forKey: .headers)
         user = try members.decodeIfPresent(String.self, forKey: .user)
         password = try members.decodeIfPresent(String.self, forKey: .password)
+        acceptsHTML = try members.decodeIfPresent(Bool.self, forKey: .acceptsHTML)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -64,5 +67,6 @@ extension ChangeBody: Codable {
         try members.encodeIfPresent(headers, forKey: .headers)
         try members.encodeIfPresent(user, forKey: .user)
         try members.encodeIfPresent(password, forKey: .password)
+        try members.encodeIfPresent(acceptsHTML, forKey: .acceptsHTML)
     }
 }

@@ -48,6 +48,7 @@ extension NewDownload {
         if let resumesUnproven { request.trust.resumesUnproven = resumesUnproven }
         if let failsOnChange { request.trust.failsOnChange = failsOnChange }
         if let allowsDowngrade { request.trust.allowsDowngrade = allowsDowngrade }
+        if let acceptsHTML { request.trust.acceptsHTML = acceptsHTML }
         if let syncsToDisk { request.syncsToDisk = syncsToDisk }
         return request
     }
@@ -93,6 +94,7 @@ extension NewDownload {
         resumesUnproven = unlessPlain(\.trust.resumesUnproven)
         failsOnChange = unlessPlain(\.trust.failsOnChange)
         allowsDowngrade = unlessPlain(\.trust.allowsDowngrade)
+        acceptsHTML = unlessPlain(\.trust.acceptsHTML)
         syncsToDisk = unlessPlain(\.syncsToDisk)
     }
 

@@ -40,6 +40,7 @@ package struct NewDownload: Sendable, Hashable {
     package var resumesUnproven: Bool?
     package var failsOnChange: Bool?
     package var allowsDowngrade: Bool?
+    package var acceptsHTML: Bool?
     package var syncsToDisk: Bool?
 
     package init(urls: [String] = []) { self.urls = urls }
@@ -50,7 +51,7 @@ extension NewDownload: Codable {
         case id, urls, directory, name, path, part, onConflict, headers, user, password, checksum, checksumList
         case maxConnections, rateLimit, maxBytes, priority, startsPaused, notBefore, allowsMetered, allowsConstrained
         case label, userInfo, onDuplicate, strict, allowsUnprovenParts, resumesUnproven, failsOnChange, allowsDowngrade
-        case syncsToDisk, secretsOrigin, allowsPrivate
+        case acceptsHTML, syncsToDisk, secretsOrigin, allowsPrivate
     }
 
     package init(from decoder: any Decoder) throws {
@@ -88,6 +89,7 @@ extension NewDownload: Codable {
         resumesUnproven = try read(.resumesUnproven)
         failsOnChange = try read(.failsOnChange)
         allowsDowngrade = try read(.allowsDowngrade)
+        acceptsHTML = try read(.acceptsHTML)
         syncsToDisk = try read(.syncsToDisk)
     }
 
@@ -126,6 +128,7 @@ extension NewDownload: Codable {
         try write(resumesUnproven, .resumesUnproven)
         try write(failsOnChange, .failsOnChange)
         try write(allowsDowngrade, .allowsDowngrade)
+        try write(acceptsHTML, .acceptsHTML)
         try write(syncsToDisk, .syncsToDisk)
     }
 }

@@ -21,6 +21,10 @@ package struct Entity: Hashable, Sendable {
     package var bodyBytes: ByteCount?
     /// The body ends with the connection: its end proves nothing.
     package var endsByClose: Bool
+    /// It is a web page, and the names that the file is known by promise something else (``PagePolicy``).
+    package var isPromisedFile = false
+    /// It is a web page by its type.
+    package var isPage: Bool { identity.isPage }
 
     /// Reads the head of a response; `total` is the length of the whole where the status tells it.
     package init(_ head: ResponseHead, total: ByteCount?) {

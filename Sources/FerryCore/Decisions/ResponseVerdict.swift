@@ -77,7 +77,7 @@ package enum ResponseVerdict: Hashable, Sendable {
     }
 
     private static func judgePart(_ head: ResponseHead, asked: RangeAsk) -> ResponseVerdict {
-        if head.values(.contentType).contains(where: { $0.lowercased().hasPrefix("multipart/") }) {
+        if head.values(.contentType).contains(where: { $0.lowercased().utf8.hasPrefix("multipart/") }) {
             return .misfit(Reason(.severalRanges))
         }
         guard let field = head.single(.contentRange) else {

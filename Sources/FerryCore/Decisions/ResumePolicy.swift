@@ -88,6 +88,7 @@ package enum ResumePolicy {
     ) -> Assessment {
         switch verdict {
         case .whole(let entity):
+            if isPage(entity, insteadOf: held, rules) { return .deadLink(Reason(.pageInstead), status: 200) }
             if held.isEmpty { return .begin(entity) }
             return assessWhole(entity, held: held, rules: rules, ifRange: ifRange)
         case .part(let range, let entity):
@@ -103,9 +104,6 @@ package enum ResumePolicy {
 
     /// 200 although a range was asked, or because the whole was.
     private static func assessWhole(_ entity: Entity, held: Held, rules: LadderRules, ifRange: Bool) -> Assessment {
-        if isPage(entity, insteadOf: held) {
-            return .deadLink(Reason(.pageInstead), status: 200)
-        }
         switch compare(entity, held, rules) {
         case .same:
             if ifRange { return .askPlainly }
@@ -127,9 +125,13 @@ package enum ResumePolicy {
         if let known = held.identity.totalBytes, range.upperBound > known {
             return .changed(Reason(.grew, "\(known)", "\(range.upperBound)"), nil)
         }
+        let comparison = compare(entity, held, rules)
+        if comparison != .same, isPage(entity, insteadOf: held, rules) {
+            return .deadLink(Reason(.pageInstead), status: 206)
+        }
         // The length alone holds together what the server does not number.
         let strong: Proof = held.identity.totalBytes ?? entity.identity.totalBytes == nil ? .none : .strong
-        switch compare(entity, held, rules) {
+        switch comparison {
         case .same: return .goOn(range, entity, join: strong)
         case .plausible where ifRange && (entity.identity.etag == nil || held.identity.etag == nil),
             .unknown where ifRange:
@@ -178,10 +180,10 @@ package enum ResumePolicy {
         return sampled.etag == entity.identity.etag && sampled.lastModified == entity.identity.lastModified
     }
 
-    /// A login page or a captive portal: HTML where something else was before.
-    private static func isPage(_ entity: Entity, insteadOf held: Held) -> Bool {
-        guard entity.identity.contentType.flatMap({ MediaType($0) })?.isHTML == true else { return false }
-        guard let before = held.identity.contentType else { return false }
-        return MediaType(before)?.isHTML != true
+    /// A sign-in form or a captive portal: a page where a name promises a file, or where something else is held. What is
+    /// held and never had a type was no page by its first bytes.
+    private static func isPage(_ entity: Entity, insteadOf held: Held, _ rules: LadderRules) -> Bool {
+        guard entity.isPage, !rules.trust.acceptsHTML else { return false }
+        return held.isEmpty ? entity.isPromisedFile : !held.identity.isPage
     }
 }

@@ -115,7 +115,8 @@ extension TransferMachine {
     /// Its body stalled. When nobody else brought anything in that time either, it is the server that does: all are cut, and
     /// it is one attempt, however many of them drip (A28).
     private mutating func stalled(_ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double) {
-        guard phase == .running, now - (lastBrought ?? connection.markTime) >= settings.stallTimeout,
+        guard phase == .running || phase == .opening,
+            now - (lastBrought ?? connection.markTime) >= settings.stallTimeout,
             // One that is not read waits for us.
             connections.allSatisfy({ $0.key == id || $0.value.isCut || $0.value.isAsking })
         else { return }

@@ -1,4 +1,14 @@
 extension TransferMachine {
+    /// A head has come whose meaning depends on the first bytes of the body: from now on it stalls when these do not come.
+    package mutating func awaitsFirstBytes(on id: ConnectionID, at now: Duration) {
+        change(id) {
+            $0.hasHead = true
+            $0.isAsking = true
+            $0.markTime = now
+            $0.markBytes = $0.bytes
+        }
+    }
+
     /// A head has come for the request of this connection.
     package mutating func headReceived(
         _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
@@ -352,6 +362,11 @@ extension DownloadError {
             return DownloadError(
                 .credentials, ErrorPhrase(.asksForCredentials, reason), suggestion: ErrorPhrase(.giveCredentials),
                 recovery: .needsUser)
+        }
+        if status < 300 {
+            // A page in place of the file.
+            return DownloadError(
+                .freshLink, ErrorPhrase(.pageInstead), suggestion: ErrorPhrase(.signInAgain), recovery: .needsUser)
         }
         if holdsBytes {
             return DownloadError(

@@ -229,7 +229,9 @@ package struct TransferMachine: Sendable {
 
     /// What is held, compared with what this source said before, or, the first time, with length alone.
     func held(from source: Int) -> Held {
-        let known = sources[source].identity ?? FileIdentity(totalBytes: planner.total)
+        let known =
+            sources[source].identity
+            ?? FileIdentity(totalBytes: planner.total, contentType: identity.contentType)
         var held = Held(
             identity: source == primary ? identity : known, ranges: planner.written,
             sampledAs: sources[source].sampledAs)

@@ -161,6 +161,34 @@ public struct TrustRules: Sendable, Hashable, Codable {
     public var failsOnChange = false
     /// Follow a redirect from https to http. Default false.
     public var allowsDowngrade = false
+    /// Take a web page although a name, or what is held, says that the file is none. Default false: the link is dead.
+    public var acceptsHTML = false
 
     public init() {}
+
+    /// What is left out has its default.
+    public init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        func flag(_ key: CodingKeys) throws -> Bool { try object.decodeIfPresent(Bool.self, forKey: key) ?? false }
+        strict = try flag(.strict)
+        allowsUnprovenParts = try flag(.allowsUnprovenParts)
+        resumesUnproven = try flag(.resumesUnproven)
+        failsOnChange = try flag(.failsOnChange)
+        allowsDowngrade = try flag(.allowsDowngrade)
+        acceptsHTML = try flag(.acceptsHTML)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: CodingKeys.self)
+        try object.encode(strict, forKey: .strict)
+        try object.encode(allowsUnprovenParts, forKey: .allowsUnprovenParts)
+        try object.encode(resumesUnproven, forKey: .resumesUnproven)
+        try object.encode(failsOnChange, forKey: .failsOnChange)
+        try object.encode(allowsDowngrade, forKey: .allowsDowngrade)
+        if acceptsHTML { try object.encode(acceptsHTML, forKey: .acceptsHTML) }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case strict, allowsUnprovenParts, resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML
+    }
 }

@@ -82,6 +82,8 @@ extension ErrorPhrase.Key {
         case .leftAsItIs: "What is here was left as it is."
         case .orRestart: "Without --no-restart it begins again; what is here was left as it is."
         case .giveCredentials: "Give --user or --header, and run it again; what is here is kept."
+        case .signInAgain:
+            "Sign in there, or get past the page in a browser, and give a fresh link; what is here is kept."
         case .giveFreshLink: "Give a fresh link for the same file; what is here is kept."
         case .runAgain: "Run it again to go on from here."
         case .giveChecksum: "Give a --checksum, or leave --strict away."
@@ -219,9 +221,9 @@ extension ErrorPhrase.Key {
         case .setAttribute: "set an attribute of"
         case .getAttribute: "read an attribute of"
         case .unsupported: "not supported by this file system"
+        case .leadsOut: "a symbolic link is on the way, or it is outside of the directory that was allowed"
         case .fileEndsEarly: "the file ends early"
         case .fileIsClosed: "the file is closed"
-        case .leadsOut: "a symbolic link is on the way, or it is outside of the directory that was allowed"
 
         case .noFileToMove: "{0} has no file that could be moved"
         case .otherThanFinished: "{0} is not the file that was downloaded any more, and was not moved"
@@ -335,7 +337,7 @@ extension ErrorPhrase.Key {
         case .unaskedPart: "a part although the whole was asked"
         case .otherStart: "asked for byte {0}, got byte {1}"
         case .unasked304: "the server answered 304 to a request without a condition"
-        case .pageInstead: "the server sent a web page where the file was"
+        case .pageInstead: "the server sent a web page instead of the file (--accept-html takes the page)"
         case .encodesFile: "the server encodes the file"
         case .refusesRange: "the server refuses a range that it has"
 

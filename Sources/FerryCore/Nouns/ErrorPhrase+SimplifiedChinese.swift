@@ -73,6 +73,7 @@ extension ErrorPhrase.Key {
         case .leftAsItIs: "已有的内容保持不变。"
         case .orRestart: "不加 --no-restart 则会从头开始；已有的内容保持不变。"
         case .giveCredentials: "请用 --user 或 --header 提供凭据后重新运行；已有的内容会保留。"
+        case .signInAgain: "请在浏览器中登录或处理该网页，然后提供新链接；已有的内容会保留。"
         case .giveFreshLink: "请提供同一文件的新链接；已有的内容会保留。"
         case .runAgain: "重新运行即可从这里继续。"
         case .giveChecksum: "请提供 --checksum，或去掉 --strict。"
@@ -210,8 +211,8 @@ extension ErrorPhrase.Key {
         case .setAttribute: "设置属性："
         case .getAttribute: "读取属性："
         case .unsupported: "此文件系统不支持"
-        case .fileEndsEarly: "文件提前结束"
         case .leadsOut: "路径中有符号链接，或不在允许的目录之内"
+        case .fileEndsEarly: "文件提前结束"
         case .fileIsClosed: "文件已关闭"
 
         case .noFileToMove: "{0} 没有可以移动的文件"
@@ -325,7 +326,7 @@ extension ErrorPhrase.Key {
         case .unaskedPart: "请求了整个文件，却只得到一部分"
         case .otherStart: "请求从第 {0} 字节开始，得到的却是第 {1} 字节"
         case .unasked304: "服务器对无条件的请求返回了 304"
-        case .pageInstead: "服务器在文件的位置返回了网页"
+        case .pageInstead: "服务器返回的是网页而不是文件（用 --accept-html 可接收网页）"
         case .encodesFile: "服务器对文件进行了编码"
         case .refusesRange: "服务器拒绝了它拥有的范围"
 

@@ -135,7 +135,8 @@ extension ErrorPhrase {
         case urlLongHost, urlEmptyLabel, urlHostCharacter
 
         // What can be done
-        case leftAsItIs, orRestart, giveCredentials, giveFreshLink, runAgain, giveChecksum, keptMarked, doNotUse
+        case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, runAgain, giveChecksum, keptMarked,
+            doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case nameServer, allowPrivate
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer

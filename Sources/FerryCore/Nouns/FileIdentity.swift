@@ -21,4 +21,7 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         self.totalBytes = totalBytes
         self.contentType = contentType
     }
+
+    /// It is a web page by its type.
+    package var isPage: Bool { contentType.flatMap { MediaType($0) }?.isHTML == true }
 }

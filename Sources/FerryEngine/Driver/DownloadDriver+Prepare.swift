@@ -271,7 +271,9 @@ extension DownloadDriver {
             state.withLock { $0.record = retracted }
             do throws(JournalError) { try journal.retract(retracted) } catch { throw DownloadError(error) }
         }
-        let identity = isNew ? FileIdentity(totalBytes: record.totalBytes) : record.identity
+        let identity =
+            isNew
+            ? FileIdentity(totalBytes: record.totalBytes, contentType: record.identity.contentType) : record.identity
         let held = Held(identity: identity, ranges: claims)
         begin(
             with: held, total: record.totalBytes, weakestJoin: record.weakestJoin,

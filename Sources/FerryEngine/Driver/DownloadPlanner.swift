@@ -20,7 +20,11 @@ package struct DownloadPlanner {
         let (verdict, url) = try await ask(source, .whole)
         let entity: Entity
         switch verdict {
-        case .whole(let found): entity = found
+        case .whole(let found):
+            if found.isPromisedFile, !request.trust.acceptsHTML {
+                throw .deadLink(Reason(.pageInstead), status: 200, holdsBytes: false)
+            }
+            entity = found
         case .deadLink(let status):
             throw .deadLink(
                 .phrase(ErrorPhrase(.answered, "\(source)", "\(status)")), status: status, holdsBytes: false)
@@ -45,7 +49,10 @@ package struct DownloadPlanner {
         if let field = ask.field { outgoing.fields[.range] = field }
         do throws(TransferFailure) {
             let response = try await environment.transport.fetch(outgoing)
-            return (ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date()), response.url)
+            let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
+            let judged = PagePolicy(givenName: request.givenName).judge(
+                verdict, beginsAPage: false, url: source, finalURL: response.url)
+            return (judged, response.url)
         } catch { throw DownloadError(error) }
     }
 

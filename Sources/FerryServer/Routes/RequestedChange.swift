@@ -58,5 +58,6 @@ struct RequestedChange: Sendable {
         if case .set(let label) = body.label { change.label = label }
         if let userInfo = body.userInfo { change.userInfo = userInfo }
         if case .set(let checksum) = checksum { change.checksum = checksum }
+        if let acceptsHTML = body.acceptsHTML { change.acceptsHTML = acceptsHTML }
     }
 }

@@ -38,6 +38,7 @@ package struct GetOptions: Sendable, Hashable {
     package var unproven = false
     package var resumeUnproven = false
     package var noRestart = false
+    package var acceptHTML = false
     package var noFsync = false
     package var sharedGroup = false
     package var json = false

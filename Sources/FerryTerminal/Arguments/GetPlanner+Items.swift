@@ -14,6 +14,7 @@ extension GetPlanner {
         request.trust.allowsUnprovenParts = options.unproven
         request.trust.resumesUnproven = options.resumeUnproven
         request.trust.failsOnChange = options.noRestart
+        request.trust.acceptsHTML = options.acceptHTML
         request.trust.allowsDowngrade = options.allowDowngrade
         request.syncsToDisk = !options.noFsync
         if options.noPrivate { request.network.allowsPrivate = false }

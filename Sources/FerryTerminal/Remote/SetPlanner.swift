@@ -103,6 +103,7 @@ package enum SetPlanner {
         case "metered": change.allowsMetered = .set(pair.value == "auto" ? nil : try flag(pair))
         case "constrained": change.allowsConstrained = .set(pair.value == "auto" ? nil : try flag(pair))
         case "label": change.label = .set(pair.value.isEmpty ? nil : pair.value)
+        case "accept-html": change.acceptsHTML = try flag(pair)
         case "url": try setURL(pair.value, in: &change)
         case "checksum":
             if pair.value == "none" {
@@ -144,7 +145,7 @@ package enum SetPlanner {
     }
 
     package static let downloadNames = [
-        "limit", "connections", "priority", "metered", "constrained", "label", "url", "checksum",
+        "limit", "connections", "priority", "metered", "constrained", "label", "url", "checksum", "accept-html",
     ]
 
     /// `low`, `normal`, `high` or a whole number.

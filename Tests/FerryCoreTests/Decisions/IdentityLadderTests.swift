@@ -155,6 +155,12 @@ struct ResumePolicyTests {
         var known = mine
         known.identity.contentType = "application/zip"
         #expect(assess(whole((.contentType, "text/html; charset=utf-8"), length: 12), known) == "dead 200")
+        #expect(assess(whole((.contentType, "text/html"), length: 12), mine) == "dead 200")
+        #expect(
+            assess(whole((.contentType, "text/html")), known, rules: rules { $0.trust.acceptsHTML = true })
+                == "restart, with body")
+        #expect(assess(part((.contentType, "text/html")), known) == "dead 206")
+        #expect(assess(part((.contentType, "text/html"), (.eTag, "\"a\"")), known) == "goOn strong")
         known.identity.contentType = "text/html"
         #expect(assess(whole((.contentType, "text/html"), length: 12), known) == "changed, with body")
         #expect(assess(whole(length: 5), Held(identity: FileIdentity(), ranges: RangeSet()), .whole) == "begin")

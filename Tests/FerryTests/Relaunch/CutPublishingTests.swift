@@ -23,7 +23,7 @@ struct CutPublishingTests {
             Moment(calls: $0.0, count: 1, size: $0.1)
         }
         // Each sync of the file, the journal, the directory and the catalogue, in the order in which they come.
-        all += (1...14).map { Moment(calls: "fsync,fdatasync,unlink,renameat2", count: $0, size: large) }
+        all += (1...14).map { Moment(calls: "fsync,fdatasync,unlinkat,renameat2", count: $0, size: large) }
         all += (1...10).map { Moment(calls: "fsync,fdatasync,linkat", count: $0, size: small) }
         return all
     }()

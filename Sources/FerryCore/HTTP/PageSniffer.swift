@@ -1,0 +1,80 @@
+/// Tells from the first bytes of a body whether it is a web page.
+///
+/// Source: WHATWG MIME Sniffing, "Rules for identifying an unknown MIME type": the marks of `text/html`. Unlike a browser it
+/// looks behind a byte order mark, an XML declaration and comments, because other formats begin with those too.
+package enum PageSniffer {
+    package enum Verdict: Hashable, Sendable {
+        case page
+        case other
+        /// The bytes that decide have not come yet.
+        case undecided
+    }
+
+    /// So many bytes decide: a text that has shown no mark in them is no page.
+    package static let mostBytes = 4096
+
+    /// Looks at the first bytes of a body; `isWhole` when there are no more.
+    package static func judge(_ bytes: [UInt8], isWhole: Bool) -> Verdict {
+        let isWhole = isWhole || bytes.count >= mostBytes
+        let missing: Verdict = isWhole ? .other : .undecided
+        if byteOrderMarks.contains(where: { bytes.count < $0.count && $0.starts(with: bytes) }) { return missing }
+        var rest = text(bytes.prefix(mostBytes))[...]
+        while true {
+            rest = rest.drop(while: isWhiteSpace)
+            if rest.isEmpty { return missing }
+            let isCut: Bool
+            if rest.starts(with: openings[0].utf8) {
+                (rest, isCut) = dropping(through: "-->", of: rest.dropFirst(4))
+            } else if rest.starts(with: openings[1].utf8) {
+                (rest, isCut) = dropping(through: "?>", of: rest)
+            } else if openings.contains(where: { $0.utf8.starts(with: rest) }) {
+                return missing
+            } else {
+                break
+            }
+            if isCut { return missing }
+        }
+        let lower = rest.prefix(mostMark + 1).map(ASCII.lowercased)
+        var isOpen = false
+        for mark in marks {
+            if lower.count > mark.utf8.count {
+                if lower.starts(with: mark.utf8), isTagEnd(lower[mark.utf8.count]) { return .page }
+            } else if mark.utf8.starts(with: lower) {
+                isOpen = true
+            }
+        }
+        return isOpen ? missing : .other
+    }
+
+    private static let byteOrderMarks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE], [0xFE, 0xFF]]
+    /// Of a comment and of an XML declaration.
+    private static let openings = ["<!--", "<?xml"]
+    private static let marks = [
+        "<!doctype html", "<html", "<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style",
+        "<title", "<b", "<body", "<br", "<p",
+    ]
+    private static let mostMark = marks.map(\.utf8.count).max() ?? 0
+
+    /// Without a byte order mark. Of UTF-16 every other byte: marks are ASCII.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
+        if bytes.starts(with: [0xFF, 0xFE]) { return stride(from: 2, to: bytes.count, by: 2).map { bytes[$0] } }
+        if bytes.starts(with: [0xFE, 0xFF]) { return stride(from: 3, to: bytes.count, by: 2).map { bytes[$0] } }
+        return Array(bytes)
+    }
+
+    /// What follows the end of a comment or declaration; `isCut` when that end is not there.
+    private static func dropping(
+        through end: String, of bytes: ArraySlice<UInt8>
+    ) -> (rest: ArraySlice<UInt8>, isCut: Bool) {
+        guard let found = bytes.firstRange(of: end) else { return (bytes, true) }
+        return (bytes[found.upperBound...], false)
+    }
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0C || byte == 0x0D
+    }
+
+    /// A tag-terminating byte. A line end counts too: `<p\n  align=…`.
+    private static func isTagEnd(_ byte: UInt8) -> Bool { isWhiteSpace(byte) || byte == UInt8(ascii: ">") }
+}

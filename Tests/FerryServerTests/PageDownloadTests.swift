@@ -1,0 +1,51 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import FerryServer
+
+@Suite("A19: a web page in place of a file, at the daemon", .timeLimit(.minutes(30)))
+struct PageDownloadTests {
+    private func wait(for reason: WaitReason, _ id: DownloadID, _ rig: DaemonRig) async throws {
+        let download = try #require(try await rig.daemon.manager.download(id: id))
+        for await status in download.updates where status.state == .waiting(reason) || status.state.isFinal { break }
+        #expect(download.status.state == .waiting(reason))
+    }
+
+    @Test("the download waits for a fresh link, and goes on once the page is accepted", arguments: [false, true])
+    func waits(isFresh: Bool) async throws {
+        try await DaemonRig.run { rig in
+            let resource = Resource(size: 3_000_000)
+            rig.origin.serve("/a.iso", resource)
+            rig.origin.serve("/b.iso", resource)
+            rig.origin.always("/a.iso", .htmlPage())
+            let id = try await rig.add(rig.new("/a.iso")).id
+            try await wait(for: .freshLink, id, rig)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads).isEmpty)
+            var change = ChangeBody()
+            if isFresh { change.url = rig.url("/b.iso") } else { change.acceptsHTML = true }
+            #expect(try await rig.ask(.change, id: id.rawValue, body: change).status == 200)
+            let ended = try await rig.reach("completed", id)
+            #expect(ended.status.state.kind == .completed)
+            let path = try #require(ended.status.path)
+            if isFresh {
+                #expect(resource.source.compare(file: path, size: resource.size) == .equal)
+            } else {
+                #expect(FileManager.default.contents(atPath: path)?.starts(with: Data("<!doctype html>".utf8)) == true)
+            }
+        }
+    }
+
+    @Test("asked for with the page accepted, it is the file at once")
+    func accepted() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/a.iso", Resource(size: 3_000_000))
+            rig.origin.always("/a.iso", .htmlPage())
+            let id = try await rig.add(rig.new("/a.iso") { $0.acceptsHTML = true }).id
+            #expect(try await rig.reach("completed", id).status.state.kind == .completed)
+        }
+    }
+}

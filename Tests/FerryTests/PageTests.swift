@@ -1,0 +1,157 @@
+import Ferry
+import FerryTesting
+import Foundation
+import Testing
+
+/// A sign-in page that came with status 200 was saved under the name of the file, and Ferry said that all was well.
+@Suite("A web page in place of a file", .timeLimit(.minutes(30)))
+struct PageTests {
+    private static let text = "<!doctype html><html><title>Sign in</title>"
+
+    /// A page without any validator.
+    private static func page(_ type: String?, text: String = Self.text) -> Behaviour {
+        Behaviour { answer, _, _ in
+            answer = .page(200, text)
+            answer.fields["Content-Type"] = type
+        }
+    }
+
+    @Test(
+        "is a dead link at the first answer, and nothing is written",
+        arguments: ["/a.iso", "/a.zip", "/a.bin", "/a.tar.gz"], ["text/html; charset=utf-8", nil])
+    func first(path: String, type: String?) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve(path, Resource(size: 3_000_000))
+            shop.server.always(path, Self.page(type))
+            let outcome = try await shop.get(path)
+            #expect(outcome.error?.code == .freshLink)
+            #expect(outcome.error?.message.contains("web page") == true)
+            #expect(outcome.error?.suggestion?.contains("fresh link") == true)
+            #expect(shop.names.isEmpty)
+        }
+    }
+
+    @Test("is a dead link for the name that was given, or that the server gives")
+    func names() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/get", Resource(size: 3_000_000))
+            shop.server.always("/get", .htmlPage())
+            let given = try await shop.get("/get", { _ in }) { $0.destination = .file(shop.directory + "/a.iso") }
+            #expect(given.error?.code == .freshLink)
+            shop.server.always(
+                "/get", .all(.htmlPage(), .field("Content-Disposition", "attachment; filename=a.zip")))
+            #expect(try await shop.get("/get").error?.code == .freshLink)
+            #expect(shop.names.isEmpty)
+        }
+    }
+
+    @Test("is a dead link to a stream too, and not a byte of it is written")
+    func stream() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.json", Resource(size: 3000))
+            shop.server.always("/a.json", Self.page(nil))
+            let pipe = Pipe()
+            let outcome = try await shop.get("/a.json", { _ in }) {
+                $0.destination = .stream(pipe.fileHandleForWriting.fileDescriptor)
+            }
+            #expect(outcome.error?.code == .freshLink)
+            try pipe.fileHandleForWriting.close()
+            #expect(try pipe.fileHandleForReading.readToEnd() ?? Data() == Data())
+        }
+    }
+
+    @Test(
+        "is a dead link on a resume, whatever the first answer said of its type; what is held goes on with a good link",
+        arguments: [nil, "application/octet-stream"], ["text/html", nil])
+    func resumed(before: String?, after: String?) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000, contentType: before)
+            shop.server.serve("/file", resource)
+            try await shop.interrupt("/file", after: 8_000_000)
+            shop.server.always("/file", Self.page(after, text: "<html>" + String(repeating: " ", count: 5000)))
+            let outcome = try await shop.get("/file")
+            #expect(outcome.error?.code == .freshLink)
+            #expect(shop.names == ["file.part", "file.part.ferry"])
+            shop.server.always("/file", .honest)
+            let good = try await shop.get("/file")
+            try shop.expect(good.file.path, is: resource)
+            #expect(good.resumedAt == 8_000_000)
+        }
+    }
+
+    @Test("is taken where it is asked for: by its name, without one, or on request", arguments: ["text/html", nil])
+    func asked(type: String?) async throws {
+        try await Workshop.run { shop in
+            for path in ["/", "/download", "/a.html", "/index.php?x=a.iso", "/v1.2", "/a.iso"] {
+                shop.server.serve(path, Resource(size: 3_000_000))
+                shop.server.always(path, Self.page(type))
+                let outcome = try await shop.get(path, { _ in }) { $0.trust.acceptsHTML = path == "/a.iso" }
+                let file = try outcome.file
+                #expect(FileManager.default.contents(atPath: file.path) == Data(Self.text.utf8), "\(path)")
+            }
+        }
+    }
+
+    @Test("is gone on with where a page is held")
+    func held() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000, contentType: "text/html")
+            shop.server.serve("/a.html", resource)
+            try await shop.interrupt("/a.html", after: 8_000_000)
+            let outcome = try await shop.get("/a.html")
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.resumedAt == 8_000_000)
+        }
+    }
+
+    @Test(
+        "a file without a type keeps all its bytes, though its first ones were looked at",
+        arguments: [0, 1, 9, 700_000, 3_000_000] as [Int64])
+    func untyped(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: size, contentType: nil)
+            shop.server.serve("/a.bin", resource)
+            let file = try await shop.get("/a.bin").file
+            shop.expect(file.path, is: resource)
+            #expect(file.totalBytes == size)
+        }
+    }
+
+    @Test("an answer without a type that sends no byte stalls as every other, and another one is asked for")
+    func stalled() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000, contentType: nil)
+            shop.server.serve("/a.bin", resource)
+            shop.server.script("/a.bin", [.stall(after: 0)])
+            let outcome = try await shop.get("/a.bin", { $0.stallTimeout = .milliseconds(300) })
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(shop.server.requests.count >= 2)
+        }
+    }
+
+    @Test("a mirror that sends a page is left, and the file comes from the other")
+    func mirror() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a.bin", resource)
+            shop.server.serve("/portal/a.bin", resource)
+            shop.server.always("/portal/a.bin", .htmlPage())
+            let mirror = try DownloadURL(shop.server.url("/a.bin"))
+            let outcome = try await shop.get("/portal/a.bin", { _ in }) { $0.sources.append(mirror) }
+            try shop.expect(outcome.file.path, is: resource)
+        }
+    }
+
+    @Test("is told by a plan, which writes nothing")
+    func plan() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.iso", Resource(size: 3_000_000))
+            shop.server.always("/a.iso", .htmlPage())
+            let manager = shop.manager()
+            await #expect { _ = try await manager.plan(try shop.request("/a.iso")) } throws: {
+                ($0 as? DownloadError)?.code == .freshLink
+            }
+            await manager.shutdown()
+        }
+    }
+}
