@@ -133,7 +133,8 @@ struct ServiceTests {
                 let program = "/opt/a\(end)ExecStartPre=/bin/evil"
                 let installer = ServiceInstaller(program: program, environment: environment)
                 #expect { try installer.install() } throws: { ($0 as? DownloadError)?.code == .invalidRequest }
-                #expect(!installer.isInstalled)
+                let text = try? String(contentsOfFile: installer.unit, encoding: .utf8)
+                #expect(text?.contains("evil") != true)
             }
         }
     }
