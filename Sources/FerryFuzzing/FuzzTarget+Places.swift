@@ -77,8 +77,9 @@ extension FuzzTarget {
                 try promise(
                     FilePath(path).lastComponent?.string.utf8.elementsEqual(name.utf8) ?? false,
                     "another name: \(path.debugDescription)")
+                let above = FilePath(path).removingLastComponent()
                 try promise(
-                    FilePath(parent == "." ? "" : parent) == FilePath(path).removingLastComponent(),
+                    parent == "." ? above.isEmpty || above == "." : FilePath(parent) == above,
                     "another parent: \(path.debugDescription)")
             }
         }
