@@ -21,7 +21,7 @@ extension FuzzTarget {
         let path = read.partPath
         try promise(path.utf8.first == UInt8(ascii: "/"), "a relative path: \(path.debugDescription)")
         try promise(
-            path.utf8.count > 6 && path.utf8.suffix(5).elementsEqual(".part".utf8) && !"\(path)/".contains("/../"),
+            path.utf8.count > 6 && path.utf8.suffix(5).elementsEqual(".part".utf8) && !"\(path)/".utf8.contains("/../"),
             "no part file: \(path.debugDescription)")
         try promise(read.id.isOneLine && !read.id.rawValue.isEmpty, "an id: \(read.id.rawValue.debugDescription)")
         try promise(read.completedBytes >= 0 && read.completedBytes <= read.totalBytes ?? .max, "sizes: \(read)")

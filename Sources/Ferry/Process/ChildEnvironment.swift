@@ -6,7 +6,7 @@ package enum ChildEnvironment {
     /// For the daemon, which connects through the user's proxies with their passwords, and has settings of its own.
     package static func daemon(from own: [String: String]) -> [String: String] {
         own.filter { name, _ in
-            isCommon(name) || proxies.contains(name) || name.hasPrefix("FERRY_") && !announcements.contains(name)
+            isCommon(name) || proxies.contains(name) || name.utf8.hasPrefix("FERRY_") && !announcements.contains(name)
         }
     }
 
@@ -20,7 +20,7 @@ package enum ChildEnvironment {
     }
 
     private static func isCommon(_ name: String) -> Bool {
-        common.contains(name) || name.hasPrefix("LC_") || name.hasPrefix("XDG_")
+        common.contains(name) || name.utf8.hasPrefix("LC_") || name.utf8.hasPrefix("XDG_")
     }
 
     /// Who the user is, where programs and certificates are, language, time zone; where the desktop and its bus are, for

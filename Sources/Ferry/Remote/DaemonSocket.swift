@@ -20,7 +20,7 @@ package enum DaemonSocket {
         environment: [String: String] = ProcessInfo.processInfo.environment, home: String = StatePlace.homeDirectory,
         user: UInt32 = geteuid()
     ) -> String {
-        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        func absolute(_ name: String) -> String? { environment[name].flatMap { Paths.isAbsolute($0) ? $0 : nil } }
         if let given = absolute("FERRY_SOCKET") { return given }
         let state =
             absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
@@ -41,8 +41,10 @@ package enum DaemonSocket {
         if lstat(directory, &status) == 0 {
             return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == user && status.st_mode & 0o077 == 0
         }
-        let parent = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? ""
-        guard errno == ENOENT, stat(parent.isEmpty ? "/" : parent, &status) == 0 else { return errno == ENOENT }
+        let failure = errno
+        guard failure == ENOENT, stat(Paths.parent(of: directory), &status) == 0 else {
+            return failure == ENOENT && errno == ENOENT
+        }
         return status.st_uid == user || status.st_mode & mode_t(S_ISVTX) != 0
     }
 

@@ -29,8 +29,8 @@ package struct SignInFile: Sendable, Hashable {
 
     /// Removes what a daemon left behind that was killed; its codes are gone with it.
     package static func sweep(_ directory: String) {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] where name.hasSuffix(ending)
-        {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        where name.utf8.hasSuffix(ending) {
             unlink(directory + "/" + name)
         }
     }

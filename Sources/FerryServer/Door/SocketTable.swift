@@ -28,7 +28,7 @@ package enum SocketTable {
         for line in table.split(separator: UInt8(ascii: "\n")).dropFirst() {
             let fields = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
             // sl, local, remote, state, queues, timer, retransmits, user, timeout, inode.
-            guard fields.count >= 10, ends.contains("\(fields[1]) \(fields[2])"), let user = UInt32(fields[7]),
+            guard fields.count >= 10, ends.contains(fields[1] + " " + fields[2]), let user = UInt32(fields[7]),
                 let inode = UInt64(fields[9]), inode != 0
             else { continue }
             return user

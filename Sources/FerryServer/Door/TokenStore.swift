@@ -72,7 +72,7 @@ package final class TokenStore: Sendable {
     /// `nil` for every other. Every token is compared whatever was found, so that the time tells nothing.
     package func identify(_ fields: [String], at now: Date) -> String? {
         guard fields.count == 1 else { return nil }
-        let parts = fields[0].split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = fields[0].split(at: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         let digest = Self.digest(parts[1])
         return entries.withLock { entries in

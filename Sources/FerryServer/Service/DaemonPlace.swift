@@ -24,7 +24,7 @@ package struct DaemonPlace: Sendable, Hashable {
     package var log: String { state + "/daemon.log" }
     package var tokens: String { state + "/tokens.json" }
     /// Files that lead a browser to the page, beside the socket.
-    package var signIn: String { (socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? ".") + "/sign-in" }
+    package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
     package var sessions: String { state + "/sessions.json" }
     /// The name of the daemon's list among those of apps.
     package static let listIdentifier = "daemon"

@@ -25,7 +25,8 @@
                 throw failure(code)
             }
             defer { close(theirs) }
-            var spawning = Spawning([program, command], environment: ProcessInfo.processInfo.environment)
+            var spawning = Spawning(
+                [program, command], environment: ChildEnvironment.command(from: ProcessInfo.processInfo.environment))
             spawning.directory = "/"
             spawning.ready = theirs
             spawning.startsSession = true

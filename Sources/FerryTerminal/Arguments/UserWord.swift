@@ -27,7 +27,7 @@ struct UserWord: Sendable, Hashable {
         }
         let name = String(text[..<at])
         let host = String(text[text.utf8.index(after: at)...])
-        guard !name.isEmpty, let server = Origin(host.contains("://") ? host : "https://" + host) else {
+        guard !name.isEmpty, let server = Origin(host.utf8.contains("://") ? host : "https://" + host) else {
             throw UsageError("--user: without a URL it is NAME@HOST, and what follows the last @ is no host")
         }
         try self.init(name)
