@@ -15,7 +15,7 @@ struct ConfinedDownloadTests {
         let port = try #require(rig.addresses.port)
         return try await rig.send(
             "POST", Route.add.path(),
-            headers: ["Content-Type": "application/json", "Authorization": "Bearer \(rig.daemon.token)"],
+            headers: ["Content-Type": "application/json", "Authorization": "Bearer \(rig.token)"],
             body: try APICoding.encode(new), port: port)
     }
 

@@ -47,7 +47,6 @@ struct ConfinedFileSystemTests {
             ("renameFrom", { try disk.rename(path, to: inner, replacing: false) }),
             ("unlink", { try disk.unlink(path) }), ("makeDirectory", { try disk.makeDirectory(path) }),
             ("status", { _ = try disk.status(path, followingLinks: true) }),
-            ("attribute", { _ = try disk.attribute("user.a", at: path) }),
             ("unnamed", { _ = try disk.openUnnamed(in: path, mode: 0o600) }),
             ("list", { _ = try disk.list(path) }), ("sync", { try disk.syncDirectory(path) }),
             ("space", { _ = try disk.freeBytes(at: path) }),
