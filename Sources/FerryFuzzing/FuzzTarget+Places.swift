@@ -36,7 +36,8 @@ extension FuzzTarget {
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "_"),
                     UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "+"), UInt8(ascii: "@"),
                     UInt8(ascii: "%"), 0x80...:
-                    current = (current ?? []) + [byte]
+                    if current == nil { current = [] }
+                    current?.append(byte)
                 default: return nil
                 }
             }
@@ -87,14 +88,14 @@ extension FuzzTarget {
 
     /// Each name is one component, none is hidden, and all together stay below.
     private static func checkBelow(_ root: String, _ names: [String], _ text: String) throws(BrokenPromise) {
-        var path = FilePath(root)
         for name in names {
             try promise(
                 !name.isEmpty && name.utf8.first != UInt8(ascii: ".") && !name.utf8.contains(UInt8(ascii: "/"))
                     && !name.utf8.contains(UInt8(ascii: "\\")) && !name.utf8.contains(0),
                 "\(name.debugDescription) of \(text.debugDescription)")
-            path = path.appending(name)
         }
+        // Joined at once: FilePath looks at all of itself whenever it grows.
+        let path = FilePath(([root] + names).joined(separator: "/"))
         let (root, whole) = (FilePath(root), path.lexicallyNormalized())
         try promise(
             whole.starts(with: root) && whole.components.count == root.components.count + names.count,

@@ -51,7 +51,8 @@ struct DestinationPolicyTests {
             (nil, ".bashrc"), (nil, ".."), (nil, "a\\b"), (nil, "a\0"),
             // To a search by Character these were one name each.
             ("link/\u{301}x", nil), ("\u{600}/.hidden", nil), ("inner/\u{600}/..", nil), (nil, "a/\u{301}b"),
-            (nil, "a\\\u{301}b"),
+            (nil, "a\\\u{301}b"), (String(repeating: "a/", count: 1 << 20) + "a", nil),
+            (nil, String(repeating: "a", count: 5000)),
         ] as [(String?, String?)])
     func refused(directory: String?, name: String?) throws {
         try run { root, policy throws in

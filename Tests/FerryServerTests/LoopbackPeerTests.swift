@@ -12,13 +12,23 @@ import Testing
     struct LoopbackPeerTests {
         /// A listener on loopback, and a client connected to it.
         private struct Pair {
-            var client: Int32
-            var accepted: Int32
-            var connection: TCPConnection
+            /// `nil` once it is closed: its number may be another file's by then.
+            private(set) var client: Int32?
+            let connection: TCPConnection
+
+            init(client: Int32, connection: TCPConnection) {
+                self.client = client
+                self.connection = connection
+            }
+
+            mutating func closeClient() {
+                if let client { close(client) }
+                client = nil
+            }
         }
 
         /// - Parameter mapped: The client's socket is of IPv6, and connected to `::ffff:127.0.0.1`.
-        private func connected<Result>(ipv6: Bool, mapped: Bool = false, _ body: (Pair) throws -> Result) throws
+        private func connected<Result>(ipv6: Bool, mapped: Bool = false, _ body: (inout Pair) throws -> Result) throws
             -> Result
         {
             let family = ipv6 ? AF_INET6 : AF_INET
@@ -28,17 +38,22 @@ import Testing
             try #require(listen(listener, 1) == 0)
             let port = try port(listener, own: true)
             let client = socket(ipv6 || mapped ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(client) }
-            try #require(connect(client, loopback(ipv6: ipv6 || mapped, port: port, mapped: mapped)) == 0)
-            let accepted = accept(listener, nil, nil)
-            defer { close(accepted) }
             let address: [UInt8] = ipv6 ? [UInt8](repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
-            return try body(
-                Pair(
-                    client: client, accepted: accepted,
-                    connection: TCPConnection(
-                        client: .init(address: address, port: try self.port(client, own: true)),
-                        daemon: .init(address: address, port: port))))
+            var accepted: Int32 = -1
+            var pair: Pair?
+            defer {
+                pair?.closeClient()
+                if accepted >= 0 { close(accepted) }
+            }
+            let isConnected = connect(client, loopback(ipv6: ipv6 || mapped, port: port, mapped: mapped)) == 0
+            pair = Pair(
+                client: client,
+                connection: TCPConnection(
+                    client: .init(address: address, port: try self.port(client, own: true)),
+                    daemon: .init(address: address, port: port)))
+            try #require(isConnected)
+            accepted = accept(listener, nil, nil)
+            return try body(&pair!)
         }
 
         private func loopback(ipv6: Bool, port: UInt16, mapped: Bool = false) -> [UInt8] {
@@ -103,11 +118,12 @@ import Testing
             let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
             try connected(ipv6: false) { pair in
                 // The daemon's end stays open: the client's is kept by the kernel alone.
-                let copy = dup(pair.client)
-                shutdown(pair.client, Int32(SHUT_WR))
+                let client = try #require(pair.client)
+                let copy = dup(client)
+                shutdown(client, Int32(SHUT_WR))
                 #expect(peers.peer(of: pair.connection) == .user(geteuid()))
                 close(copy)
-                close(pair.client)
+                pair.closeClient()
                 #expect(peers.peer(of: pair.connection) == .absent)
             }
         }

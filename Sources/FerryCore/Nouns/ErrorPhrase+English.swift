@@ -257,6 +257,7 @@ extension ErrorPhrase.Key {
         case .placeForSocket: "a path is given through the Unix socket only; here a name and a directory"
         case .slashesInName: "a name has no slashes"
         case .hiddenPlace: "{0} is hidden, or leads elsewhere"
+        case .longPlace: "a directory or name has at most {0} bytes"
         case .outsidePlace: "{0} is not below a directory that is allowed"
         case .linkedPlace: "{0} is a symbolic link"
         case .belowOne: "{0} is below 1"

@@ -247,6 +247,7 @@ extension ErrorPhrase.Key {
         case .placeForSocket: "路径只能通过 Unix 套接字给出；这里请给出名称和目录"
         case .slashesInName: "名称不能包含斜杠"
         case .hiddenPlace: "{0} 是隐藏的，或指向别处"
+        case .longPlace: "目录或名称最多 {0} 字节"
         case .outsidePlace: "{0} 不在允许的目录之下"
         case .linkedPlace: "{0} 是符号链接"
         case .belowOne: "{0} 小于 1"

@@ -13,6 +13,9 @@ package struct DestinationPolicy: Sendable {
 
     package init(allowed: [String]) { self.allowed = allowed }
 
+    /// `PATH_MAX`: no system opens longer paths, and each name on the way is looked at.
+    static let mostBytes = 4096
+
     /// The place that a request means, and the allowed directory that it may not leave when it is opened; `nil` for none.
     ///
     /// Throws `invalidRequest` for a place that may not be meant. What is looked at here may be another when the download
@@ -23,6 +26,9 @@ package struct DestinationPolicy: Sendable {
         if isLocal { return (try ofUser(new, default: directory), nil) }
         guard new.path == nil, new.part == nil else {
             throw refused(ErrorPhrase(.placeForSocket))
+        }
+        for text in [new.directory, new.name].compactMap(\.self) where text.utf8.count > Self.mostBytes {
+            throw refused(ErrorPhrase(.longPlace, "\(Self.mostBytes)"))
         }
         var place = directory
         if let given = new.directory, !given.isEmpty {
