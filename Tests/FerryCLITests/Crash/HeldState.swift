@@ -40,7 +40,8 @@ struct HeldState {
             }
             #expect(version != nil, "\(context): the final name shows bytes that are not the whole file's")
         }
-        if names.contains(part + ".old"), names.contains(journal + ".old") {
+        // A second pair replaces what is aside name by name: in between, the journal there is of the file before, and says so.
+        if names.contains(part + ".old"), names.contains(journal + ".old"), isPair(part + ".old", journal + ".old") {
             _ = claims(of: journal + ".old", on: part + ".old")
         }
         guard names.contains(journal), !isComplete, let held = claims(of: journal, on: part) else { return }
@@ -50,6 +51,13 @@ struct HeldState {
     /// The same for a file that never changes.
     init(_ name: String, of resource: Resource, in place: Workplace, context: String) {
         self.init(name, of: [resource], in: place, context: context)
+    }
+
+    /// Whether a journal is about this part file: it names its inode.
+    private func isPair(_ part: String, _ journal: String) -> Bool {
+        let (disk, part) = (LocalFileSystem(), FilePath(place.path(part)))
+        guard let record = try? Journal.read(at: FilePath(place.path(journal)), fileSystem: disk) else { return true }
+        return (try? disk.status(part, followingLinks: false).inode) == record.partInode
     }
 
     /// What a journal claims of a part file, after the bytes were compared.
