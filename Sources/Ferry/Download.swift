@@ -55,7 +55,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// Throws `notResumable` when nothing is worth keeping (it is cancelled all the same), `wrongState` when it has
     /// ended.
     public func cancel(keeping: Keeping) async throws(DownloadError) -> ResumeData {
-        try await backend.takeAway(live)
+        try await backend.cancelProducingResumeData(live)
     }
 
     /// Fetches a completed or cancelled one again, from the beginning.

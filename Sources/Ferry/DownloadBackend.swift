@@ -38,7 +38,7 @@ protocol DownloadBackend: AnyObject, Sendable {
     func resume(_ live: LiveDownload) async -> Bool
     func restart(_ live: LiveDownload) async -> Bool
     func cancel(_ live: LiveDownload) async -> Bool
-    func takeAway(_ live: LiveDownload) async throws(DownloadError) -> ResumeData
+    func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData
     func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError)
     func change(
         _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void

@@ -12,7 +12,7 @@ extension DownloadManager {
             /// In a catalogue.
             case catalogue(identifier: String, directory: String, stateDirectory: String?)
             /// By the daemon.
-            case daemon(RemotePlace)
+            case daemon(DaemonAddress)
 
             var isKept: Bool { if case .memory = self { false } else { true } }
             var identifier: String? {
@@ -70,7 +70,7 @@ extension DownloadManager {
         public static func background(
             identifier: String, directory: URL? = nil, binary: URL? = nil, launchCommand: [String]? = nil
         ) -> Configuration {
-            let place = RemotePlace(
+            let place = DaemonAddress(
                 identifier: identifier, directory: directory.map { DownloadManager.absolute($0.path) },
                 binary: binary.map { DownloadManager.absolute($0.path) }, launchCommand: launchCommand)
             var configuration = Configuration(storage: .daemon(place))

@@ -21,7 +21,7 @@ public final class DownloadManager: Sendable {
     /// The queue, of a manager whose downloads run in this process.
     var scheduler: Scheduler? { backend as? Scheduler }
     private let dispatcher = Mutex<DelegateDispatcher?>(nil)
-    private let places = WritablePlaces()
+    private let places = WritableDirectories()
 
     /// A manager with this configuration; opens nothing yet.
     public convenience init(_ configuration: Configuration) {

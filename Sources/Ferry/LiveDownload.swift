@@ -33,15 +33,15 @@ final class LiveDownload: Sendable {
     /// Who asked for it.
     let session: String
     /// What users do with one download happens one after the other.
-    let turn = Turn()
+    let lock = AsyncLock()
     private let state: Mutex<State>
-    private let readers: RowReaders
+    private let readers: StaleReads
     private let registry: LiveRegistry
 
     /// It is in no registry yet; once it is let go it leaves this one.
     init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
-        readers: RowReaders, registry: LiveRegistry, revision: UInt64 = Revision.next()
+        readers: StaleReads, registry: LiveRegistry, revision: UInt64 = Revision.next()
     ) {
         id = status.id
         self.session = session

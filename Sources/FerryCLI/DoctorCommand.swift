@@ -14,7 +14,7 @@ struct DoctorCommand: RemoteCommand {
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        let place = DaemonPlace.current()
+        let place = DaemonPaths.current()
         return await Program.doctor(state: place.state, downloads: place.downloads, json: flags.json)
     }
 }

@@ -90,7 +90,7 @@ struct ServeCommand: ParsableCommand {
         // A name without a directory is looked for in PATH.
         let program = onComplete.prefix(1).map { $0.utf8.contains("/") ? OwnProgram.absolute($0) : $0 }
         options.setFlag("onComplete", to: program + onComplete.dropFirst())
-        let place = DaemonPlace.current(
+        let place = DaemonPaths.current(
             state: stateDir.map(OwnProgram.absolute), socket: socket.map(OwnProgram.absolute),
             settings: config.map(OwnProgram.absolute))
         let file = LogFile.isNeeded ? LogFile(place.log) : nil
@@ -117,7 +117,7 @@ struct ServeCommand: ParsableCommand {
 
     /// With `--confine`, begins this program anew; in that one, takes over what the first has left.
     private func confine(
-        _ place: DaemonPlace, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
+        _ place: DaemonPaths, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
     ) async throws(DownloadError) {
         do throws(DownloadError) {
             if let confinementFd {

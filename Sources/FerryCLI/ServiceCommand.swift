@@ -52,7 +52,7 @@ struct ServiceCommand: ParsableCommand {
 
     /// The daemon that answers now.
     private func running() async -> ServiceInstaller.Running? {
-        let place = DaemonPlace.current()
+        let place = DaemonPaths.current()
         let client = DaemonClient(socket: place.socket, session: FerryAPI.defaultSession)
         do throws(DaemonFailure) {
             return ServiceInstaller.Running(process: try await client.greet().pid)

@@ -21,41 +21,48 @@ extension FuzzTarget {
 
     private static func check(_ verdict: ResponseVerdict, of answer: HeadText) throws(BrokenPromise) {
         switch verdict {
-        case .whole(let entity):
-            try check(entity)
+        case .whole(let representation):
+            try check(representation)
             if answer.head.status == 206 {
-                try promise(entity.identity.totalBytes != nil, "a whole 206 of no length: \(entity)")
+                try promise(representation.identity.totalBytes != nil, "a whole 206 of no length: \(representation)")
             }
-        case .part(let range, let entity):
-            try check(entity)
+        case .part(let range, let representation):
+            try check(representation)
             try promise(
                 answer.asked != .whole && range.lowerBound == answer.asked.start, "not what was asked: \(range)")
             try promise(range.lowerBound >= 0 && !range.isEmpty, "an impossible range: \(range)")
-            try promise(range.upperBound <= entity.identity.totalBytes ?? .max, "beyond the end: \(range) \(entity)")
             try promise(
-                entity.bodyBytes ?? ByteCount(range.count) == range.count, "a body of another length: \(entity)")
-            try promise(!entity.isEncoded, "a part of an encoded body")
-        case .unsatisfied(let entity): try check(entity)
+                range.upperBound <= representation.identity.totalBytes ?? .max,
+                "beyond the end: \(range) \(representation)")
+            try promise(
+                representation.bodyBytes ?? ByteCount(range.count) == range.count,
+                "a body of another length: \(representation)")
+            try promise(!representation.isEncoded, "a part of an encoded body")
+        case .unsatisfied(let representation): try check(representation)
         case .busy(_, let wish): try checkDelay(wish)
-        case .misfit(let reason), .refused(let reason): try promiseOneLine("\(reason)")
+        case .unusable(let reason), .refused(let reason): try promiseOneLine("\(reason)")
         case .notModified, .deadLink: break
         }
     }
 
-    private static func check(_ entity: Entity) throws(BrokenPromise) {
-        try promise(entity.bodyBytes ?? 0 >= 0 && entity.identity.totalBytes ?? 0 >= 0, "a negative length: \(entity)")
-        try promise(!(entity.endsByClose && entity.bodyBytes != nil), "a length, and none: \(entity)")
-        try check(entity.digests)
-        try check(entity.messageDigests)
-        if let name = entity.suggestedName { try promise(!name.isEmpty, "an empty name is none") }
-        if let etag = entity.identity.etag {
+    private static func check(_ representation: Representation) throws(BrokenPromise) {
+        try promise(
+            representation.bodyBytes ?? 0 >= 0 && representation.identity.totalBytes ?? 0 >= 0,
+            "a negative length: \(representation)")
+        try promise(
+            !(representation.endsByClose && representation.bodyBytes != nil), "a length, and none: \(representation)")
+        try check(representation.digests)
+        try check(representation.messageDigests)
+        if let name = representation.suggestedName { try promise(!name.isEmpty, "an empty name is none") }
+        if let etag = representation.identity.etag {
             try promiseFieldValue(etag)
             try promise(EntityTag(etag)?.field == etag, "an ETag that is not read again: \(etag)")
         }
-        if let validator = entity.identity.strongValidator { try promiseFieldValue(validator) }
-        let again = IdentityComparison.compare(known: entity.identity, offered: entity.identity, strict: true)
+        if let validator = representation.identity.strongValidator { try promiseFieldValue(validator) }
+        let again = IdentityComparison.compare(
+            known: representation.identity, offered: representation.identity, strict: true)
         if case .different(let reason) = again {
-            throw BrokenPromise(description: "different from itself: \(reason): \(entity)")
+            throw BrokenPromise(description: "different from itself: \(reason): \(representation)")
         }
     }
 
@@ -77,13 +84,13 @@ extension FuzzTarget {
         var total = before.head.declaredTotal
         let ranges = before.held
         if let end = ranges.ranges.last?.upperBound, let known = total, end > known { total = end }
-        var held = Held(identity: Entity(before.head, total: total).identity, ranges: ranges)
-        held.digests = Entity(before.head, total: total).digests
+        var held = PartialContent(identity: Representation(before.head, total: total).identity, ranges: ranges)
+        held.digests = Representation(before.head, total: total).digests
         if before.has(rule: "s") { held.sampledAs = held.identity }
         var trust = TrustRules()
         trust.strict = before.has(rule: "t")
         trust.resumesUnproven = before.has(rule: "u")
-        let rules = LadderRules(trust: trust, hasDigest: before.has(rule: "d"))
+        let rules = ResumeRules(trust: trust, hasDigest: before.has(rule: "d"))
 
         var sendsCondition = false
         switch ResumePolicy.opening(held: held, rules: rules) {
@@ -100,36 +107,36 @@ extension FuzzTarget {
     }
 
     private static func check(
-        _ assessment: Assessment, of verdict: ResponseVerdict, held: Held
+        _ assessment: Assessment, of verdict: ResponseVerdict, held: PartialContent
     ) throws(BrokenPromise) {
         switch assessment {
         case .begin:
             guard case .whole = verdict else { throw BrokenPromise(description: "begun with \(verdict)") }
             try promise(held.isEmpty, "begun although something is held")
-        case .goOn(let range, let entity, let join):
-            try promise(verdict == .part(range, entity), "gone on with \(verdict)")
-            try checkSameSize(entity, held)
+        case .goOn(let range, let representation, let join):
+            try promise(verdict == .part(range, representation), "gone on with \(verdict)")
+            try checkSameSize(representation, held)
             try promise(range.upperBound <= held.identity.totalBytes ?? .max, "gone on beyond the end: \(range)")
             try promise(join <= .strong, "a join is not \(join)")
-        case .rewind(let entity, let join):
-            try promise(verdict == .whole(entity) && !held.isEmpty, "rewound with \(verdict)")
-            try checkSameSize(entity, held)
+        case .rewind(let representation, let join):
+            try promise(verdict == .whole(representation) && !held.isEmpty, "rewound with \(verdict)")
+            try checkSameSize(representation, held)
             try promise(join == .strong, "a rewind is not \(join)")
         case .complete(let total):
             try promise(
                 held.ranges.holds(0..<total) && held.ranges.byteCount == total, "\(held) is not all of \(total)")
-        case .changed(let reason, let entity), .restart(let reason, let entity):
+        case .changed(let reason, let representation), .restart(let reason, let representation):
             try promiseOneLine("\(reason)")
-            if let entity { try promise(verdict == .whole(entity), "a body from byte 0 in \(verdict)") }
-        case .sample(let reason), .misfit(let reason), .refused(let reason), .deadLink(let reason, _):
+            if let representation { try promise(verdict == .whole(representation), "a body from byte 0 in \(verdict)") }
+        case .sample(let reason), .unusable(let reason), .refused(let reason), .deadLink(let reason, _):
             try promiseOneLine("\(reason)")
         case .busy(_, let wish): try checkDelay(wish)
         case .askPlainly, .askWhole: break
         }
     }
 
-    private static func checkSameSize(_ entity: Entity, _ held: Held) throws(BrokenPromise) {
-        guard let old = held.identity.totalBytes, let new = entity.identity.totalBytes else { return }
+    private static func checkSameSize(_ representation: Representation, _ held: PartialContent) throws(BrokenPromise) {
+        guard let old = held.identity.totalBytes, let new = representation.identity.totalBytes else { return }
         try promise(old == new, "joined a file of \(new) bytes to one of \(old)")
     }
 

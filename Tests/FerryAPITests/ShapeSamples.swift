@@ -52,7 +52,7 @@ enum ShapeSamples {
     ]
 
     /// Of each kind that has a reason.
-    static let told: [ToldEvent] = [
+    static let told: [LocalizedEvent] = [
         .resumed(offset: 1, totalBytes: 9, reason: Reason(.tagMatched, "\"s1\"")),
         .resumed(offset: 1, totalBytes: nil, reason: Reason(.readFromStart, Reason(.samplesMatched))),
         .retrying(attempt: 1, delay: .seconds(60), reason: Reason(.serverAnswered, "503")),
@@ -72,7 +72,7 @@ enum ShapeSamples {
         EventBody(DownloadEvent(id: DownloadID(rawValue: "a"), date: date, kind: kind, number: 4), session: "s")
     }
 
-    static func event(_ told: ToldEvent) -> EventBody {
+    static func event(_ told: LocalizedEvent) -> EventBody {
         EventBody(DownloadEvent(id: DownloadID(rawValue: "a"), date: date, told), session: "s")
     }
 

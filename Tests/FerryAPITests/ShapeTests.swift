@@ -45,7 +45,7 @@ struct ShapeTests {
     }
 
     @Test("what happened has no English sentence in Chinese", arguments: ShapeSamples.told)
-    func translated(told: ToldEvent) throws {
+    func translated(told: LocalizedEvent) throws {
         let event = DownloadEvent(id: DownloadID(rawValue: "a"), date: ShapeSamples.date, told)
         let chinese = EventSentence.text(event, in: .simplifiedChinese)
         let twoWords = try Regex("[a-z]{2,}[:;,]? [a-z]{2,}")
@@ -54,7 +54,7 @@ struct ShapeTests {
         // A kind that says something else than its reason is told in its own words.
         let other = DownloadEvent(
             id: DownloadID(rawValue: "a"), date: ShapeSamples.date,
-            ToldEvent(.note("something else"), reason: told.reason))
+            LocalizedEvent(.note("something else"), reason: told.reason))
         #expect(EventSentence.text(other, in: .simplifiedChinese) == "something else")
     }
 

@@ -40,7 +40,7 @@ struct ConfinementTests {
 
     @Test("Plan: the daemon's own places, the settings' directories, those of sessions and of unfinished downloads")
     func plan() {
-        let place = DaemonPlace(state: "/s", socket: "/run/f/sock", settings: "/c/ferry.json", downloads: "/d")
+        let place = DaemonPaths(state: "/s", socket: "/run/f/sock", settings: "/c/ferry.json", downloads: "/d")
         var settings = DaemonSettings(directory: "/d")
         settings.allowedDirectories = ["/a"]
         let plan = ConfinementPlan(place, settings, sessions: ["/x"], unfinished: ["/u"])
@@ -54,7 +54,7 @@ struct ConfinementTests {
     func sessions() throws {
         let root = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: root) }
-        let book = SessionBook(root + "/sessions.json")
+        let book = SessionStore(root + "/sessions.json")
         try book.register(SessionRegistration(identifier: "app", directory: "/app"))
         try book.note(["/once"], of: "app")
         #expect(book.directories(everUsed: false) == ["/app"])

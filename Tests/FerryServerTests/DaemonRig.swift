@@ -25,7 +25,7 @@ struct DaemonRig: Sendable {
     let token: String
 
     var downloads: String { directory + "/downloads" }
-    var place: DaemonPlace { daemon.place }
+    var place: DaemonPaths { daemon.place }
 
     /// Runs a body with a daemon; all goes whatever happens.
     static func run(
@@ -43,8 +43,8 @@ struct DaemonRig: Sendable {
         }
     }
 
-    static func place(in directory: String) -> DaemonPlace {
-        DaemonPlace(
+    static func place(in directory: String) -> DaemonPaths {
+        DaemonPaths(
             state: directory + "/state", socket: directory + "/run/s", settings: directory + "/ferry.json",
             downloads: directory + "/downloads")
     }

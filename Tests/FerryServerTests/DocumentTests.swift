@@ -11,11 +11,11 @@ import Testing
 @Suite("The OpenAPI document and what is answered", .timeLimit(.minutes(30)))
 struct DocumentTests {
     /// Asks, and compares every answer with what the document says of it.
-    private struct Witness: Sendable {
+    private struct PublishObserver: Sendable {
         let rig: DaemonRig
         let document: AnswerDocument
         /// The statuses that came, by route.
-        let seen = Held<[Route: Set<Int>]>([:])
+        let seen = PartialContent<[Route: Set<Int>]>([:])
 
         @discardableResult
         func ask(
@@ -54,7 +54,7 @@ struct DocumentTests {
     @Test("every answer of every route is as the document says, and so is every refusal and every event")
     func answers() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 9}"#) { rig in
-            let witness = Witness(rig: rig, document: try AnswerDocument())
+            let witness = PublishObserver(rig: rig, document: try AnswerDocument())
             try await daemon(witness)
             try await sessions(witness)
             try await listed(witness)
@@ -74,7 +74,7 @@ struct DocumentTests {
         }
     }
 
-    private func daemon(_ witness: Witness) async throws {
+    private func daemon(_ witness: PublishObserver) async throws {
         for route in [Route.greeting, .openAPI, .network, .settings, .statistics, .storage, .sessions, .list] {
             try await witness.ask(route, expecting: 200)
         }
@@ -100,7 +100,7 @@ struct DocumentTests {
         try await witness.ask(.plan, body: NewDownload(), expecting: 400)
     }
 
-    private func sessions(_ witness: Witness) async throws {
+    private func sessions(_ witness: PublishObserver) async throws {
         let registration = SessionRegistration(identifier: "app", directory: witness.rig.directory + "/app")
         try await witness.ask(.attach, body: registration, expecting: 201)
         try await witness.ask(.attach, body: registration, expecting: 200)
@@ -117,7 +117,7 @@ struct DocumentTests {
     }
 
     /// Downloads in every state that lasts, added, listed and shown.
-    private func listed(_ witness: Witness) async throws {
+    private func listed(_ witness: PublishObserver) async throws {
         let rig = witness.rig
         let request = rig.new("/file/1k") {
             $0.id = "mine"
@@ -159,7 +159,7 @@ struct DocumentTests {
         try await witness.ask(.history, "none", expecting: 404)
     }
 
-    private func acted(_ witness: Witness) async throws {
+    private func acted(_ witness: PublishObserver) async throws {
         let rig = witness.rig
         let id = try await witness.held("acted")
         for route in [Route.pause, .resume] { try await witness.ask(route, id, expecting: 200) }
@@ -182,7 +182,7 @@ struct DocumentTests {
         try await witness.ask(.remove, id, query: "deleteFile=true", expecting: 204)
     }
 
-    private func kept(_ witness: Witness) async throws {
+    private func kept(_ witness: PublishObserver) async throws {
         let kept = try await witness.held("kept")
         let data = try await witness.ask(.keepResumeData, kept, expecting: 200).shape(ResumeDataBody.self)
         try await witness.ask(.keepResumeData, kept, expecting: 404)
@@ -194,7 +194,7 @@ struct DocumentTests {
         try await witness.ask(.adopt, body: AdoptBody(path: "relative"), expecting: 400)
     }
 
-    private func many(_ witness: Witness) async throws {
+    private func many(_ witness: PublishObserver) async throws {
         try await witness.ask(.pauseMany, expecting: 200)
         try await witness.ask(.pauseMany, body: SelectionBody(ids: ["none"]), expecting: 404)
         let paused = try await witness.ask(.list, query: "state=paused", expecting: 200).shape(DownloadPage.self).items
@@ -210,7 +210,7 @@ struct DocumentTests {
         try await witness.ask(.clear, body: ["which": "some"], expecting: 400)
     }
 
-    private func events(_ witness: Witness) async throws {
+    private func events(_ witness: PublishObserver) async throws {
         let rig = witness.rig
         #expect(witness.document.knows(.events, status: 200, type: ServerSentEvent.mediaType))
         witness.seen.value[.events, default: []].insert(200)
@@ -228,7 +228,9 @@ struct DocumentTests {
     }
 
     /// Compares all events that come, until one of each of these names has come.
-    private func read(_ events: inout EventReader, to names: Set<StreamEvent.Name>, _ witness: Witness) async throws {
+    private func read(_ events: inout EventReader, to names: Set<StreamEvent.Name>, _ witness: PublishObserver)
+        async throws
+    {
         var missing = Set(names.map(\.rawValue))
         while !missing.isEmpty {
             guard let sent = try await events.next() else {

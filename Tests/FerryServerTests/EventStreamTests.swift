@@ -39,7 +39,7 @@ struct EventStreamTests {
 
     @Test("who looks at another session is none of its clients: its app is launched all the same")
     func looking() {
-        let station = EventStation()
+        let station = EventBroadcaster()
         let looker = station.enter(session: "app", isAttached: false)
         #expect(station.clients(of: "app") == 0 && station.clientCount == 1)
         let app = station.enter(session: "app")
@@ -155,9 +155,9 @@ struct EventStreamTests {
 
     @Test("who enters is told no progress from before, but all that comes")
     func progressFromBefore() {
-        let station = EventStation()
+        let station = EventBroadcaster()
         let batch = Array("event: progress\n\n".utf8)
-        func told(_ client: EventStation.Client) -> [UInt8]? {
+        func told(_ client: EventBroadcaster.Client) -> [UInt8]? {
             var cursor = station.lastID.number
             var progress = client.firstProgress
             let parcel = station.take(for: client, cursor: &cursor, progress: &progress)
@@ -239,7 +239,7 @@ struct EventStreamTests {
             let added = try await rig.add(new(rig, "/file/1k"), session: "app")
             _ = try await rig.reach("completed", added.id)
             func pending() async throws -> [EventBody] {
-                let found = Held<[EventBody]>([])
+                let found = PartialContent<[EventBody]>([])
                 try await rig.follow(session: "app") { found.value = try await $0.catchUp().ended }
                 return found.value
             }

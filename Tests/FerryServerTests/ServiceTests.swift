@@ -149,13 +149,13 @@ struct ServiceTests {
 
     @Test("the places of a daemon follow the directories of the user")
     func places() {
-        let plain = DaemonPlace(environment: [:], home: "/home/u", userID: 7)
+        let plain = DaemonPaths(environment: [:], home: "/home/u", userID: 7)
         #expect(plain.state == "/home/u/.local/state/ferry")
         #expect(plain.socket == "/tmp/ferry-7/ferry.sock")
         #expect(plain.settings == "/home/u/.config/ferry/ferry.json")
         #expect(plain.downloads == "/home/u/Downloads")
         #expect(plain.catalogue == "/home/u/.local/state/ferry/sessions/daemon")
-        let given = DaemonPlace(
+        let given = DaemonPaths(
             environment: [
                 "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/r", "XDG_CONFIG_HOME": "/c", "XDG_DOWNLOAD_DIR": "/d",
             ], home: "/home/u", userID: 7)
@@ -163,7 +163,7 @@ struct ServiceTests {
         #expect(given.socket == "/r/ferry/ferry.sock")
         #expect(given.settings == "/c/ferry/ferry.json")
         #expect(given.downloads == "/d")
-        let told = DaemonPlace(
+        let told = DaemonPaths(
             environment: ["FERRY_STATE_DIR": "/fs", "FERRY_SOCKET": "/fk", "XDG_STATE_HOME": "relative"],
             home: "/home/u", userID: 7, settings: "/x.json")
         #expect(told.state == "/fs")

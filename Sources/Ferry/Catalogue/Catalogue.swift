@@ -185,7 +185,7 @@ package final class Catalogue: DownloadStore {
             return try self.readable(rows) { row in
                 let event = DownloadEvent(
                     id: DownloadID(rawValue: row[2]), date: row.date(3),
-                    root.absolute(try StoredText.value(ToldEvent.self, row[4] as String)))
+                    root.absolute(try StoredText.value(LocalizedEvent.self, row[4] as String)))
                 return NumberedEvent(number: row[0], session: row[1], event: event)
             }
         }
@@ -198,7 +198,7 @@ package final class Catalogue: DownloadStore {
             return try self.readable(rows) { row in
                 DownloadEvent(
                     id: id, date: row.date(0),
-                    root.absolute(try StoredText.value(ToldEvent.self, row[1] as String)))
+                    root.absolute(try StoredText.value(LocalizedEvent.self, row[1] as String)))
             }
         }
     }

@@ -102,6 +102,6 @@ struct CatalogueEditor {
     }
 
     private func kind(_ event: DownloadEvent) throws -> String {
-        try StoredText.text(columns.root.stored(ToldEvent(event.kind, reason: event.reason)))
+        try StoredText.text(columns.root.stored(LocalizedEvent(event.kind, reason: event.reason)))
     }
 }

@@ -42,11 +42,11 @@ extension PathRoot {
         AnnouncedFile(path: absolute(file.path), stamp: file.stamp)
     }
 
-    func stored(_ told: ToldEvent) -> ToldEvent {
-        if case .completed(let file) = told.kind { ToldEvent(.completed(stored(file))) } else { told }
+    func stored(_ told: LocalizedEvent) -> LocalizedEvent {
+        if case .completed(let file) = told.kind { LocalizedEvent(.completed(stored(file))) } else { told }
     }
-    func absolute(_ told: ToldEvent) -> ToldEvent {
-        if case .completed(let file) = told.kind { ToldEvent(.completed(absolute(file))) } else { told }
+    func absolute(_ told: LocalizedEvent) -> LocalizedEvent {
+        if case .completed(let file) = told.kind { LocalizedEvent(.completed(absolute(file))) } else { told }
     }
 
     func stored(_ request: StoredRequest) -> StoredRequest { request.moving(stored) }

@@ -18,7 +18,7 @@
         private let hub: SnapshotHub
         private let tools: NetworkManagerTools
         private let sockets: NetlinkSockets?
-        private let bell: Int32
+        private let updates: Int32
         private let clock = ContinuousClock()
         private let began: ContinuousClock.Instant
 
@@ -35,9 +35,9 @@
         private static let maximumText = 65_536
 
         init(
-            watch: NetworkWatch, hub: SnapshotHub, tools: NetworkManagerTools, sockets: NetlinkSockets?, bell: Int32
+            watch: NetworkWatch, hub: SnapshotHub, tools: NetworkManagerTools, sockets: NetlinkSockets?, updates: Int32
         ) {
-            (self.watch, self.hub, self.tools, self.sockets, self.bell) = (watch, hub, tools, sockets, bell)
+            (self.watch, self.hub, self.tools, self.sockets, self.updates) = (watch, hub, tools, sockets, updates)
             began = clock.now
         }
 
@@ -80,7 +80,7 @@
         private mutating func sleep() {
             let none: Int32 = -1
             var entries = [
-                bell, sockets?.events ?? none, question?.child.output ?? none, listener?.child.output ?? none,
+                updates, sockets?.events ?? none, question?.child.output ?? none, listener?.child.output ?? none,
             ]
             .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let times = [machine.wake, question?.deadline, heldUntil].compactMap { $0 }
@@ -106,7 +106,7 @@
 
         private mutating func answerBell() {
             var bytes = [UInt8](repeating: 0, count: 64)
-            while read(bell, &bytes, bytes.count) > 0 {}
+            while read(updates, &bytes, bytes.count) > 0 {}
             isNew = true
         }
 

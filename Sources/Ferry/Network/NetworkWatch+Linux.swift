@@ -20,18 +20,18 @@
             var settings: NetworkSettings
             var isEnding = false
             /// Where a byte wakes the thread; -1 when it has ended.
-            var bell: Int32
+            var updates: Int32
         }
         private let state: Mutex<State>
 
         /// Begins at once; without sockets the network counts as online.
         init(hub: SnapshotHub, settings: NetworkSettings, tools: NetworkManagerTools, sockets: NetlinkSockets?) {
-            var bell: [Int32] = [-1, -1]
-            _ = ferry_pipe2(&bell, O_CLOEXEC | O_NONBLOCK)
-            state = Mutex(State(settings: settings, bell: bell[1]))
-            let reads = bell[0]
+            var updates: [Int32] = [-1, -1]
+            _ = ferry_pipe2(&updates, O_CLOEXEC | O_NONBLOCK)
+            state = Mutex(State(settings: settings, updates: updates[1]))
+            let reads = updates[0]
             let thread = Thread { [self] in
-                var loop = NetworkLoop(watch: self, hub: hub, tools: tools, sockets: sockets, bell: reads)
+                var loop = NetworkLoop(watch: self, hub: hub, tools: tools, sockets: sockets, updates: reads)
                 loop.run()
                 hangUp(reads)
                 ended.open()
@@ -61,14 +61,14 @@
 
         private func ring(_ state: State) {
             // A full pipe rings already.
-            if state.bell >= 0 { _ = write(state.bell, "!", 1) }
+            if state.updates >= 0 { _ = write(state.updates, "!", 1) }
         }
 
         private func hangUp(_ reads: Int32) {
             if reads >= 0 { close(reads) }
             state.withLock {
-                if $0.bell >= 0 { close($0.bell) }
-                $0.bell = -1
+                if $0.updates >= 0 { close($0.updates) }
+                $0.updates = -1
             }
         }
     }

@@ -37,7 +37,7 @@ final class DelegateDispatcher: Sendable {
     private let moving: Mutex<Set<DownloadID>>
     private let task: Mutex<Task<Void, Never>?>
     /// Rings when nothing is called any more.
-    private let ended = Signal()
+    private let ended = AsyncEvent()
 
     init(
         _ delegate: any DownloadManagerDelegate, of manager: DownloadManager, _ place: EventHub.Place,
@@ -60,7 +60,7 @@ final class DelegateDispatcher: Sendable {
                 // The manager keeps this also when the delegate has gone: nothing is gathered for nobody.
                 place?.leave()
                 mailbox.abandon()
-                ended.ring()
+                ended.notify()
             }
         }
     }

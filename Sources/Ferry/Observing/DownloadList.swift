@@ -27,7 +27,7 @@ public final class DownloadList {
     @ObservationIgnored private let manager: DownloadManager
     @ObservationIgnored private var isStale = true
     /// Rings when there may be something to look at again and again.
-    @ObservationIgnored private let bell = Signal()
+    @ObservationIgnored private let updates = AsyncEvent()
 
     public init(_ manager: DownloadManager, offset: Int = 0, limit: Int = 200) {
         self.manager = manager
@@ -41,15 +41,15 @@ public final class DownloadList {
         let changes = manager.listChanges
         await reload()
         // owner: this call, which cancels it.
-        let ticker = Task { [weak self, bell] in
+        let ticker = Task { [weak self, updates] in
             while !Task.isCancelled {
-                let heard = bell.rings
+                let seen = updates.count
                 guard let isBusy = self?.isBusy else { return }
                 if isBusy {
                     try? await Task.sleep(for: .milliseconds(100))
                     await self?.tick()
                 } else {
-                    await bell.wait(after: heard)
+                    await updates.wait(after: seen)
                 }
             }
         }
@@ -73,12 +73,12 @@ public final class DownloadList {
         } catch {
             self.error = error
         }
-        bell.ring()
+        updates.notify()
     }
 
     private func invalidate() {
         isStale = true
-        bell.ring()
+        updates.notify()
     }
 
     /// Something moves, or the window has.
@@ -89,7 +89,7 @@ public final class DownloadList {
             await reload()
         } else {
             for item in items where change.changed.contains(item.id) { item.refresh() }
-            bell.ring()
+            updates.notify()
         }
     }
 

@@ -1,3 +1,4 @@
+import FerryCore
 import FerryEngine
 import Synchronization
 
@@ -19,28 +20,28 @@ public struct ListChanges: AsyncSequence, Sendable {
 /// What one listener has not seen yet.
 final class ListMailbox: Sendable {
     private let change = Mutex((pending: ListChange(), isClosed: false))
-    private let bell = Signal()
+    private let updates = AsyncEvent()
 
     func put(_ later: ListChange) {
         change.withLock { $0.pending.merge(later) }
-        bell.ring()
+        updates.notify()
     }
 
     func close() {
         change.withLock { $0.isClosed = true }
-        bell.ring()
+        updates.notify()
     }
 
     func next() async -> ListChange? {
         while !Task.isCancelled {
-            let heard = bell.rings
+            let seen = updates.count
             let (found, isClosed) = change.withLock { state in
                 defer { state.pending = ListChange() }
                 return (state.pending, state.isClosed)
             }
             if !found.isEmpty { return found }
             if isClosed { return nil }
-            await bell.wait(after: heard)
+            await updates.wait(after: seen)
         }
         return nil
     }

@@ -20,7 +20,7 @@ final class Run: Sendable {
         /// By the user; with what is held kept.
         case pause
         /// What is held leaves the list with its resume data.
-        case takeAway
+        case cancelProducingResumeData
         /// By the user, for good.
         case cancel
 
@@ -30,7 +30,7 @@ final class Run: Sendable {
             case .change: 1
             case .shutdown: 2
             case .pause: 3
-            case .takeAway: 4
+            case .cancelProducingResumeData: 4
             case .cancel: 5
             }
         }

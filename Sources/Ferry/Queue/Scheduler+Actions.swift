@@ -6,8 +6,8 @@ import Synchronization
 /// What users do with one download; each takes the download's turn.
 extension Scheduler {
     func pause(_ live: LiveDownload) async -> Bool {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         guard mayAct(on: live) else { return false }
         // Bytes that have gone into a stream cannot go on from a journal.
         if live.request.isStream { return false }
@@ -31,14 +31,14 @@ extension Scheduler {
             live.set(state: .paused)
             send(.paused, of: live.id)
             told(live.id)
-            turnOver()
+            reschedule()
             return true
         }
     }
 
     func resume(_ live: LiveDownload) async -> Bool {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         guard mayAct(on: live) else { return false }
         let old = live.current
         switch old {
@@ -58,15 +58,15 @@ extension Scheduler {
             run?.driver?.retryNow()
             if run == nil { live.wait(for: standing(of: live.id) ?? .slot, insteadOf: old) }
             told(live.id)
-            turnOver()
+            reschedule()
             return true
         case .downloading, .verifying, .completed, .cancelled: return false
         }
     }
 
     func restart(_ live: LiveDownload) async -> Bool {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         guard mayAct(on: live), live.current.actions.contains(.restart) else { return false }
         await renew(live)
         return true
@@ -108,13 +108,13 @@ extension Scheduler {
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }
         startPulse()
-        turnOver()
+        reschedule()
         showStandings(of: [live])
     }
 
     func cancel(_ live: LiveDownload) async -> Bool {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         guard mayAct(on: live) else { return false }
         return await end(live, by: .cancel)
     }
@@ -138,15 +138,15 @@ extension Scheduler {
         live.set(state: .cancelled)
         send(.cancelled, of: live.id, number: number)
         told(live.id)
-        turnOver()
+        reschedule()
         return true
     }
 
-    func takeAway(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
-        await live.turn.take()
-        defer { live.turn.give() }
+    func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayAct(on: live)
-        while let run = stopRun(live.id, .takeAway) { await run.ended() }
+        while let run = stopRun(live.id, .cancelProducingResumeData) { await run.ended() }
         switch live.current {
         case .completed, .cancelled:
             throw DownloadError(.wrongState, ErrorPhrase(.nothingLeft, live.status.name))
@@ -183,7 +183,7 @@ extension Scheduler {
         state.withLock { _ = $0.takenFrom.insert(data.partDirectory) }
         live.set(state: .cancelled)
         live.close()
-        turnOver()
+        reschedule()
         return data
     }
 
@@ -195,8 +195,8 @@ extension Scheduler {
     func remove(
         _ live: LiveDownload, deletingFile: Bool, ifIn kinds: Set<StateKind>?
     ) async throws(DownloadError) {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         if let kinds, live.isClosed || !kinds.contains(StateKind(live.current)) { return }
         try checkMayAct(on: live)
         // One that failed is not tried again by itself meanwhile.

@@ -29,8 +29,8 @@ extension Scheduler {
     private func enlist(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         let store = try await opened()
         await lookAtNetwork(for: requests.lazy.map(\.network))
-        await listTurn.take()
-        defer { listTurn.give() }
+        await listLock.acquire()
+        defer { listLock.release() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         // All of one addition are of one session.
         let plan = try await plan(requests, store)
@@ -52,7 +52,7 @@ extension Scheduler {
             case .existing(let live): answers.append((live, false))
             }
         }
-        turnOver()
+        reschedule()
         return answers
     }
 
@@ -160,8 +160,8 @@ extension Scheduler {
     /// A listed one was asked for again: it begins again when it has ended without its file being there. False when it
     /// is not listed any more.
     private func revive(_ live: LiveDownload) async -> Bool {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         // Then all are closed, and stay as they are.
         if isShutDown { return true }
         if live.isClosed { return false }

@@ -13,8 +13,8 @@ extension Scheduler {
         let store = try await opened()
         let found = try await find(path)
         await lookAtNetwork(for: [found.record.network?.restrictions ?? NetworkRule()])
-        await listTurn.take()
-        defer { listTurn.give() }
+        await listLock.acquire()
+        defer { listLock.release() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         if let listed = try await live(DownloadID(rawValue: found.record.id), in: store) {
             guard session == nil || listed.session == session else {
@@ -41,8 +41,8 @@ extension Scheduler {
             return try await beginAnew(data, session, because: Reason(.isAnothersNow, data.partPath))
         }
         await lookAtNetwork(for: [found.record.network?.restrictions ?? NetworkRule()])
-        await listTurn.take()
-        defer { listTurn.give() }
+        await listLock.acquire()
+        defer { listLock.release() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         // Looked at again: somebody else may have used the same data meanwhile.
         if try await store.row(data.id) != nil { throw Self.wasUsed }
@@ -67,7 +67,7 @@ extension Scheduler {
         request.onDuplicate = .addAnother
         request.session = session
         request = try request.checked()
-        try await WritablePlaces().check([request.destination])
+        try await WritableDirectories().check([request.destination])
         let added = try await add([request])[0]
         happened(.restarted(reason: reason), to: added.id)
         return added
@@ -128,7 +128,7 @@ extension Scheduler {
         }
         send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
         list.tell { ListChange(added: [row.id]) }
-        turnOver()
+        reschedule()
         showStandings(of: [live])
         return live
     }

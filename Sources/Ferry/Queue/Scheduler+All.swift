@@ -38,7 +38,7 @@ extension Scheduler {
         let given = waiting.filter(\.current.isFailed)
         if !given.isEmpty { store.submit(given.map { .update($0.id, [.attempts(0, retryAt: nil)]) }) }
         _ = await lives.concurrently { await self.pause($0) }
-        turnOver()
+        reschedule()
     }
 
     private func entries(
@@ -113,7 +113,7 @@ extension Scheduler {
         }
         list.tell { ListChange(changed: Set(rows.map(\.id)), isReordered: true) }
         for id in singly { if let live = try await live(id, in: store) { _ = await resume(live) } }
-        turnOver()
+        reschedule()
         showStandings(of: rows.compactMap { known($0.id) })
     }
 
@@ -126,8 +126,8 @@ extension Scheduler {
         _ ids: [DownloadID], since reader: Int,
         _ change: ([DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)]
     ) async throws(DownloadError) -> [DownloadID] {
-        await listTurn.take()
-        defer { listTurn.give() }
+        await listLock.acquire()
+        defer { listLock.release() }
         var (quiet, singly): ([DownloadID], [DownloadID]) = ([], [])
         var spots: [(DownloadID, QueueSpot)] = []
         state.withLock { state in
@@ -154,7 +154,7 @@ extension Scheduler {
             for (id, spot) in spots { state.enter(id, at: spot) }
         }
         if let failure {
-            turnOver()
+            reschedule()
             throw failure
         }
         return singly

@@ -8,8 +8,8 @@ extension Scheduler {
     func change(
         _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
     ) async throws(DownloadError) {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayChange(live)
         let (old, lacksSecrets) = try await whole(live)
         var wish = DownloadChange(old)
@@ -44,7 +44,7 @@ extension Scheduler {
         default: live.publish()
         }
         told(live.id)
-        turnOver()
+        reschedule()
         showStandings(of: [live])
     }
 
@@ -71,7 +71,7 @@ extension Scheduler {
     func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
         // It may have got another place meanwhile.
         let key = state.withLock { $0.away.removeValue(forKey: live.id)?.key } ?? spot.key
-        defer { bell.ring() }
+        defer { updates.notify() }
         switch live.current {
         case .waiting(.freshLink), .waiting(.credentials), .paused, .completed, .cancelled: return
         case .failed where spot.until == nil: return
@@ -83,7 +83,7 @@ extension Scheduler {
         state.withLock { state in
             if !state.policy.contains(live.id) { state.enter(live.id, at: place) }
         }
-        turnOver()
+        reschedule()
         showStandings(of: [live])
     }
 
@@ -118,8 +118,8 @@ extension Scheduler {
 
     /// A new priority: the last place among those of the same.
     private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) {
-        await listTurn.take()
-        defer { listTurn.give() }
+        await listLock.acquire()
+        defer { listLock.release() }
         let key = state.withLock { state in
             let key = state.takeKey(priority)
             state.policy.set(key: key, of: live.id)
@@ -142,8 +142,8 @@ extension Scheduler {
     }
 
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError) {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayChange(live)
         let spot = await standDown(live)
         defer { if let spot { comeBack(live, to: spot) } }
@@ -161,7 +161,7 @@ extension Scheduler {
         try await write(request, from: old, of: live, lacksSecrets: false)
         live.set(request: request)
         if case .waiting(.credentials) = live.current { await join(live) }
-        turnOver()
+        reschedule()
     }
 
     /// To a number among all of its priority, from 0; to the last one for a larger one.
@@ -183,8 +183,8 @@ extension Scheduler {
 
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
         let store = try await opened()
-        await listTurn.take()
-        defer { listTurn.give() }
+        await listLock.acquire()
+        defer { listLock.release() }
         let own = try await self.place(of: live, in: store)
         let placement: PlacementPlanner.Placement
         switch place {
@@ -203,7 +203,7 @@ extension Scheduler {
         try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
-        turnOver()
+        reschedule()
     }
 
     /// The new places, which the queue follows already. Of a long list little is read, unless room must be made in it.

@@ -54,7 +54,7 @@ extension Scheduler {
     func tellCrashes(of paused: [DownloadID]) {
         for id in paused {
             happened(.note(Reason.phrase(PauseReason.crashes.phrase)), to: id)
-            happened(ToldEvent(.paused), to: id)
+            happened(LocalizedEvent(.paused), to: id)
         }
     }
 }

@@ -53,8 +53,8 @@ extension Scheduler {
             if old.isEmpty { return found }
             if isHeld {
                 // Whoever changes them has this turn.
-                await listTurn.take()
-                listTurn.give()
+                await listLock.acquire()
+                listLock.release()
             }
             let new = try await store.rows(Array(old))
             let byID = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }
@@ -126,12 +126,12 @@ extension Scheduler {
     /// The store once it is open; `nil` when it will not be.
     private func whenOpen() async -> (any DownloadStore)? {
         while true {
-            let heard = bell.rings
+            let seen = updates.count
             let (phase, store) = state.withLock { ($0.phase, $0.store) }
             switch phase {
             case .open: return store
             case .closing, .closed: return nil
-            case .idle: await bell.wait(after: heard)
+            case .idle: await updates.wait(after: seen)
             }
             if Task.isCancelled { return nil }
         }

@@ -30,8 +30,8 @@ extension Scheduler {
         }
         guard let configuration, rules.contains(where: { configuration.forbids(some: $0) }) else { return }
         // Not beside the end: nothing may be watched after that.
-        await openTurn.take()
-        defer { openTurn.give() }
+        await openLock.acquire()
+        defer { openLock.release() }
         guard state.withLock({ $0.phase == .open && !$0.knowsNetwork }) else { return }
         await monitor.start()
         networkChanged(monitor.current)
@@ -49,7 +49,7 @@ extension Scheduler {
         if moved.contains(where: { $0.driver != nil }) { engine.environment(for: configuration).renewConnections() }
         networkHub.send(snapshot.status)
         // Who may not use it does not try it.
-        turnOver()
+        reschedule()
         for run in moved where run.wish == nil { run.driver?.reconnect() }
         showStandings()
     }
@@ -87,7 +87,7 @@ extension Scheduler {
             for id in changed { state.review(id) }
             return !changed.isEmpty
         }
-        turnOver()
+        reschedule()
         if isNews { showStandings() }
     }
 
@@ -112,7 +112,7 @@ extension Scheduler {
             state.doubtful = []
             for id in doubtful { state.review(id) }
         }
-        turnOver()
+        reschedule()
     }
 
     /// Ends what looks names up; nothing begins any more.

@@ -9,8 +9,8 @@ extension Scheduler {
     /// The store, opened when it is not yet.
     func opened() async throws(DownloadError) -> any DownloadStore {
         if let store = try look() { return store }
-        await openTurn.take()
-        defer { openTurn.give() }
+        await openLock.acquire()
+        defer { openLock.release() }
         if let store = try look() { return store }
         return try await open()
     }
@@ -29,8 +29,8 @@ extension Scheduler {
         guard case .catalogue(let identifier, let directory, let own) = configuration.storage else {
             throw DownloadError(.internal, "a list that is kept nowhere is open from the start")
         }
-        let place = try StatePlace.path(identifier: identifier, given: own)
-        await Farewells.all.wait(at: place)
+        let place = try StateDirectory.path(identifier: identifier, given: own)
+        await PendingShutdowns.all.wait(at: place)
         let opening = try await Catalogue.open(directory: place, downloads: directory) { [weak self] error in
             self?.complain(error)
         }
@@ -69,8 +69,8 @@ extension Scheduler {
         }
         tellCrashes(of: paused)
         watchNetwork()
-        bell.ring()
-        turnOver()
+        updates.notify()
+        reschedule()
         return store
     }
 
@@ -159,7 +159,7 @@ extension Scheduler {
     /// Where its list is; `nil` when it is kept nowhere.
     private var place: String? {
         guard case .catalogue(let identifier, _, let own) = configuration.storage else { return nil }
-        return try? StatePlace.path(identifier: identifier, given: own)
+        return try? StateDirectory.path(identifier: identifier, given: own)
     }
 
     /// The last reference is gone.
@@ -167,13 +167,13 @@ extension Scheduler {
         let isOpen = state.withLock { $0.phase == .open || $0.phase == .idle }
         guard isOpen else { return }
         // Whoever opens the same list next waits for it.
-        Farewells.all.begin(at: place) { await self.shutdown() }
+        PendingShutdowns.all.begin(at: place) { await self.shutdown() }
     }
 
     /// Stops everything, keeps what is there, and returns when that is safe.
     func shutdown() async {
-        await openTurn.take()
-        defer { openTurn.give() }
+        await openLock.acquire()
+        defer { openLock.release() }
         let runs: [Run]? = state.withLock { state in
             guard state.phase != .closed else { return nil }
             state.phase = .closing
@@ -189,8 +189,8 @@ extension Scheduler {
         for run in runs { run.stop(.shutdown) }
         for run in runs { await run.ended() }
         // What was being added or moved ends first.
-        await listTurn.take()
-        defer { listTurn.give() }
+        await listLock.acquire()
+        defer { listLock.release() }
         let (store, watcher, live) = state.withLock { state in
             state.phase = .closed
             defer { state.store = nil }
@@ -206,7 +206,7 @@ extension Scheduler {
         list.close()
         networkHub.close()
         hub.close()
-        bell.ring()
+        updates.notify()
     }
 
     /// Takes nothing new, and returns when nothing runs or waits for its turn.
@@ -214,13 +214,13 @@ extension Scheduler {
         state.withLock { $0.isDraining = true }
         do throws(DownloadError) { _ = try await opened() } catch { return false }
         while true {
-            let heard = bell.rings
+            let seen = updates.count
             let (isOpen, isEmpty) = state.withLock {
                 ($0.phase == .open, $0.policy.count == 0 && $0.runs.isEmpty && $0.away.isEmpty)
             }
             if !isOpen || Task.isCancelled { return false }
             if isEmpty { return true }
-            await bell.wait(after: heard)
+            await updates.wait(after: seen)
         }
     }
 }

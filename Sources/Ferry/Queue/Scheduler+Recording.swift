@@ -20,7 +20,7 @@ extension Scheduler {
     }
 
     /// Keeps an event that ends nothing, and tells it.
-    func happened(_ told: ToldEvent, to id: DownloadID) {
+    func happened(_ told: LocalizedEvent, to id: DownloadID) {
         keptStore?.submit([.record(DownloadEvent(id: id, date: clock.date(), told))])
         hub.send(
             event(

@@ -7,8 +7,8 @@ import Synchronization
 extension Scheduler {
     func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError) {
         let store = try await opened()
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayAct(on: live)
         if await isThere(live, directory) { return }
         if live.request.isStream { throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name)) }
@@ -74,13 +74,13 @@ extension Scheduler {
 
     private func movePair(
         of live: LiveDownload, _ row: CatalogueRow, to directory: String
-    ) async throws(DownloadError) -> PairMove.Moved? {
+    ) async throws(DownloadError) -> PartialDownloadMover.Moved? {
         guard let path = row.part ?? live.status.path else { return nil }
         let environment = engine.environment(for: configuration)
-        let move = PairMove(
+        let move = PartialDownloadMover(
             fileSystem: environment.fileSystem, floor: configuration.minFreeBytes, goesOn: mayCopy)
         let id = live.id
-        let result: Result<PairMove.Moved?, DownloadError> = await environment.pool.run {
+        let result: Result<PartialDownloadMover.Moved?, DownloadError> = await environment.pool.run {
             do throws(DownloadError) { return .success(try move.move(path, of: id, to: directory)) } catch {
                 return .failure(error)
             }
@@ -113,7 +113,7 @@ extension Scheduler {
             }
             return file
         }
-        let move = FileMove(
+        let move = FileMover(
             fileSystem: environment.fileSystem, floor: configuration.minFreeBytes, goesOn: mayCopy)
         var copies = false
         while true {
@@ -125,7 +125,7 @@ extension Scheduler {
             naming: while true {
                 // Written down before, so that the next launch finds it should this be cut.
                 try await store?.commit([.update(live.id, [.announced(AnnouncedFile(candidate.file))])])
-                let naming: FileMove.Naming
+                let naming: FileMover.Naming
                 do throws(DownloadError) {
                     naming = try await blocking(environment) { [candidate] () throws(DownloadError) in
                         try move.name(draft, candidate)
@@ -153,7 +153,7 @@ extension Scheduler {
     ) async {
         let environment = engine.environment(for: configuration)
         await environment.pool.run {
-            if let earlier { PairMove(fileSystem: environment.fileSystem).forget(earlier, of: id.rawValue) }
+            if let earlier { PartialDownloadMover(fileSystem: environment.fileSystem).forget(earlier, of: id.rawValue) }
             if let old {
                 try? PublishedFile.delete(old.path, ifUnchangedSince: old.file, fileSystem: environment.fileSystem)
             }

@@ -63,8 +63,8 @@ extension Scheduler {
             state.policy.stopped(id)
             state.runs[id] = nil
         }
-        bell.ring()
-        turnOver()
+        updates.notify()
+        reschedule()
     }
 
     private func drive(
@@ -115,7 +115,7 @@ extension Scheduler {
         guard configuration.storage.isKept else { return context }
         context.throttle = throttle(of: row.session)
         context.tags = JournalTags(row)
-        context.witness = Witness(scheduler: self, run: run, id: row.id)
+        context.witness = PublishObserver(scheduler: self, run: run, id: row.id)
         context.belongsToAnother = { [weak self] other in
             other != row.id.rawValue && self?.isListed(DownloadID(rawValue: other)) == true
         }
@@ -160,7 +160,7 @@ extension Scheduler {
             told(live.id)
             if backsOff {
                 watchNetwork()
-                turnOver()
+                reschedule()
             }
         case .named(let name, let path):
             live.set(name: name, path: path)
@@ -221,8 +221,8 @@ extension Scheduler {
         // Its reports hold the run.
         run.letGo()
         told(live.id)
-        bell.ring()
-        turnOver()
+        updates.notify()
+        reschedule()
         showStandings(of: [live])
     }
 
@@ -260,12 +260,12 @@ extension Scheduler {
         ]
         var comeback: Comeback?
         switch run.wish {
-        case .pause, .takeAway, nil:
+        case .pause, .cancelProducingResumeData, nil:
             leaveQueue(live.id)
             fields.insert(.state(.paused), at: 0)
             await keep([.update(live.id, fields)])
             live.set(state: .paused, isEnd: true)
-            happened(ToldEvent(.paused), to: live.id)
+            happened(LocalizedEvent(.paused), to: live.id)
         case .cancel:
             // It came too late for the driver: the run was over.
             live.set(state: .paused, isEnd: true)

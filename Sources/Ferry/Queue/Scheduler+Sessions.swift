@@ -16,7 +16,7 @@ extension Scheduler {
         }
         if let throttle { environment.note(limitOf: throttle, isRunning: settings.rateLimit != nil) }
         applyNetworkRules()
-        turnOver()
+        reschedule()
         showStandings()
     }
 

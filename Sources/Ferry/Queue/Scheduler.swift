@@ -39,7 +39,7 @@ final class Scheduler: Sendable {
         /// Those that wait for the network, and of which that was told.
         var toldToWait: Set<DownloadID> = []
         /// Downloads that are being changed together: until that is in the store nobody makes an object of them. Empty
-        /// unless somebody has ``Scheduler/listTurn`` for it.
+        /// unless somebody has ``Scheduler/listLock`` for it.
         var held: Set<DownloadID> = []
         /// Downloads that are out of the queue while something of them is changed, and where they come back.
         var away: [DownloadID: QueueSpot] = [:]
@@ -77,17 +77,17 @@ final class Scheduler: Sendable {
     let monitor: any NetworkMonitor
     let hub = EventHub()
     let list = ListHub()
-    let readers = RowReaders()
+    let readers = StaleReads()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
     /// Additions, moves and changes of many happen one after the other; so do opening and closing. Who has it waits for no
     /// download's turn.
-    let listTurn = Turn()
-    let openTurn = Turn()
+    let listLock = AsyncLock()
+    let openLock = AsyncLock()
     /// Changed settings count one after the other.
-    let settingsTurn = Turn()
+    let settingsLock = AsyncLock()
     /// Rings when a run has ended.
-    let bell = Signal()
+    let updates = AsyncEvent()
 
     init(configuration: DownloadManager.Configuration, engine: EngineProvider, monitor: any NetworkMonitor) {
         self.engine = engine
@@ -108,8 +108,8 @@ final class Scheduler: Sendable {
     static let wasShutDown = DownloadError(.shutDown, ErrorPhrase(.wasShutDown))
 
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
-        await settingsTurn.take()
-        defer { settingsTurn.give() }
+        await settingsLock.acquire()
+        defer { settingsLock.release() }
         // Not under the lock: it may look at the manager.
         var new = self.configuration
         change(&new)
@@ -123,14 +123,14 @@ final class Scheduler: Sendable {
         monitor.set(configuration.networkSettings)
         await lookAtNetwork(for: [NetworkRule()])
         applyNetworkRules()
-        turnOver()
+        reschedule()
         showStandings()
     }
 
     // MARK: Who runs
 
     /// Asks the policy who starts and who stops, now.
-    func turnOver() {
+    func reschedule() {
         let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [DownloadID]) = state.withLock { state in
             guard state.phase == .open else { return ([], [], []) }
             let now = clock.now()
@@ -150,7 +150,7 @@ final class Scheduler: Sendable {
                 }
             }
             setAlarm(decision.nextWake, &state)
-            if state.isDraining { bell.ring() }
+            if state.isDraining { updates.notify() }
             return (stops, woken, barred)
         }
         for (run, stop) in stops { run.stop(stop) }
@@ -181,7 +181,7 @@ final class Scheduler: Sendable {
                 try? await clock.sleep(for: max(.zero, at - clock.now()))
                 guard !Task.isCancelled, let self else { return }
                 self.state.withLock { if $0.alarm?.at == at { $0.alarm = nil } }
-                self.turnOver()
+                self.reschedule()
             }
             return (at, task)
         }
@@ -249,7 +249,7 @@ extension ListChange {
 
 extension LiveDownload {
     /// What the store knows of it.
-    convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: RowReaders, registry: LiveRegistry) {
+    convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: StaleReads, registry: LiveRegistry) {
         self.init(
             request: row.request(with: secrets), status: row.status, session: row.session, finished: row.finished,
             readers: readers, registry: registry)

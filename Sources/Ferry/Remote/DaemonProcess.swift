@@ -22,7 +22,7 @@ final class DaemonProcess: Sendable {
     }
 
     private let settled = Mutex<Outcome?>(nil)
-    private let bell = Signal()
+    private let updates = AsyncEvent()
 
     /// Starts `binary serve` and waits, at most `limit`, until it is ready.
     ///
@@ -68,7 +68,7 @@ final class DaemonProcess: Sendable {
 
     private func settle(_ outcome: Outcome) {
         settled.withLock { if $0 == nil { $0 = outcome } }
-        bell.ring()
+        updates.notify()
     }
 
     private func outcome(within limit: Duration, clock: any EngineClock) async -> Outcome {
@@ -79,10 +79,10 @@ final class DaemonProcess: Sendable {
         }
         defer { alarm.cancel() }
         while true {
-            let heard = bell.rings
+            let seen = updates.count
             if let outcome = settled.withLock({ $0 }) { return outcome }
             if Task.isCancelled { return .silent }
-            await bell.wait(after: heard)
+            await updates.wait(after: seen)
         }
     }
 }

@@ -17,7 +17,8 @@ package enum DaemonSocket {
     /// another user may have been quicker: such a directory is passed over, by the daemon and by its clients. A socket that
     /// is there goes before a directory that could be made, so that a client finds the daemon that runs.
     package static func path(
-        environment: [String: String] = ProcessInfo.processInfo.environment, home: String = StatePlace.homeDirectory,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        home: String = StateDirectory.homeDirectory,
         user: UInt32 = geteuid()
     ) -> String {
         func absolute(_ name: String) -> String? { environment[name].flatMap { Paths.isAbsolute($0) ? $0 : nil } }

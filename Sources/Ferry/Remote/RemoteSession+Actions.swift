@@ -17,8 +17,8 @@ extension RemoteSession {
     /// False when nothing changed, or the daemon cannot be asked. `isDone` says for a call that was made twice, and whose
     /// first answer was lost, whether that changed it.
     private func act(_ route: Route, on live: LiveDownload, isDone: (DownloadState) -> Bool) async -> Bool {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         guard !isShutDown, !live.isClosed else { return false }
         var wasRepeated = false
         do throws(DownloadError) {
@@ -30,9 +30,9 @@ extension RemoteSession {
         } catch { return false }
     }
 
-    func takeAway(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
-        await live.turn.take()
-        defer { live.turn.give() }
+    func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayAct(on: live)
         let answer = try await ask(DaemonCall(.keepResumeData, id: live.id.rawValue), as: ResumeDataBody.self)
         let data = try ResumeData(answer.resumeData)
@@ -41,8 +41,8 @@ extension RemoteSession {
     }
 
     func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayAct(on: live)
         var wasRepeated = false
         do throws(DownloadError) {
@@ -58,8 +58,8 @@ extension RemoteSession {
     func change(
         _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
     ) async throws(DownloadError) {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayAct(on: live)
         let old = DownloadChange(live.request)
         var new = old
@@ -68,8 +68,8 @@ extension RemoteSession {
     }
 
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError) {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayAct(on: live)
         var body = ChangeBody()
         body.user = credentials.user
@@ -99,8 +99,8 @@ extension RemoteSession {
     }
 
     func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError) {
-        await live.turn.take()
-        defer { live.turn.give() }
+        await live.lock.acquire()
+        defer { live.lock.release() }
         try checkMayAct(on: live)
         // Made again, it finds the files there already.
         let answer = try await ask(

@@ -11,8 +11,8 @@ extension RemoteSession: DownloadBackend {
 
     /// The settings that are a session's own are told to the daemon, once they differ from what they were.
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
-        await settingsTurn.take()
-        defer { settingsTurn.give() }
+        await settingsLock.acquire()
+        defer { settingsLock.release() }
         // Not under the lock: it may look at the manager.
         let old = configuration
         var changed = old
@@ -84,7 +84,7 @@ extension RemoteSession: DownloadBackend {
     /// The manager is gone: this process lets go, and downloads go on.
     func letGo() {
         guard !isShutDown else { return }
-        Farewells.all.begin(at: nil) { await self.shutdown() }
+        PendingShutdowns.all.begin(at: nil) { await self.shutdown() }
     }
 
     /// How long shutting down waits for ends that the daemon knows of and its stream has not told yet.
@@ -109,7 +109,7 @@ extension RemoteSession: DownloadBackend {
             defer { state.keeper = nil }
             return (state.keeper, registry.all, wasJoined)
         }
-        bell.ring()
+        updates.notify()
         keeper?.cancel()
         await keeper?.value
         if wasJoined {
@@ -127,7 +127,7 @@ extension RemoteSession: DownloadBackend {
     func drain() async -> Bool {
         state.withLock { $0.isDraining = true }
         while !isShutDown, !Task.isCancelled {
-            let heard = bell.rings
+            let seen = updates.count
             do throws(DownloadError) {
                 if try await open() == 0 {
                     try await hearOut()
@@ -136,7 +136,7 @@ extension RemoteSession: DownloadBackend {
                     return state.withLock { $0.isUpToDate }
                 }
             } catch { return false }
-            await bell.wait(after: heard)
+            await updates.wait(after: seen)
         }
         return false
     }
@@ -145,7 +145,7 @@ extension RemoteSession: DownloadBackend {
     private func hearOut() async throws(DownloadError) {
         let deadline = clock.now() + place.patience
         while !isShutDown, !Task.isCancelled, clock.now() < deadline {
-            let heard = bell.rings
+            let seen = updates.count
             // Looked at before the daemon is asked: what is acknowledged meanwhile makes its count smaller, not larger.
             let (known, isUpToDate) = state.withLock {
                 ($0.receipts.pending.count + $0.receipts.handled.count, $0.isUpToDate)
@@ -153,7 +153,7 @@ extension RemoteSession: DownloadBackend {
             let sessions = try await ask(DaemonCall(.sessions), as: SessionItems.self).items
             let own = sessions.first { $0.identifier == place.identifier }
             if isUpToDate, own?.pendingEvents ?? 0 <= known { break }
-            await wait(after: heard, atMost: deadline - clock.now())
+            await wait(after: seen, atMost: deadline - clock.now())
         }
     }
 

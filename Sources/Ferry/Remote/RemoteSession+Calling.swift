@@ -55,7 +55,7 @@ extension RemoteSession {
         defer { state.withLock { $0.callers -= 1 } }
         var hasAsked = false
         while true {
-            let heard = bell.rings
+            let seen = updates.count
             let (phase, failures, failure, wasJoined) = state.withLock {
                 ($0.phase, $0.failures, $0.failure, $0.wasJoined)
             }
@@ -66,7 +66,7 @@ extension RemoteSession {
             case .joining:
                 if !hasAsked {
                     hasAsked = true
-                    asked.ring()
+                    asked.notify()
                 }
             }
             if let failure, failures > before {
@@ -82,7 +82,7 @@ extension RemoteSession {
                         recovery: .transient(retryAfter: nil))
             }
             if Task.isCancelled { throw Self.waitWasCancelled }
-            await wait(after: heard, atMost: left)
+            await wait(after: seen, atMost: left)
         }
     }
 
@@ -91,15 +91,15 @@ extension RemoteSession {
     /// A connection broke under a call: returns when the stream has seen it too, or a moment has passed, so that the call
     /// is not made in a loop against a door that is closing.
     private func lost(since failures: Int, _ phase: Phase) async {
-        let heard = bell.rings
+        let seen = updates.count
         let isSame = state.withLock { $0.failures == failures && $0.phase == phase }
-        if isSame { await wait(after: heard, atMost: .milliseconds(200)) }
+        if isSame { await wait(after: seen, atMost: .milliseconds(200)) }
     }
 
-    func wait(after heard: UInt64, atMost limit: Duration) async {
-        await withTaskGroup(of: Void.self) { [clock, bell] group in
+    func wait(after seen: UInt64, atMost limit: Duration) async {
+        await withTaskGroup(of: Void.self) { [clock, updates] group in
             group.addTask { try? await clock.sleep(for: limit) }
-            group.addTask { await bell.wait(after: heard) }
+            group.addTask { await updates.wait(after: seen) }
             await group.next()
             group.cancelAll()
         }

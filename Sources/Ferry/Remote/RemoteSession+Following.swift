@@ -26,7 +26,7 @@ extension RemoteSession {
         case .settings: break
         case .upToDate:
             state.withLock { $0.isUpToDate = true }
-            bell.ring()
+            updates.notify()
         case .reset(let snapshot):
             set(network: snapshot.network.status)
             do throws(DaemonFailure) { try await lookAround() } catch {
@@ -49,7 +49,7 @@ extension RemoteSession {
             state.withLock { _ = $0.moving.remove(said.id) }
         }
         list.tell { ListChange(changed: [said.id]) }
-        bell.ring()
+        updates.notify()
     }
 
     private func moved(_ one: StreamEvent.Progress) {
@@ -72,7 +72,7 @@ extension RemoteSession {
         for id in ids { readers.note(id) }
         for live in gone { live.close() }
         list.tell { ListChange(removed: Set(ids)) }
-        bell.ring()
+        updates.notify()
     }
 
     private func happened(_ said: DownloadEvent) async {
@@ -96,7 +96,7 @@ extension RemoteSession {
             return said.number == nil || state.isUpToDate
         }
         if isTold { hub.send(event) }
-        bell.ring()
+        updates.notify()
         if case .added = said.kind { list.tell { ListChange(added: [said.id]) } }
     }
 
@@ -114,11 +114,11 @@ extension RemoteSession {
     /// What ended and was not handled, once the daemon has told all of it; `nil` when it will not.
     private func backlog() async -> [DownloadEvent]? {
         while !Task.isCancelled {
-            let heard = bell.rings
+            let seen = updates.count
             let (phase, isUpToDate, backlog) = state.withLock { ($0.phase, $0.isUpToDate, $0.receipts.backlog) }
             if isUpToDate { return backlog }
             if phase == .closed { return nil }
-            await bell.wait(after: heard)
+            await updates.wait(after: seen)
         }
         return nil
     }

@@ -30,12 +30,12 @@ extension RemoteSession {
         while !Task.isCancelled {
             do throws(DownloadError) {
                 let stream = try await join(mayStart: mayStart)
-                bell.ring()
+                updates.notify()
                 acknowledge()
                 let wasBroken = await follow(stream)
                 if Task.isCancelled { return }
                 state.withLock { if $0.phase == .joined { $0.phase = .joining } }
-                bell.ring()
+                updates.notify()
                 // A daemon that ended its stream was stopped by somebody: it comes back when it is needed.
                 mayStart = wasBroken
             } catch {
@@ -44,7 +44,7 @@ extension RemoteSession {
                     state.failures += 1
                     state.failure = error
                 }
-                bell.ring()
+                updates.notify()
             }
             await pause()
             mayStart = mayStart || state.withLock { $0.callers > 0 }
@@ -54,14 +54,14 @@ extension RemoteSession {
     /// Before the next attempt: the longer, the more have failed; a new caller ends it.
     private func pause() async {
         let failures = state.withLock { $0.failures }
-        let heard = asked.rings
+        let seen = asked.count
         var delay = Duration.milliseconds(50)
         for _ in 0..<min(failures, 10) { delay = min(delay * 2, Self.longestPause) }
         // Not all clients of a daemon at once.
         delay = delay * Double.random(in: 0.5...1)
         await withTaskGroup(of: Void.self) { [clock, asked, delay] group in
             group.addTask { try? await clock.sleep(for: delay) }
-            group.addTask { await asked.wait(after: heard) }
+            group.addTask { await asked.wait(after: seen) }
             await group.next()
             group.cancelAll()
         }

@@ -57,7 +57,7 @@ final class RemoteSession: Sendable {
         weak var dispatcher: DelegateDispatcher?
     }
 
-    let place: RemotePlace
+    let place: DaemonAddress
     let client: DaemonClient
     let clock: any EngineClock
     let state: Mutex<State>
@@ -65,15 +65,15 @@ final class RemoteSession: Sendable {
     let list = ListHub()
     let networkHub = NetworkHub()
     /// Changed settings count one after the other.
-    let settingsTurn = Turn()
-    let readers = RowReaders()
+    let settingsLock = AsyncLock()
+    let readers = StaleReads()
     let registry = LiveRegistry()
     /// Rings when the phase has changed, an attempt has failed, or something has ended.
-    let bell = Signal()
+    let updates = AsyncEvent()
     /// Rings when somebody waits for the daemon.
-    let asked = Signal()
+    let asked = AsyncEvent()
 
-    init(_ place: RemotePlace, _ configuration: DownloadManager.Configuration, clock: any EngineClock) {
+    init(_ place: DaemonAddress, _ configuration: DownloadManager.Configuration, clock: any EngineClock) {
         self.place = place
         self.clock = clock
         client = DaemonClient(

@@ -2,7 +2,7 @@ package import FerryCore
 
 /// Something that happened to a download, with its reason: `{"id", "session", "date", "number", "texts", "kind", …}`.
 ///
-/// What a kind carries is coded as by ``FerryCore/ToldEvent``, with what to translate in `phrase`, so that a client has the
+/// What a kind carries is coded as by ``FerryCore/LocalizedEvent``, with what to translate in `phrase`, so that a client has the
 /// whole event again.
 package struct EventBody: Sendable, Hashable {
     package var event: DownloadEvent
@@ -20,7 +20,7 @@ extension EventBody: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         session = try container.decode(String.self, forKey: .session)
-        let told = try ToldEvent(from: decoder)
+        let told = try LocalizedEvent(from: decoder)
         event = DownloadEvent(
             id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
             date: try container.decodeDate(forKey: .date), kind: told.kind,
@@ -34,7 +34,7 @@ extension EventBody: Codable {
         try container.encode(date: event.date, forKey: .date)
         try container.encode(event.number, forKey: .number)
         try container.encode(Translations { EventSentence.text(event, in: $0) }, forKey: .texts)
-        try ToldEvent(event.kind, reason: event.reason).encode(to: encoder)
+        try LocalizedEvent(event.kind, reason: event.reason).encode(to: encoder)
     }
 }
 

@@ -96,7 +96,7 @@ package struct ConnectionCountPolicy: Sendable {
     }
 
     /// Ranges do not work here: one connection, for good.
-    package mutating func only1() {
+    package mutating func limitToSingleConnection() {
         isFixed = true
         (ceiling, target) = (1, 1)
         settle()

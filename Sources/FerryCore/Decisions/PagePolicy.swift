@@ -12,24 +12,24 @@ package struct PagePolicy: Hashable, Sendable {
 
     /// Whether only the first bytes of the body tell whether it is a page: there is no usable Content-Type.
     package static func mustLook(at verdict: ResponseVerdict) -> Bool {
-        guard case .whole(let entity) = verdict, !entity.isEncoded else { return false }
-        return entity.identity.contentType.flatMap { MediaType($0) } == nil
+        guard case .whole(let representation) = verdict, !representation.isEncoded else { return false }
+        return representation.identity.contentType.flatMap { MediaType($0) } == nil
     }
 
     /// The verdict with what the names promise, and with the type that the first bytes showed.
     package func judge(
         _ verdict: ResponseVerdict, beginsAPage: Bool, url: DownloadURL, finalURL: DownloadURL
     ) -> ResponseVerdict {
-        func judged(_ entity: Entity) -> Entity {
-            var entity = entity
-            if beginsAPage { entity.identity.contentType = "text/html" }
-            entity.isPromisedFile =
-                entity.isPage && promisesFile(entity.suggestedName, url: url, finalURL: finalURL)
-            return entity
+        func judged(_ representation: Representation) -> Representation {
+            var representation = representation
+            if beginsAPage { representation.identity.contentType = "text/html" }
+            representation.isPromisedFile =
+                representation.isPage && promisesFile(representation.suggestedName, url: url, finalURL: finalURL)
+            return representation
         }
         return switch verdict {
-        case .whole(let entity): .whole(judged(entity))
-        case .part(let range, let entity): .part(range, judged(entity))
+        case .whole(let representation): .whole(judged(representation))
+        case .part(let range, let representation): .part(range, judged(representation))
         default: verdict
         }
     }

@@ -31,19 +31,19 @@ package enum RangeAsk: Hashable, Sendable {
 /// What a response means, before it is compared with what is held.
 package enum ResponseVerdict: Hashable, Sendable {
     /// 200: the body is the file from its first byte.
-    case whole(Entity)
+    case whole(Representation)
     /// 206 that begins where it was asked to: the body is these bytes of the file.
-    case part(Range<ByteCount>, Entity)
+    case part(Range<ByteCount>, Representation)
     /// 304.
     case notModified
     /// 416, with the length and the validators that the server gives.
-    case unsatisfied(Entity)
+    case unsatisfied(Representation)
     /// 401, 403, 404, 410: the link is dead, or wants credentials.
     case deadLink(status: Int)
     /// 408, 425, 429, 5xx: later.
     case busy(status: Int, retryAfter: Duration?)
     /// A 206 that cannot be used: it is discarded and its connection closed.
-    case misfit(Reason)
+    case unusable(Reason)
     /// Nothing that could be a file.
     case refused(Reason)
 
@@ -56,17 +56,17 @@ package enum ResponseVerdict: Hashable, Sendable {
         }
         switch head.status {
         case 200:
-            let entity = Entity(head, total: nil)
-            return .whole(entity.with(total: entity.bodyBytes))
+            let representation = Representation(head, total: nil)
+            return .whole(representation.with(total: representation.bodyBytes))
         case 206: return judgePart(head, asked: asked)
         case 304: return .notModified
         case 416:
             if asked == .whole { return .refused(Reason(.unasked416)) }
-            let entity = Entity(head, total: nil)
+            let representation = Representation(head, total: nil)
             guard case .unsatisfied(let total)? = head.single(.contentRange).flatMap({ ContentRange($0) }) else {
-                return .unsatisfied(entity)
+                return .unsatisfied(representation)
             }
-            return .unsatisfied(entity.with(total: total))
+            return .unsatisfied(representation.with(total: total))
         case 401, 403, 404, 410: return .deadLink(status: head.status)
         case 501, 505: return .refused(Reason(.serverAnswered, "\(head.status)"))
         case 408, 425, 429, 500...599:
@@ -78,36 +78,36 @@ package enum ResponseVerdict: Hashable, Sendable {
 
     private static func judgePart(_ head: ResponseHead, asked: RangeAsk) -> ResponseVerdict {
         if head.values(.contentType).contains(where: { $0.lowercased().utf8.hasPrefix("multipart/") }) {
-            return .misfit(Reason(.severalRanges))
+            return .unusable(Reason(.severalRanges))
         }
         guard let field = head.single(.contentRange) else {
-            return .misfit(Reason(.noContentRange))
+            return .unusable(Reason(.noContentRange))
         }
         guard case .part(let range, let total)? = ContentRange(field) else {
-            return .misfit(Reason(.impossibleRange))
+            return .unusable(Reason(.impossibleRange))
         }
-        let entity = Entity(head, total: total)
-        if entity.isEncoded { return .misfit(Reason(.encodedRange)) }
-        if let length = entity.bodyBytes, length != range.upperBound - range.lowerBound {
-            return .misfit(Reason(.lengthsDisagree))
+        let representation = Representation(head, total: total)
+        if representation.isEncoded { return .unusable(Reason(.encodedRange)) }
+        if let length = representation.bodyBytes, length != range.upperBound - range.lowerBound {
+            return .unusable(Reason(.lengthsDisagree))
         }
         if asked == .whole {
             // A 206 nobody asked for counts only when it is the whole.
             guard range.lowerBound == 0, range.upperBound == total else {
-                return .misfit(Reason(.unaskedPart))
+                return .unusable(Reason(.unaskedPart))
             }
-            return .whole(entity)
+            return .whole(representation)
         }
         guard range.lowerBound == asked.start else {
-            return .misfit(Reason(.otherStart, "\(asked.start)", "\(range.lowerBound)"))
+            return .unusable(Reason(.otherStart, "\(asked.start)", "\(range.lowerBound)"))
         }
-        return .part(range, entity)
+        return .part(range, representation)
     }
 }
 
-extension Entity {
+extension Representation {
     /// The same with another length of the whole.
-    package func with(total: ByteCount?) -> Entity {
+    package func with(total: ByteCount?) -> Representation {
         var copy = self
         copy.identity.totalBytes = total
         return copy

@@ -168,7 +168,7 @@ extension TransferMachine {
     package mutating func restarted() {
         replacePlanner(total: nil)
         identity = FileIdentity()
-        entity = nil
+        representation = nil
         weakestJoin = nil
         sawWholeEnd = false
         (openingIsPlain, openingAsksWhole) = (false, false)

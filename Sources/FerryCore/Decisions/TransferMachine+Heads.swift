@@ -48,24 +48,24 @@ extension TransferMachine {
         let assessment = ResumePolicy.assess(
             verdict, held: held(from: fetch.source), rules: rules, ifRange: fetch.ifRange != nil)
         switch assessment {
-        case .begin(let entity):
-            guard accepts(entity) else { return .leave }
-            take(entity, from: fetch.source)
-            stream(entity, on: id)
+        case .begin(let representation):
+            guard accepts(representation) else { return .leave }
+            take(representation, from: fetch.source)
+            stream(representation, on: id)
             connections[id]?.isMakingPlace = true
-            return .begin(entity)
-        case .goOn(let range, let entity, let proof):
+            return .begin(representation)
+        case .goOn(let range, let representation, let proof):
             let offset = planner.writtenBytes
-            goOn(entity, from: fetch.source, join: proof)
+            goOn(representation, from: fetch.source, join: proof)
             planner.assignStream(id, from: range.lowerBound, asked: range.upperBound)
             connections[id]?.isProbe = true
             events.append(.resumed(offset: offset, totalBytes: planner.total, reason: reason(proof)))
             return .read
-        case .rewind(let entity, let proof):
+        case .rewind(let representation, let proof):
             let offset = planner.writtenBytes
-            goOn(entity, from: fetch.source, join: proof)
-            policy.only1()
-            stream(entity, on: id)
+            goOn(representation, from: fetch.source, join: proof)
+            policy.limitToSingleConnection()
+            stream(representation, on: id)
             events.append(
                 .resumed(
                     offset: offset, totalBytes: planner.total,
@@ -83,8 +83,9 @@ extension TransferMachine {
             note(Reason(.comparingSamples, reason))
             sources[fetch.source].trust = .unproven
             return .drop
-        case .changed(let reason, let entity): return restart(reason, entity, fetch, id, isChange: true)
-        case .restart(let reason, let entity): return restart(reason, entity, fetch, id, isChange: false)
+        case .changed(let reason, let representation): return restart(reason, representation, fetch, id, isChange: true)
+        case .restart(let reason, let representation):
+            return restart(reason, representation, fetch, id, isChange: false)
         case .complete(let total):
             planner.learn(total: total)
             identity.totalBytes = total
@@ -97,7 +98,7 @@ extension TransferMachine {
             wait(
                 Reason(.serverAnswered, "\(status)"), wish: wish, code: .refused, at: now, random: random)
             return .leave
-        case .misfit(let reason): return misfit(reason, fetch, id)
+        case .unusable(let reason): return unusable(reason, fetch, id)
         case .refused(let reason): return dropOrEnd(fetch, reason, DownloadError(.refused, reason))
         }
     }
@@ -109,8 +110,8 @@ extension TransferMachine {
         var known = held(from: fetch.source)
         if known.isEmpty { known.ranges = RangeSet(0..<1) }
         switch ResumePolicy.assess(verdict, held: known, rules: rules, ifRange: fetch.ifRange != nil) {
-        case .goOn(let range, let entity, let proof):
-            if sources[fetch.source].identity == nil { sources[fetch.source].identity = entity.identity }
+        case .goOn(let range, let representation, let proof):
+            if sources[fetch.source].identity == nil { sources[fetch.source].identity = representation.identity }
             sources[fetch.source].fromOriginal = sources[fetch.source].alwaysOriginal
             return read(range, fetch, id, join: proof)
         case .begin, .rewind, .askPlainly, .askWhole:
@@ -135,7 +136,7 @@ extension TransferMachine {
             return .leave
         case .deadLink(let reason, let status):
             return retreat(fetch) ?? (others(than: id) > 0 ? stepBack(fetch, reason) : deadLink(reason, status, fetch))
-        case .misfit(let reason), .refused(let reason):
+        case .unusable(let reason), .refused(let reason):
             connections[id]?.misfits += 1
             return connections[id]?.misfits ?? 0 < 2 ? .drop : stepBack(fetch, reason)
         case .complete: return .leave
@@ -158,20 +159,22 @@ extension TransferMachine {
     }
 
     /// Reads the whole file from byte 0.
-    private mutating func stream(_ entity: Entity, on id: ConnectionID) {
-        planner.assignStream(id, from: 0, asked: entity.identity.totalBytes ?? .max)
+    private mutating func stream(_ representation: Representation, on id: ConnectionID) {
+        planner.assignStream(id, from: 0, asked: representation.identity.totalBytes ?? .max)
         change(id) {
             $0.isProbe = true
             $0.isWhole = true
         }
     }
 
-    private mutating func accepts(_ entity: Entity) -> Bool {
-        if let most = settings.maxBytes, let total = entity.identity.totalBytes, total > most {
+    private mutating func accepts(_ representation: Representation) -> Bool {
+        if let most = settings.maxBytes, let total = representation.identity.totalBytes, total > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileTooLarge, "\(total)", "\(most)")))
             return false
         }
-        if settings.rules.trust.strict, entity.endsByClose, !settings.rules.hasDigest, entity.digests.isEmpty {
+        if settings.rules.trust.strict, representation.endsByClose, !settings.rules.hasDigest,
+            representation.digests.isEmpty
+        {
             end(DownloadError(.unproven, ErrorPhrase(.noLength)))
             return false
         }
@@ -179,37 +182,37 @@ extension TransferMachine {
     }
 
     /// This is the file from now on.
-    private mutating func take(_ entity: Entity, from source: Int) {
-        self.entity = entity
-        identity = entity.identity
+    private mutating func take(_ representation: Representation, from source: Int) {
+        self.representation = representation
+        identity = representation.identity
         primary = source
-        replacePlanner(total: entity.identity.totalBytes)
+        replacePlanner(total: representation.identity.totalBytes)
         weakestJoin = nil
         doubtSources(except: source)
-        settle(on: source, entity)
+        settle(on: source, representation)
     }
 
     /// What is held belongs to this answer.
-    private mutating func goOn(_ entity: Entity, from source: Int, join proof: Proof) {
-        let digests = self.entity?.digests ?? []
-        self.entity = entity
-        if entity.digests.isEmpty { self.entity?.digests = digests }
+    private mutating func goOn(_ representation: Representation, from source: Int, join proof: Proof) {
+        let digests = self.representation?.digests ?? []
+        self.representation = representation
+        if representation.digests.isEmpty { self.representation?.digests = digests }
         if source == primary {
-            adopt(entity.identity)
+            adopt(representation.identity)
             settings.isNewSource = false
         }
-        if planner.total == nil, let total = entity.identity.totalBytes { planner.learn(total: total) }
+        if planner.total == nil, let total = representation.identity.totalBytes { planner.learn(total: total) }
         join(source == primary ? proof : min(proof, sources[source].trust == .proven ? .sampled : .none))
-        settle(on: source, entity)
+        settle(on: source, representation)
     }
 
-    private mutating func settle(on source: Int, _ entity: Entity) {
-        sources[source].identity = entity.identity
+    private mutating func settle(on source: Int, _ representation: Representation) {
+        sources[source].identity = representation.identity
         sources[source].trust = .proven
         sources[source].fromOriginal = sources[source].alwaysOriginal
         (openingIsPlain, openingAsksWhole) = (false, false)
         phase = .running
-        if !joinsParts { policy.only1() }
+        if !joinsParts { policy.limitToSingleConnection() }
     }
 
     /// What the server says now, and what it said before where it says nothing.
@@ -225,21 +228,21 @@ extension TransferMachine {
     }
 
     private mutating func restart(
-        _ reason: Reason, _ entity: Entity?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
+        _ reason: Reason, _ representation: Representation?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
     ) -> HeadAction {
         if fetch.source != primary {
             return dropOrEnd(fetch, reason, DownloadError(.conflict, reason, recovery: .needsUser))
         }
         guard mayRestart(reason, isChange: isChange) else { return .leave }
-        guard let entity else {
+        guard let representation else {
             phase = .reopening(reason)
             return .leave
         }
-        guard accepts(entity) else { return .leave }
-        take(entity, from: fetch.source)
-        stream(entity, on: id)
+        guard accepts(representation) else { return .leave }
+        take(representation, from: fetch.source)
+        stream(representation, on: id)
         connections[id]?.isMakingPlace = true
-        return .restartWith(reason, entity)
+        return .restartWith(reason, representation)
     }
 
     /// Whether to begin again; counts changes, and ends the download when they are not wanted, or too many.
@@ -320,18 +323,18 @@ extension TransferMachine {
             return .drop
         }
         note(Reason(.onWithOne, reason))
-        policy.only1()
+        policy.limitToSingleConnection()
         return .leave
     }
 
-    private mutating func misfit(_ reason: Reason, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
+    private mutating func unusable(_ reason: Reason, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
         connections[id]?.misfits += 1
         note(Reason(.askingAgain, reason))
         switch connections[id]?.misfits ?? 0 {
         case 1: return .drop
         case 2:
             openingAsksWhole = true
-            policy.only1()
+            policy.limitToSingleConnection()
             return .drop
         default:
             connections[id]?.misfits = 0

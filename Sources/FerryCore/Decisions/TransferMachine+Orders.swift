@@ -160,7 +160,7 @@ extension TransferMachine {
         let quiet = connections.values.filter { !$0.isCut && isQuiet($0, at: now) }
         guard !quiet.isEmpty else { return false }
         return connections.values.contains { !isQuiet($0, at: now) }
-            || entity != nil && quiet.allSatisfy { !$0.hasHead } && quiet.count == 1
+            || representation != nil && quiet.allSatisfy { !$0.hasHead } && quiet.count == 1
     }
 
     /// The source that failed least, proven ones first; `nil` when all are dropped.

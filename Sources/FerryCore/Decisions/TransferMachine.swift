@@ -14,7 +14,7 @@ package struct TransferMachine: Sendable {
         package var stallBytes: ByteCount = 1000
         package var maxAttempts: Int? = 10
         package var maxBytes: ByteCount?
-        package var rules = LadderRules()
+        package var rules = ResumeRules()
         package var syncs = true
         package var sources = 1
         /// The first source is not the one that the held bytes came from: it must prove itself, and proven different it
@@ -54,11 +54,11 @@ package struct TransferMachine: Sendable {
     /// What to do with a response.
     package enum HeadAction: Hashable, Sendable {
         /// Make a place for this file, then read the body.
-        case begin(Entity)
+        case begin(Representation)
         /// Read the body.
         case read
         /// Put what is held aside, make a place for this file, then read the body.
-        case restartWith(Reason, Entity)
+        case restartWith(Reason, Representation)
         /// The file that is there already is the server's.
         case unchanged
         /// Drop the body; ask ``next(for:at:)`` again.
@@ -159,10 +159,10 @@ package struct TransferMachine: Sendable {
     package internal(set) var planner: SegmentPlanner
     /// Of the file as ``primary`` describes it.
     package internal(set) var identity: FileIdentity
-    package internal(set) var entity: Entity?
+    package internal(set) var representation: Representation?
     /// The weakest join between two responses so far; `nil` while everything came in one.
     package internal(set) var weakestJoin: Proof?
-    package internal(set) var events: [ToldEvent] = []
+    package internal(set) var events: [LocalizedEvent] = []
     /// Bytes of bodies received, those thrown away included.
     package internal(set) var receivedBytes: ByteCount = 0
     package internal(set) var phase: Phase
@@ -207,7 +207,7 @@ package struct TransferMachine: Sendable {
     /// Begins with what a journal claims, or with nothing. `finished` are the validators of a finished file that may
     /// be the one asked for.
     package init(
-        settings: Settings, held: Held? = nil, total: ByteCount? = nil, weakestJoin: Proof? = nil,
+        settings: Settings, held: PartialContent? = nil, total: ByteCount? = nil, weakestJoin: Proof? = nil,
         finished: FileIdentity? = nil
     ) {
         self.settings = settings
@@ -228,21 +228,21 @@ package struct TransferMachine: Sendable {
     }
 
     /// What is held, compared with what this source said before, or, the first time, with length alone.
-    func held(from source: Int) -> Held {
+    func held(from source: Int) -> PartialContent {
         let known =
             sources[source].identity
             ?? FileIdentity(totalBytes: planner.total, contentType: identity.contentType)
-        var held = Held(
+        var held = PartialContent(
             identity: source == primary ? identity : known, ranges: planner.written,
             sampledAs: sources[source].sampledAs)
-        held.digests = entity?.digests ?? []
+        held.digests = representation?.digests ?? []
         return held
     }
 
     /// The user's rules, and a digest that the server offered.
-    var rules: LadderRules {
+    var rules: ResumeRules {
         var rules = settings.rules
-        if let entity, !entity.digests.isEmpty { rules.hasDigest = true }
+        if let representation, !representation.digests.isEmpty { rules.hasDigest = true }
         return rules
     }
 
@@ -259,7 +259,7 @@ package struct TransferMachine: Sendable {
 
     /// Whether what the server says lets parts be joined, whatever the user's limit.
     var joinsParts: Bool {
-        guard planner.total != nil, entity?.refusesRanges == false else { return false }
+        guard planner.total != nil, representation?.refusesRanges == false else { return false }
         if identity.strongValidator != nil || rules.hasDigest { return true }
         return settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
     }
@@ -267,11 +267,11 @@ package struct TransferMachine: Sendable {
     /// The proof that the file has when all is there, before a digest is compared.
     package var proof: Proof {
         if let weakestJoin { return weakestJoin }
-        return sawWholeEnd && entity?.endsByClose != true ? .single : .none
+        return sawWholeEnd && representation?.endsByClose != true ? .single : .none
     }
 
     /// Takes the events since the last call.
-    package mutating func drainEvents() -> [ToldEvent] {
+    package mutating func drainEvents() -> [LocalizedEvent] {
         defer { events.removeAll() }
         return events
     }

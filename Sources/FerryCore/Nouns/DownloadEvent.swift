@@ -32,7 +32,7 @@ public struct DownloadEvent: Sendable, Hashable {
         translation = Translation(reason: reason)
     }
 
-    package init(id: DownloadID, date: Date, _ told: ToldEvent) {
+    package init(id: DownloadID, date: Date, _ told: LocalizedEvent) {
         self.init(id: id, date: date, kind: told.kind, number: nil, reason: told.reason, onAcknowledge: nil)
     }
 

@@ -30,7 +30,7 @@ package struct Publisher: Sendable {
         _ part: PartFile, _ order: PublishOrder, announce: (JournalRecord.Publishing) throws -> Void
     ) throws(PublishError) -> Published {
         try checkWhole(part, order)
-        var notes = FileDress(order, mode: 0o666 & ~fileSystem.creationMask).put(on: part.file)
+        var notes = FileMetadata(order, mode: 0o666 & ~fileSystem.creationMask).put(on: part.file)
         if syncs { try disk { () throws(FileError) in try part.file.sync() } }
         var number = 0
         var lost = 0

@@ -81,7 +81,7 @@ package struct SmallFilePublisher: Sendable {
         var notes: [PublishNote] = []
         do throws(FileError) {
             if !bytes.isEmpty { try file.write(bytes, at: 0) }
-            notes = FileDress(order, mode: nil).put(on: file)
+            notes = FileMetadata(order, mode: nil).put(on: file)
             if syncs { try file.sync() }
             return Draft(file: file, order: order, notes: notes)
         } catch {

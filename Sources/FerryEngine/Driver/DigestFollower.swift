@@ -89,5 +89,5 @@ extension DownloadDriver {
 
 extension DownloadDriver.State {
     /// The digest that the whole must have: the one asked for, else the strongest that the server offers.
-    var digestToCheck: Checksum? { checksum ?? machine.entity?.digests.first ?? offered }
+    var digestToCheck: Checksum? { checksum ?? machine.representation?.digests.first ?? offered }
 }

@@ -7,13 +7,13 @@ extension DownloadDriver {
     /// is counted.
     package func reconnect() {
         state.withLock { $0.machine.reconnect(at: environment.clock.now()) }
-        bell.ring()
+        updates.notify()
     }
 
     /// Ends a back-off: it tries at once.
     package func retryNow() {
         state.withLock { $0.machine.retryNow(at: environment.clock.now()) }
-        bell.ring()
+        updates.notify()
     }
 
     /// Changes the most connections, at once; at least 1. A stream keeps its one.
@@ -23,7 +23,7 @@ extension DownloadDriver {
             state.maxConnections = max(1, maxConnections)
             state.machine.set(maxConnections: maxConnections)
         }
-        bell.ring()
+        updates.notify()
     }
 
     /// Changes this download's own limit at once, in bytes per second; `nil` for none.

@@ -9,8 +9,8 @@ extension DownloadDriver {
     /// What went wrong is dealt with; it is returned for who wants to say so.
     @discardableResult
     func checkpoint() async -> DownloadError? {
-        await turn.take()
-        defer { turn.give() }
+        await lock.acquire()
+        defer { lock.release() }
         let now = environment.clock.now()
         // Place, record and snapshot must be of one file: looked at in one go.
         let (place, snapshot, record) = state.withLock { state in
@@ -19,8 +19,8 @@ extension DownloadDriver {
             return (place, snapshot, state.nextRecord(claiming: snapshot))
         }
         defer {
-            checkpointDone.ring()
-            bell.ring()
+            checkpointDone.notify()
+            updates.notify()
         }
         switch place {
         case .none, .small:
@@ -112,7 +112,7 @@ extension DownloadDriver {
             return true
         }
         if !isMended { fail(DownloadError(error)) }
-        bell.ring()
+        updates.notify()
     }
 
     /// Everyone stops, the part file is opened anew, and what is not claimed is fetched again (B4).
@@ -182,7 +182,7 @@ extension DownloadDriver.State {
         record.totalBytes = machine.planner.total
         record.identity = machine.identity
         record.checksum = checksum?.description
-        record.offered = (machine.entity?.digests.first ?? offered)?.description
+        record.offered = (machine.representation?.digests.first ?? offered)?.description
         record.weakestJoin = machine.joinOnResume
         return record
     }

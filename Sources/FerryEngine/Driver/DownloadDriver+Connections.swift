@@ -18,7 +18,7 @@ extension DownloadDriver {
 
     /// One connection, from its first request to its last.
     private func connection(_ id: ConnectionID) async {
-        var seat = HostSeat(environment.hosts)
+        var seat = ConnectionPermit(environment.hosts)
         var goesOn = true
         while goesOn && !Task.isCancelled {
             // Another download waits for its first: who has more than one gives way.
@@ -47,12 +47,12 @@ extension DownloadDriver {
             state.machine.left(id, at: environment.clock.now())
             state.tasks[id] = nil
         }
-        bell.ring()
+        updates.notify()
     }
 
     /// One request. Whether the connection may ask for another.
     private func perform(
-        _ fetch: TransferMachine.Fetch, on id: ConnectionID, _ seat: inout HostSeat
+        _ fetch: TransferMachine.Fetch, on id: ConnectionID, _ seat: inout ConnectionPermit
     ) async -> Bool {
         var response: TransferResponse
         let verdict: ResponseVerdict
@@ -98,16 +98,16 @@ extension DownloadDriver {
             case .unchanged:
                 finishUnchanged()
                 return false
-            case .begin(let entity) where isSmall(entity):
-                guard try await replace(nil, entity, url: response.url) else { return false }
+            case .begin(let representation) where isSmall(representation):
+                guard try await replace(nil, representation, url: response.url) else { return false }
                 return try await read(response.body, verdict.messageDigest, on: id)
             case .begin, .restartWith, .read:
                 return try await heavily { () async throws(DownloadError) -> Bool in
                     switch action {
-                    case .begin(let entity):
-                        guard try await replace(nil, entity, url: response.url) else { return false }
-                    case .restartWith(let reason, let entity):
-                        guard try await replace(reason, entity, url: response.url) else { return false }
+                    case .begin(let representation):
+                        guard try await replace(nil, representation, url: response.url) else { return false }
+                    case .restartWith(let reason, let representation):
+                        guard try await replace(reason, representation, url: response.url) else { return false }
                     default: break
                     }
                     return try await read(response.body, verdict.messageDigest, on: id)
@@ -210,7 +210,7 @@ extension DownloadDriver {
                     return (mustWait, state.machine.wantsCheckpoint, mustLook)
                 }
                 check?.wrote(range)
-                if wantsCheckpoint { bell.ring() }
+                if wantsCheckpoint { updates.notify() }
                 offset += length
                 left -= ByteCount(length)
             }
@@ -235,10 +235,10 @@ extension DownloadDriver {
     /// Reading stops while too much is unsynced.
     private func waitForCheckpoint() async {
         while !Task.isCancelled {
-            let heard = checkpointDone.rings
+            let seen = checkpointDone.count
             if !state.withLock({ $0.machine.mustWaitForCheckpoint }) { return }
-            bell.ring()
-            await checkpointDone.wait(after: heard)
+            updates.notify()
+            await checkpointDone.wait(after: seen)
         }
     }
 
@@ -246,7 +246,7 @@ extension DownloadDriver {
         state.withLock { state in
             state.machine.ended(id, end, at: environment.clock.now(), random: environment.random())
         }
-        bell.ring()
+        updates.notify()
     }
 
     /// No head came.
@@ -265,7 +265,7 @@ extension DownloadDriver {
             return !passes && !state.machine.failedForGood(id, .phrase(failure.phrase))
         }
         if isLast { fail(DownloadError(failure)) }
-        bell.ring()
+        updates.notify()
     }
 
     // MARK: Requests

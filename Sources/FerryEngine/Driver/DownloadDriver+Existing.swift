@@ -54,23 +54,23 @@ extension DownloadDriver {
 
     /// A plain GET on a file that is there: equal length and equal date mean that it is complete. Where the file itself
     /// carries the strong ETag that it had, that alone decides.
-    func existing(at path: FilePath, entity: Entity) -> FinishedDownload? {
+    func existing(at path: FilePath, representation: Representation) -> FinishedDownload? {
         guard !context.ignoresFinished, state.withLock({ $0.checksum == nil && !$0.distrustsFinished }),
-            request.checksumList == nil, let total = entity.identity.totalBytes,
+            request.checksumList == nil, let total = representation.identity.totalBytes,
             let file = try? fileSystem.openOurs(path, .readOnly, for: .content)
         else { return nil }
         defer { file.close() }
         guard let status = try? file.status(), status.length == total else { return nil }
         let found = FinishedDownload(
             path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true,
-            finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: entity.identity.contentType,
-            etag: entity.identity.etag, lastModified: entity.identity.lastModified)
+            finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: representation.identity.contentType,
+            etag: representation.identity.etag, lastModified: representation.identity.lastModified)
         if let attribute = SourceAttribute.read(file), attribute.isOf(status) {
             // It came from another URL: two files may well have one length and one date.
             guard attribute.matches(url: sources[0].text, status) else { return nil }
-            if let tag = entity.identity.strongTag, let own = attribute.etag { return own == tag ? found : nil }
+            if let tag = representation.identity.strongTag, let own = attribute.etag { return own == tag ? found : nil }
         }
-        guard let text = entity.identity.lastModified, let date = HTTPDate.parse(text) else { return nil }
+        guard let text = representation.identity.lastModified, let date = HTTPDate.parse(text) else { return nil }
         return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil
     }
 
@@ -94,6 +94,6 @@ extension DownloadDriver {
                 wasAlreadyComplete: true, finalURL: state.finalURL?.redacted ?? "", etag: known?.etag,
                 lastModified: known?.lastModified)
         }
-        bell.ring()
+        updates.notify()
     }
 }

@@ -15,7 +15,7 @@ extension DownloadDriver {
     }
 
     /// A place at the host: the only connection of a download waits for it, further ones do without.
-    func admit(_ id: ConnectionID, to host: Origin, _ seat: inout HostSeat) async -> Admission {
+    func admit(_ id: ConnectionID, to host: Origin, _ seat: inout ConnectionPermit) async -> Admission {
         if seat.tryTake(host) { return .atOnce }
         if givesWay(id) { return .not }
         report(.event(.note(Reason(.hostIsFull, host.host, "\(environment.hosts.limit)"))))

@@ -33,10 +33,10 @@ extension DownloadDriver {
     }
 
     /// Of which downloads an earlier generation that lies aside is this one's.
-    func asideOwner(_ record: JournalRecord? = nil) -> SetAside.Owner {
+    func asideOwner(_ record: JournalRecord? = nil) -> BackupPair.Owner {
         state.withLock { state in
             let records = [record, state.record].compactMap(\.self)
-            return SetAside.Owner(
+            return BackupPair.Owner(
                 ids: Set([id.rawValue, state.asideID].compactMap(\.self) + records.map(\.id)),
                 urls: state.sources.map(\.text) + records.flatMap(\.urls))
         }

@@ -13,52 +13,54 @@ extension DownloadDriver {
     static let smallFilePatience: Duration = .seconds(2)
 
     /// A file that starts in memory and is published whole.
-    func isSmall(_ entity: Entity) -> Bool {
-        guard let total = entity.identity.totalBytes, total < Self.smallFileBytes else { return false }
-        return !entity.endsByClose && request.onConflict != .overwrite && context.replaces == nil
+    func isSmall(_ representation: Representation) -> Bool {
+        guard let total = representation.identity.totalBytes, total < Self.smallFileBytes else { return false }
+        return !representation.endsByClose && request.onConflict != .overwrite && context.replaces == nil
     }
 
     /// Puts what is held aside, when there is a reason to, and makes a place for this file.
     ///
     /// False when there is nothing to read: the file that is there already is the server's.
-    func replace(_ reason: Reason?, _ entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
-        await turn.take()
-        defer { turn.give() }
+    func replace(_ reason: Reason?, _ representation: Representation, url: DownloadURL) async throws(DownloadError)
+        -> Bool
+    {
+        await lock.acquire()
+        defer { lock.release() }
         if let reason {
             try setAside(reason)
         } else {
             // An answer before this one made a place, and broke before its first byte.
             try forgetPair()
         }
-        let isMade = try await makePlace(for: entity, url: url)
+        let isMade = try await makePlace(for: representation, url: url)
         state.withLock { $0.isReplacing = false }
         return isMade
     }
 
-    private func makePlace(for entity: Entity, url: DownloadURL) async throws(DownloadError) -> Bool {
-        let total = entity.identity.totalBytes
-        state.withLock { $0.contentType = entity.identity.contentType }
+    private func makePlace(for representation: Representation, url: DownloadURL) async throws(DownloadError) -> Bool {
+        let total = representation.identity.totalBytes
+        state.withLock { $0.contentType = representation.identity.contentType }
         if case .stream(let stream) = storage.current {
-            try await lookUpChecksum(for: names(of: entity, url: url))
+            try await lookUpChecksum(for: names(of: representation, url: url))
             stream.follow(state.withLock { $0.digestToCheck }?.algorithm)
             begun(state.withLock { $0.name }, total)
             return true
         }
-        let (directory, name) = try destination(for: entity, url: url)
+        let (directory, name) = try destination(for: representation, url: url)
         let path = directory.appending(name)
         takeBackAside(name, in: directory)
-        if let existing = existing(at: state.withLock { $0.finishedPath } ?? path, entity: entity) {
+        if let existing = existing(at: state.withLock { $0.finishedPath } ?? path, representation: representation) {
             state.withLock { $0.existing = existing }
-            bell.ring()
+            updates.notify()
             return false
         }
         if try isDecided(by: path) { return false }
         state.withLock { $0.name = name }
-        try await lookUpChecksum(for: names(of: entity, url: url))
+        try await lookUpChecksum(for: names(of: representation, url: url))
         try checkSpace(in: directory, for: total)
         report(.named(name: name, path: path.string))
         begun(name, total)
-        if let total, isSmall(entity) {
+        if let total, isSmall(representation) {
             var bytes: [UInt8] = []
             // No more than most of them need at once: a slow one goes into a part file before it has much.
             bytes.reserveCapacity(min(Int(total), Self.smallFileReserve))
@@ -76,12 +78,12 @@ extension DownloadDriver {
             defer { state.started = (name, total) }
             return state.started.map { $0 != (name, total) } ?? true
         }
-        if isNews { report(.event(ToldEvent(.started(name: name, totalBytes: total)))) }
+        if isNews { report(.event(LocalizedEvent(.started(name: name, totalBytes: total)))) }
     }
 
     /// The names under which a list of digests may know it.
-    private func names(of entity: Entity, url: DownloadURL) -> [String] {
-        [SafeName.make(entity.suggestedName, url: sources[0], finalURL: url)] + namesBeforehand
+    private func names(of representation: Representation, url: DownloadURL) -> [String] {
+        [SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)] + namesBeforehand
     }
 
     /// Under the rules `fail` and `skip` a file that has the name decides before a byte of the body is read.
@@ -107,10 +109,12 @@ extension DownloadDriver {
                 path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
                 finalURL: $0.finalURL?.redacted ?? "")
         }
-        bell.ring()
+        updates.notify()
     }
 
-    private func destination(for entity: Entity, url: DownloadURL) throws(DownloadError) -> (FilePath, String) {
+    private func destination(for representation: Representation, url: DownloadURL) throws(DownloadError) -> (
+        FilePath, String
+    ) {
         // What was begun under a name begins again under it.
         if let own = state.withLock({ $0.ownPaths }) { return (own.directory, own.name) }
         // What is fetched again is to take the place of what is there.
@@ -123,7 +127,7 @@ extension DownloadDriver {
             let target = absolute(path)
             return (target.removingLastComponent(), target.lastComponent?.string ?? "download")
         case .directory(let path, _):
-            return (absolute(path), SafeName.make(entity.suggestedName, url: sources[0], finalURL: url))
+            return (absolute(path), SafeName.make(representation.suggestedName, url: sources[0], finalURL: url))
         case .part(let path):
             guard let paths = DownloadPaths(of: absolute(path)) else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
@@ -265,15 +269,15 @@ extension DownloadDriver {
     /// Moves a small file to the disk, unless just now the place changes anyway.
     func spillNow() async {
         // Who has the turn may wait for a server, and whoever calls this must not.
-        guard case .small = storage.current, turn.tryTake() else { return }
-        defer { turn.give() }
+        guard case .small = storage.current, lock.tryAcquire() else { return }
+        defer { lock.release() }
         do throws(DownloadError) { try spillInTurn() } catch { fail(error) }
     }
 
     /// Moves a small file from memory to a part file and journal.
     func spill() async throws(DownloadError) {
-        await turn.take()
-        defer { turn.give() }
+        await lock.acquire()
+        defer { lock.release() }
         try spillInTurn()
     }
 
@@ -300,7 +304,7 @@ extension DownloadDriver {
             throw DownloadError(
                 .remoteChanged, ErrorPhrase(.changedInStream, reason))
         case .pair(let pair):
-            let aside = SetAside(pair.paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
+            let aside = BackupPair(pair.paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
             do throws(FileError) {
                 guard try aside.isFree(for: asideOwner()) else {
                     // What lies there is not this download's: the pair stays, and another name is taken.
@@ -331,8 +335,8 @@ extension DownloadDriver {
 
     /// The machine asked for a restart before any answer.
     func restart(_ reason: Reason) async -> Bool {
-        await turn.take()
-        defer { turn.give() }
+        await lock.acquire()
+        defer { lock.release() }
         do throws(DownloadError) {
             try setAside(reason)
             state.withLock { state in
@@ -356,6 +360,6 @@ extension DownloadDriver {
     /// What was put aside in favour of this file goes.
     func removeAside() {
         guard let own = state.withLock({ $0.ownPaths ?? $0.ownAside }) else { return }
-        try? SetAside(own, fileSystem: fileSystem, syncs: false).remove(of: asideOwner())
+        try? BackupPair(own, fileSystem: fileSystem, syncs: false).remove(of: asideOwner())
     }
 }

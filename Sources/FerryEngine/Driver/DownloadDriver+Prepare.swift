@@ -137,7 +137,7 @@ extension DownloadDriver {
                 return try await goOn(with: there, isNamed: isNamed)
             }
             if let earlier = record.movedFrom {
-                PairMove(fileSystem: fileSystem).forget(earlier, of: record.id)
+                PartialDownloadMover(fileSystem: fileSystem).forget(earlier, of: record.id)
             }
         }
         let moving = record.moving
@@ -274,7 +274,7 @@ extension DownloadDriver {
         let identity =
             isNew
             ? FileIdentity(totalBytes: record.totalBytes, contentType: record.identity.contentType) : record.identity
-        let held = Held(identity: identity, ranges: claims)
+        let held = PartialContent(identity: identity, ranges: claims)
         begin(
             with: held, total: record.totalBytes, weakestJoin: record.weakestJoin,
             isNewSource: isNew, isDoubtful: isDoubtful)
@@ -282,7 +282,7 @@ extension DownloadDriver {
 
     /// A crash may have come while the pair was put aside, or before there was a new one.
     private func putBack(_ paths: DownloadPaths) throws(DownloadError) {
-        let aside = SetAside(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
+        let aside = BackupPair(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
         do throws(FileError) {
             guard try aside.isPresent() else { return }
             let record = try? Journal.read(at: paths.journal, fileSystem: fileSystem)
@@ -297,7 +297,7 @@ extension DownloadDriver {
 
     /// What is aside would be in the way of a name that is taken anew: it was put there for this download.
     private func keepName(_ paths: DownloadPaths, _ record: JournalRecord) throws(DownloadError) {
-        let aside = SetAside(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
+        let aside = BackupPair(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
         let old: JournalRecord?
         do throws(FileError) { old = try aside.record(of: asideOwner(record)) } catch { throw DownloadError(error) }
         guard let old else { return }
@@ -319,7 +319,7 @@ extension DownloadDriver {
 
     /// Readies the machine.
     func begin(
-        with held: Held?, total: ByteCount? = nil, weakestJoin: Proof? = nil, isNewSource: Bool = false,
+        with held: PartialContent?, total: ByteCount? = nil, weakestJoin: Proof? = nil, isNewSource: Bool = false,
         isDoubtful: Bool = false, finished: FileIdentity? = nil
     ) {
         var rules = TransferMachine.Settings()
@@ -335,7 +335,7 @@ extension DownloadDriver {
         state.withLock { state in
             rules.sources = state.sources.count
             rules.maxConnections = isStream ? 1 : state.maxConnections
-            rules.rules = LadderRules(
+            rules.rules = ResumeRules(
                 trust: request.trust, hasDigest: state.checksum != nil || request.checksumList != nil)
             state.machine = TransferMachine(
                 settings: rules, held: held, total: total, weakestJoin: weakestJoin, finished: finished)

@@ -10,7 +10,7 @@ extension DownloadDriver {
     ) throws(DownloadError) -> DownloadPaths? {
         let there: DownloadPaths?
         do throws(JournalError) {
-            there = try PairMove(fileSystem: fileSystem).resolve(paths, &record, journal)
+            there = try PartialDownloadMover(fileSystem: fileSystem).resolve(paths, &record, journal)
         } catch { throw DownloadError(error) }
         guard let there else { return nil }
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)
@@ -103,7 +103,7 @@ extension DownloadDriver {
     /// of both. Where one cannot be removed the journal stays, for the next run to try again.
     func removeRest(of paths: DownloadPaths, _ journal: Journal, _ record: JournalRecord, syncs: Bool) {
         do throws(FileError) {
-            try SetAside(paths, fileSystem: fileSystem, syncs: false).remove(of: asideOwner(record))
+            try BackupPair(paths, fileSystem: fileSystem, syncs: false).remove(of: asideOwner(record))
         } catch { return journal.close() }
         try? journal.remove(syncs: syncs)
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)

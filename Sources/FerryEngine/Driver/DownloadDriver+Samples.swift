@@ -26,7 +26,7 @@ extension DownloadDriver {
                     .phrase(reason), source: source, on: id, at: environment.clock.now(), random: environment.random())
             }
         }
-        bell.ring()
+        updates.notify()
     }
 
     private func compare(_ held: RangeSet<ByteCount>, total: ByteCount?, source: Int) async -> Comparison {
@@ -44,17 +44,17 @@ extension DownloadDriver {
                 state.withLock { $0.resolved[source] = response.redirects.isEmpty ? nil : response.url }
                 let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
                 switch verdict {
-                case .part(let range, let entity):
-                    if let total, let other = entity.identity.totalBytes, total != other {
-                        return .outcome(.different, entity.identity)
+                case .part(let range, let representation):
+                    if let total, let other = representation.identity.totalBytes, total != other {
+                        return .outcome(.different, representation.identity)
                     }
-                    if let offered, offered.etag != entity.identity.etag { return .outcome(.inconclusive, nil) }
-                    offered = entity.identity
+                    if let offered, offered.etag != representation.identity.etag { return .outcome(.inconclusive, nil) }
+                    offered = representation.identity
                     guard range == block, let mine = storage.read(block) else { return .outcome(.inconclusive, nil) }
                     let theirs = try await collect(response.body, most: mine.count)
                     guard theirs.count == mine.count else { return .outcome(.inconclusive, nil) }
                     compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
-                    if mine != theirs { return .outcome(.different, entity.identity) }
+                    if mine != theirs { return .outcome(.different, representation.identity) }
                 case .busy(let status, _): return .failure(ErrorPhrase(.serverAnswered, "\(status)"))
                 case .deadLink(let status): return .deadLink(status)
                 default: return .outcome(.inconclusive, nil)

@@ -18,8 +18,8 @@ extension DownloadDriver {
             state.timesForgotten += 1
         }
         // A checkpoint that is under way may still claim some of it in the journal: what is said now comes after it.
-        await turn.take()
-        defer { turn.give() }
+        await lock.acquire()
+        defer { lock.release() }
         if let pair = storage.pair { try await retract(in: pair) }
         state.withLock { $0.machine.allow(check.written) }
     }

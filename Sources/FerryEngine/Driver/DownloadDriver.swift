@@ -34,7 +34,7 @@ package final class DownloadDriver: Sendable {
 
     /// What the manager hears of.
     package enum Report: Sendable {
-        case event(ToldEvent)
+        case event(LocalizedEvent)
         case state(DownloadState)
         case named(name: String, path: String?)
     }
@@ -106,9 +106,9 @@ package final class DownloadDriver: Sendable {
     let context: RunContext
     let report: @Sendable (Report) -> Void
     let storage = Storage()
-    let bell = Signal()
-    let checkpointDone = Signal()
-    let turn = Turn()
+    let updates = AsyncEvent()
+    let checkpointDone = AsyncEvent()
+    let lock = AsyncLock()
     let throttle: Throttle
     let state: Mutex<State>
     /// Where ``run()`` belongs.
@@ -164,7 +164,7 @@ package final class DownloadDriver: Sendable {
         state.withLock { state in
             if state.stop != .cancel { state.stop = stop }
         }
-        bell.ring()
+        updates.notify()
     }
 
     /// Runs to the end, or until it is stopped. Called once.
@@ -198,13 +198,13 @@ package final class DownloadDriver: Sendable {
     var stopWanted: Stop? { state.withLock { $0.stop } }
 
     private func transfer() async throws(DownloadError) -> Outcome {
-        environment.metronome.add(bell)
+        environment.metronome.add(updates)
         state.withLock { state in
             state.isTransferring = true
             note(limit: throttle.rate, &state)
         }
         defer {
-            environment.metronome.remove(bell)
+            environment.metronome.remove(updates)
             state.withLock { state in
                 state.isTransferring = false
                 note(limit: nil, &state)
@@ -221,7 +221,7 @@ package final class DownloadDriver: Sendable {
     /// The loop that owns every task of this download.
     private func loop(_ digest: DigestFollower) async throws(DownloadError) -> Outcome {
         while true {
-            let heard = bell.rings
+            let seen = updates.count
             let now = environment.clock.now()
             let (commands, stop, fatal, existing, damage) = state.withLock { state in
                 if let fatal = state.fatal { state.machine.end(fatal) }
@@ -258,7 +258,7 @@ package final class DownloadDriver: Sendable {
             digest.follow()
             await spillIfSlow(at: now)
             checkFloor(at: now)
-            await bell.wait(after: heard)
+            await updates.wait(after: seen)
         }
     }
 
@@ -323,6 +323,6 @@ package final class DownloadDriver: Sendable {
         state.withLock { state in
             if state.fatal == nil { state.fatal = error }
         }
-        bell.ring()
+        updates.notify()
     }
 }

@@ -18,28 +18,28 @@ package struct DownloadPlanner {
         _ = try request.destination.resolved()
         guard let source = request.sources.first else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         let (verdict, url) = try await ask(source, .whole)
-        let entity: Entity
+        let representation: Representation
         switch verdict {
         case .whole(let found):
             if found.isPromisedFile, !request.trust.acceptsHTML {
                 throw .deadLink(Reason(.pageInstead), status: 200, holdsBytes: false)
             }
-            entity = found
+            representation = found
         case .deadLink(let status):
             throw .deadLink(
                 .phrase(ErrorPhrase(.answered, "\(source)", "\(status)")), status: status, holdsBytes: false)
         case .busy(let status, let wish):
             throw DownloadError(
                 .refused, ErrorPhrase(.answered, "\(source)", "\(status)"), recovery: .transient(retryAfter: wish))
-        case .refused(let reason), .misfit(let reason): throw DownloadError(.refused, reason)
+        case .refused(let reason), .unusable(let reason): throw DownloadError(.refused, reason)
         case .part, .notModified, .unsatisfied:
             throw DownloadError(.refused, ErrorPhrase(.unusableAnswer, "\(source)"))
         }
         var hasRanges = false
-        if let total = entity.identity.totalBytes, total > 1, !entity.refusesRanges {
+        if let total = representation.identity.totalBytes, total > 1, !representation.refusesRanges {
             if case .part = try await ask(source, .range(total - 1..<total)).0 { hasRanges = true }
         }
-        return describe(entity, source: source, url: url, hasRanges: hasRanges)
+        return describe(representation, source: source, url: url, hasRanges: hasRanges)
     }
 
     private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (
@@ -57,16 +57,16 @@ package struct DownloadPlanner {
     }
 
     private func describe(
-        _ entity: Entity, source: DownloadURL, url: DownloadURL, hasRanges: Bool
+        _ representation: Representation, source: DownloadURL, url: DownloadURL, hasRanges: Bool
     ) -> DownloadPlan {
-        let identity = entity.identity
+        let identity = representation.identity
         var plan = DownloadPlan(
-            name: SafeName.make(entity.suggestedName, url: source, finalURL: url), url: url.redacted,
+            name: SafeName.make(representation.suggestedName, url: source, finalURL: url), url: url.redacted,
             totalBytes: identity.totalBytes, acceptsRanges: hasRanges,
             validator: identity.etag ?? identity.lastModified,
-            digests: entity.digests, contentType: identity.contentType)
+            digests: representation.digests, contentType: identity.contentType)
         plan.validatorStrength = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
-        let hasDigest = request.checksum != nil || request.checksumList != nil || !entity.digests.isEmpty
+        let hasDigest = request.checksum != nil || request.checksumList != nil || !representation.digests.isEmpty
         if !hasRanges {
             plan.reason = "the server sends no ranges, so it would begin again"
         } else if plan.validatorStrength == .strong {

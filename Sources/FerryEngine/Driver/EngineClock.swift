@@ -23,5 +23,5 @@ package struct SystemClock: EngineClock {
 
     package func now() -> Duration { ContinuousClock.now - Self.start }
     package func date() -> Date { Date() }
-    package func sleep(for duration: Duration) async throws { try await Alarm.sleep(for: duration, by: now) }
+    package func sleep(for duration: Duration) async throws { try await WakeTimer.sleep(for: duration, by: now) }
 }

@@ -12,13 +12,13 @@ package final class EngineEnvironment: Sendable {
     package let pool: BlockingPool
     /// Where blocking file calls and large bodies run; `nil` for Swift's own threads.
     package let executor: TransferExecutor?
-    let metronome: Metronome
+    let metronome: Ticker
     private let loops: [EventLoopExecutor]
     private let nextLoop = Atomic(0)
     /// The limit over all downloads.
     package let throttle: Throttle
     /// Who may connect to a host, over all downloads.
-    package let hosts: HostGate
+    package let hosts: ConnectionLimiter
     /// The limits of downloads that run, as pieces.
     private let pieces = Mutex<[ObjectIdentifier: Int]>([:])
     private let directories = Mutex(RecentValues<FilePath, JournalIndex>(capacity: EngineEnvironment.mostDirectories))
@@ -38,10 +38,10 @@ package final class EngineEnvironment: Sendable {
         self.pool = pool
         self.executor = executor
         self.loops = loops
-        metronome = Metronome(
+        metronome = Ticker(
             clock: clock, interval: TransferMachine.tickInterval, executor: loops.first ?? executor)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
-        hosts = HostGate(limit: connectionsPerHost)
+        hosts = ConnectionLimiter(limit: connectionsPerHost)
         limitPieces()
     }
 

@@ -29,7 +29,7 @@ extension ResponseVerdict {
     /// The digest that the body of this answer must have; `nil` when the server says none that counts.
     var messageDigest: Checksum? {
         switch self {
-        case .whole(let entity), .part(_, let entity): entity.messageDigest
+        case .whole(let representation), .part(_, let representation): representation.messageDigest
         default: nil
         }
     }

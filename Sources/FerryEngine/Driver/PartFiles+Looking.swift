@@ -141,7 +141,7 @@ extension PartFiles {
         guard opened.record.id == id.rawValue, opened.record.publishing != nil else { return opened.journal.close() }
         // The journal last: as long as it is there, the rest is found.
         do throws(FileError) {
-            try SetAside(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
+            try BackupPair(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
         } catch {
             return opened.journal.close()
         }

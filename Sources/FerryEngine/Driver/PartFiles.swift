@@ -66,7 +66,7 @@ extension DownloadDriver {
         else { return }
         var record = opened.record
         if record.id == id.rawValue, record.moving != nil,
-            let there = try? PairMove(fileSystem: fileSystem).resolve(paths, &record, opened.journal)
+            let there = try? PartialDownloadMover(fileSystem: fileSystem).resolve(paths, &record, opened.journal)
         {
             opened.journal.close()
             return discard(path: there.part.string, id: id, fileSystem: fileSystem)
@@ -74,7 +74,7 @@ extension DownloadDriver {
         guard opened.record.id == id.rawValue, let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
             return opened.journal.close()
         }
-        try? SetAside(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
+        try? BackupPair(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
         try? part.remove()
         try? opened.journal.remove()
     }

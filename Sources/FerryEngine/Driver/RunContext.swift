@@ -17,14 +17,14 @@ package struct RunContext: Sendable {
     /// and replaces it when the new file is complete. Default none.
     package var replaces: PublishedFile?
     /// Who is told about publishing.
-    package var witness: (any PublishWitness)?
+    package var witness: (any PublishObserving)?
     /// A limit that this run shares with others, beside its own and that of all.
     package var throttle: Throttle?
 
     package init(
         partPath: String? = nil, retries: RetryMemory? = nil, tags: JournalTags? = nil,
         belongsToAnother: (@Sendable (String) -> Bool)? = nil, ignoresFinished: Bool = false,
-        witness: (any PublishWitness)? = nil
+        witness: (any PublishObserving)? = nil
     ) {
         self.partPath = partPath
         self.retries = retries

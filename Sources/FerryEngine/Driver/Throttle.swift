@@ -6,7 +6,7 @@ package final class Throttle: Sendable {
     private let bucket: Mutex<TokenBucket>
     private let clock: any EngineClock
     /// Rings when the limit changes: whoever waits under the old one asks again.
-    private let changed = Signal()
+    private let changed = AsyncEvent()
 
     /// `rate` in bytes per second; `nil` for no limit.
     package init(rate: ByteCount?, clock: any EngineClock) {
@@ -18,7 +18,7 @@ package final class Throttle: Sendable {
     package func set(rate: ByteCount?) {
         let now = clock.now()
         bucket.withLock { $0.setRate(rate, at: now) }
-        changed.ring()
+        changed.notify()
     }
 
     package var rate: ByteCount? { bucket.withLock { $0.bytesPerSecond } }
@@ -28,30 +28,30 @@ package final class Throttle: Sendable {
 
     /// Accounts for bytes that came in and waits until the next may.
     package func passed(_ count: ByteCount) async {
-        let heard = changed.rings
+        let seen = changed.count
         let delay = bucket.withLock { bucket in
             bucket.bytesPerSecond == nil ? .zero : bucket.take(count, at: clock.now())
         }
-        if delay > .zero { await wait(delay, changedAfter: heard) }
+        if delay > .zero { await wait(delay, changedAfter: seen) }
     }
 
-    private func wait(_ delay: Duration, changedAfter heard: UInt64) async {
-        var (delay, heard) = (delay, heard)
-        while delay > .zero, await isChanged(within: delay, after: heard) {
-            heard = changed.rings
+    private func wait(_ delay: Duration, changedAfter seen: UInt64) async {
+        var (delay, seen) = (delay, seen)
+        while delay > .zero, await isChanged(within: delay, after: seen) {
+            seen = changed.count
             delay = bucket.withLock { $0.delay(at: clock.now()) }
         }
     }
 
     /// Whether the limit changed before this time had passed; false when the task is cancelled.
-    private func isChanged(within delay: Duration, after heard: UInt64) async -> Bool {
+    private func isChanged(within delay: Duration, after seen: UInt64) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [clock] in
                 try? await clock.sleep(for: delay)
                 return false
             }
             group.addTask { [changed] in
-                await changed.wait(after: heard)
+                await changed.wait(after: seen)
                 return !Task.isCancelled
             }
             defer { group.cancelAll() }

@@ -41,7 +41,7 @@ extension HTTPTransport {
         var triesAgain = true
         while true {
             // Through a proxy the other end of the connection is the proxy, which is the user's word.
-            let hop = Hop(target: route.target(of: url), needsPublicPeer: !allowsPrivate && route.name == nil)
+            let hop = HTTPExchange(target: route.target(of: url), needsPublicPeer: !allowsPrivate && route.name == nil)
             do {
                 return try await send(hop, to: url, via: route, fields: fields, client: client, deadline: deadline)
             } catch {
@@ -60,7 +60,7 @@ extension HTTPTransport {
     }
 
     private func send(
-        _ hop: Hop, to url: DownloadURL, via route: ProxyRoute, fields: HTTPHeaders, client: HTTPClient,
+        _ hop: HTTPExchange, to url: DownloadURL, via route: ProxyRoute, fields: HTTPHeaders, client: HTTPClient,
         deadline: NIODeadline
     ) async throws -> WireAnswer {
         let number = hops.add(hop)
@@ -70,7 +70,7 @@ extension HTTPTransport {
         if let authorization = route.forwardedAuthorization {
             request.headers.add(name: "Proxy-Authorization", value: authorization)
         }
-        request.headers.add(name: Hop.fieldName, value: String(number))
+        request.headers.add(name: HTTPExchange.fieldName, value: String(number))
         request.localAddress = settings.addressFamily.wildcard
         let response = try await client.execute(request, deadline: deadline)
         if response.status == .proxyAuthenticationRequired, let proxy = route.name {
@@ -94,7 +94,7 @@ extension HTTPTransport {
     }
 
     /// Refuses what can be known to be private before anything is connected. Of the addresses of a name all must be public;
-    /// which of them a connection led to is looked at again then (``HopHandler``), so that a name that has other addresses
+    /// which of them a connection led to is looked at again then (``RequestTargetHandler``), so that a name that has other addresses
     /// by that time gains nothing.
     private func checkIsPublic(_ url: DownloadURL, route: ProxyRoute) async throws(TransferFailure) {
         if let address = IPAddress(url.host) {

@@ -9,7 +9,7 @@ import Synchronization
 /// The transport that speaks HTTP/1.1 over TCP and TLS, through AsyncHTTPClient.
 ///
 /// ```
-/// fetch ── FetchChain ── hop ── HTTPClient of the route ── HopHandler ── socket
+/// fetch ── FetchChain ── hop ── HTTPClient of the route ── RequestTargetHandler ── socket
 ///             │            └── TransferFailure.mapping
 ///             └── RedirectPolicy, CookieJar, credentials
 /// ```
@@ -27,7 +27,7 @@ package final class HTTPTransport: Transport {
 
     let settings: TransferSettings
     let challenges = ChallengeMemory()
-    let hops = HopRegistry()
+    let hops = HTTPExchangeRegistry()
     /// The addresses of a name, for who may connect to public ones only.
     let lookUp: @Sendable (String) async -> [IPAddress]
     private let receiveBuffers = ReceiveBuffers()
@@ -145,12 +145,12 @@ package final class HTTPTransport: Transport {
 
     /// Makes a new connection ours, on its event loop.
     private static func prepare(
-        _ channel: any Channel, hops: HopRegistry, receiveBuffers: ReceiveBuffers
+        _ channel: any Channel, hops: HTTPExchangeRegistry, receiveBuffers: ReceiveBuffers
     ) -> EventLoopFuture<Void> {
         do {
             let pipeline = channel.pipeline.syncOperations
             let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
-            try pipeline.addHandler(HopHandler(hops: hops), position: .after(encoder))
+            try pipeline.addHandler(RequestTargetHandler(hops: hops), position: .after(encoder))
             // Network.framework's channels trap at options they do not know: only ours get any.
             if MultiThreadedEventLoopGroup.currentEventLoop != nil, let options = channel.syncOptions {
                 let isEncrypted = (try? pipeline.context(handlerType: NIOSSLClientHandler.self)) != nil

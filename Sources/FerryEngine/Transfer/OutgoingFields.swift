@@ -7,7 +7,7 @@ enum OutgoingFields {
     private static let reserved: Set<String> = [
         "host", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer",
         "transfer-encoding", "upgrade", "content-length", "expect", "range", "if-range", "accept-encoding",
-        Hop.fieldName,
+        HTTPExchange.fieldName,
     ]
 
     /// Puts the fields of one request together.

@@ -15,7 +15,7 @@ private final class BodyReader {
     private var iterator: HTTPClientResponse.Body.AsyncIterator?
     /// What must still come, when the length was declared.
     private var missing: Int64?
-    private let hop: Hop
+    private let hop: HTTPExchange
     /// Chunks would have to be told apart.
     private let hasLength: Bool
     private var failure: TransferFailure?

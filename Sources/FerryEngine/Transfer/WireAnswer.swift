@@ -11,14 +11,14 @@ struct WireAnswer: Sendable {
     /// The length that frames the body; `nil` when it is chunked or ends with the connection.
     let declaredLength: Int64?
     /// The request that it answers.
-    let hop: Hop
+    let hop: HTTPExchange
 
     /// The most that is read of a body nobody wants, to keep its connection.
     static let discardLimit: Int64 = 64 * 1024
     /// The longest that such a body is waited for.
     static let discardTime = Duration.milliseconds(500)
 
-    init(_ response: HTTPClientResponse, to hop: Hop) {
+    init(_ response: HTTPClientResponse, to hop: HTTPExchange) {
         self.hop = hop
         var fields = HTTPFields()
         for (name, value) in response.headers {

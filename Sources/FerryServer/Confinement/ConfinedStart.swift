@@ -22,10 +22,10 @@ package import Logging
 /// Landlock holds for the thread that asks for it and for what that thread starts. exec(2) leaves that one thread over, so
 /// that it holds for the whole process afterwards, whatever threads there were before.
 package struct ConfinedStart: Sendable {
-    private let place: DaemonPlace
+    private let place: DaemonPaths
     private let options: Daemon.Options
 
-    package init(_ place: DaemonPlace, _ options: Daemon.Options) {
+    package init(_ place: DaemonPaths, _ options: Daemon.Options) {
         self.place = place
         self.options = options
     }
@@ -84,9 +84,9 @@ package struct ConfinedStart: Sendable {
             defaults: DaemonSettings(directory: place.downloads), logger: silent
         ) { _ in }
         let settings = try source.settings()
-        let unfinished = UnfinishedPlaces.read(state: place.catalogue, downloads: settings.directory)
+        let unfinished = UnfinishedDirectories.read(state: place.catalogue, downloads: settings.directory)
         // Without a list some may be unfinished wherever any went.
-        let sessions = SessionBook(place.sessions).directories(everUsed: unfinished == nil)
+        let sessions = SessionStore(place.sessions).directories(everUsed: unfinished == nil)
         return ConfinementPlan(place, settings, sessions: sessions, unfinished: unfinished ?? [])
     }
 

@@ -10,7 +10,7 @@ struct ConfinementPlan: Sendable, Hashable {
     /// - Parameters:
     ///   - sessions: Where downloads of sessions go.
     ///   - unfinished: Where unfinished downloads of the list go.
-    init(_ place: DaemonPlace, _ settings: DaemonSettings, sessions: [String], unfinished: [String]) {
+    init(_ place: DaemonPaths, _ settings: DaemonSettings, sessions: [String], unfinished: [String]) {
         required = [place.state, Self.parent(of: place.socket)]
         others =
             [Self.parent(of: place.settings), settings.directory] + settings.allowedDirectories + sessions

@@ -56,5 +56,5 @@ struct BodyBudgets: Sendable {
     /// The bytes that are held now.
     var held: Int { local.bytes + remote.bytes }
 
-    subscript(visit: Visit) -> BodyBudget { visit.isLocal ? local : remote }
+    subscript(visit: APIRequest) -> BodyBudget { visit.isLocal ? local : remote }
 }

@@ -8,8 +8,8 @@ import NIOCore
 /// What one client of the stream is sent, from its first line to the end.
 struct EventFeed: Sendable {
     let manager: DownloadManager
-    let station: EventStation
-    let settings: SettingsKeeper
+    let station: EventBroadcaster
+    let settings: SettingsController
     /// `nil` for all sessions.
     let session: String?
     /// Whether the client is of that session, and not of another that looks at it.
@@ -101,7 +101,7 @@ struct EventFeed: Sendable {
 }
 
 extension API {
-    func events(_ visit: Visit) throws -> Response {
+    func events(_ visit: APIRequest) throws -> Response {
         let items = try visit.items(["after", "session"])
         guard visit.request.method == .get else { throw Problem(.methodNotAllowed) }
         let header = HTTPField.Name("Last-Event-ID").flatMap { visit.request.headers[$0] }

@@ -7,20 +7,20 @@ import Hummingbird
 
 /// What is done with one download, or with many.
 extension API {
-    func act(_ visit: Visit, _ action: (Download) async -> Bool) async throws -> Response {
+    func act(_ visit: APIRequest, _ action: (Download) async -> Bool) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
         let download = try await download(visit.id, for: visit)
         let changed = await action(download)
         return try await answer(visit, changed: changed)
     }
 
-    private func answer(_ visit: Visit, changed: Bool) async throws -> Response {
+    private func answer(_ visit: APIRequest, changed: Bool) async throws -> Response {
         let revision = visit.revision()
         let row = try await row(visit)
         return try Answer.json(ActionBody(changed: changed, download: manager.listed(row, revision: revision)))
     }
 
-    func move(_ visit: Visit) async throws -> Response {
+    func move(_ visit: APIRequest) async throws -> Response {
         let body = try await read(MoveBody.self, of: visit)
         let download = try await download(visit.id, for: visit)
         switch body {
@@ -33,7 +33,7 @@ extension API {
         return try await answer(visit, changed: true)
     }
 
-    func relocate(_ visit: Visit) async throws -> Response {
+    func relocate(_ visit: APIRequest) async throws -> Response {
         let body = try await read(RelocateBody.self, of: visit)
         guard body.directory.utf8.hasPrefix("/") else {
             throw DownloadError(
@@ -46,20 +46,20 @@ extension API {
         return try await answer(visit, changed: true)
     }
 
-    func keepResumeData(_ visit: Visit) async throws -> Response {
+    func keepResumeData(_ visit: APIRequest) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
         let data = try await download(visit.id, for: visit).cancel(keeping: .resumeData)
         return try Answer.json(ResumeDataBody(data.data))
     }
 
-    func addResumeData(_ visit: Visit) async throws -> Response {
+    func addResumeData(_ visit: APIRequest) async throws -> Response {
         let data = try ResumeData(try await read(ResumeDataBody.self, of: visit).resumeData)
         try confinement?.check(data.partPath)
         let download = try await manager.add(resumingWith: data, for: visit.session)
         return try await created(download, visit)
     }
 
-    func adopt(_ visit: Visit) async throws -> Response {
+    func adopt(_ visit: APIRequest) async throws -> Response {
         let path = try await read(AdoptBody.self, of: visit).path
         guard path.utf8.hasPrefix("/") else {
             throw DownloadError(
@@ -69,7 +69,7 @@ extension API {
         return try await created(try await manager.adopt(path, for: visit.session), visit)
     }
 
-    private func created(_ download: Download, _ visit: Visit) async throws -> Response {
+    private func created(_ download: Download, _ visit: APIRequest) async throws -> Response {
         let revision = visit.revision()
         return try Answer.json(
             manager.listed(try await row(of: download), revision: revision), status: .created)
@@ -80,7 +80,7 @@ extension API {
         return row
     }
 
-    func pauseMany(_ visit: Visit) async throws -> Response {
+    func pauseMany(_ visit: APIRequest) async throws -> Response {
         try await many(visit, kinds: StateKind.waiting.union([.downloading, .verifying])) { download in
             await download.pause()
         } all: { session throws(DownloadError) in
@@ -88,7 +88,7 @@ extension API {
         }
     }
 
-    func resumeMany(_ visit: Visit) async throws -> Response {
+    func resumeMany(_ visit: APIRequest) async throws -> Response {
         try await many(visit, kinds: [.paused]) { download in
             await download.resume()
         } all: { session throws(DownloadError) in
@@ -97,7 +97,7 @@ extension API {
     }
 
     private func many(
-        _ visit: Visit, kinds: Set<StateKind>, each: @escaping @Sendable (Download) async -> Bool,
+        _ visit: APIRequest, kinds: Set<StateKind>, each: @escaping @Sendable (Download) async -> Bool,
         all: (String) async throws(DownloadError) -> Void
     ) async throws -> Response {
         let selection = try await readIfPresent(SelectionBody.self, of: visit)
@@ -123,7 +123,7 @@ extension API {
         return try Answer.json(CountBody(changed.count { $0 }))
     }
 
-    func removeMany(_ visit: Visit) async throws -> Response {
+    func removeMany(_ visit: APIRequest) async throws -> Response {
         let body = try await read(RemovalBody.self, of: visit)
         guard body.ids.count <= FerryAPI.mostAtOnce else {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAtOnce) downloads at a time.")
@@ -144,7 +144,7 @@ extension API {
     }
 
     /// Removes one. Returns why that cannot be; `nil` when it is done.
-    private func failure(removing id: DownloadID, _ deletes: Bool, for visit: Visit) async -> DownloadError? {
+    private func failure(removing id: DownloadID, _ deletes: Bool, for visit: APIRequest) async -> DownloadError? {
         do throws(DownloadError) {
             let download = try await download(id, for: visit)
             if deletes, let path = try await row(of: download).finished?.path { try confinement?.check(path) }
@@ -153,7 +153,7 @@ extension API {
         } catch { return error }
     }
 
-    func clear(_ visit: Visit) async throws -> Response {
+    func clear(_ visit: APIRequest) async throws -> Response {
         let body = try await read(ClearBody.self, of: visit)
         let which: ClearFilter =
             switch body.which {

@@ -7,7 +7,7 @@ import Hummingbird
 
 /// Listing, adding, showing, changing and removing.
 extension API {
-    func list(_ visit: Visit) async throws -> Response {
+    func list(_ visit: APIRequest) async throws -> Response {
         let items = try visit.items(ListQuery.names)
         let query = try ListQuery(items)
         var filter = RowFilter(session: try visit.session(in: items), search: query.search)
@@ -44,7 +44,7 @@ extension API {
         }
     }
 
-    func add(_ visit: Visit) async throws -> Response {
+    func add(_ visit: APIRequest) async throws -> Response {
         let new = try await read(NewDownloads.self, of: visit)
         guard new.downloads.count <= FerryAPI.mostAdded else {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
@@ -67,7 +67,7 @@ extension API {
         return response
     }
 
-    func request(_ new: NewDownload, _ visit: Visit) throws(DownloadError) -> DownloadRequest {
+    func request(_ new: NewDownload, _ visit: APIRequest) throws(DownloadError) -> DownloadRequest {
         let (place, root) = try destinations(of: visit.session).destination(
             of: new, isLocal: visit.isLocal, default: directory(of: visit.session))
         if let directory = place.place { try confinement?.check(directory) }
@@ -81,7 +81,7 @@ extension API {
         return request
     }
 
-    func show(_ visit: Visit) async throws -> Response {
+    func show(_ visit: APIRequest) async throws -> Response {
         let revision = visit.revision()
         let row = try await row(visit)
         var detail = await manager.detail(of: row, revision: revision)
@@ -89,7 +89,7 @@ extension API {
         return try Answer.json(detail)
     }
 
-    func change(_ visit: Visit) async throws -> Response {
+    func change(_ visit: APIRequest) async throws -> Response {
         let body = try await read(ChangeBody.self, of: visit)
         let change = try RequestedChange(body)
         let download = try await download(visit.id, for: visit)
@@ -99,7 +99,7 @@ extension API {
         return try Answer.json(manager.listed(try await row(visit), revision: revision))
     }
 
-    func remove(_ visit: Visit) async throws -> Response {
+    func remove(_ visit: APIRequest) async throws -> Response {
         let deletes = try visit.items(["deleteFile"]).flag("deleteFile") ?? false
         let download = try await download(visit.id, for: visit)
         if deletes, let path = try await row(of: download).finished?.path { try confinement?.check(path) }
@@ -107,13 +107,13 @@ extension API {
         return Answer.nothing
     }
 
-    func history(_ visit: Visit) async throws -> Response {
+    func history(_ visit: APIRequest) async throws -> Response {
         let session = try await row(visit).session
         let events = try await manager.history(of: visit.id)
         return try Answer.json(EventItems(events.map { EventBody($0, session: session) }))
     }
 
-    func plan(_ visit: Visit) async throws -> Response {
+    func plan(_ visit: APIRequest) async throws -> Response {
         let new = try await read(NewDownload.self, of: visit)
         return try Answer.json(PlanBody(try await manager.plan(try request(new, visit))))
     }

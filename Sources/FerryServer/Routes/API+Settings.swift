@@ -7,7 +7,7 @@ import Hummingbird
 
 /// Limits and rules, figures, sessions.
 extension API {
-    private func isOfSession(_ visit: Visit) throws -> Bool {
+    private func isOfSession(_ visit: APIRequest) throws -> Bool {
         switch try visit.items(["scope"]).text("scope") {
         case nil, "daemon": return false
         case "session": return visit.session != FerryAPI.defaultSession
@@ -15,14 +15,14 @@ extension API {
         }
     }
 
-    func showSettings(_ visit: Visit) throws -> Response {
+    func showSettings(_ visit: APIRequest) throws -> Response {
         if try isOfSession(visit) {
             return try Answer.json(settings.body(of: visit.session, directory(of: visit.session)))
         }
         return try Answer.json(settings.current.body)
     }
 
-    func changeSettings(_ visit: Visit) async throws -> Response {
+    func changeSettings(_ visit: APIRequest) async throws -> Response {
         let isOfSession = try isOfSession(visit)
         let change = try await read(SettingsChange.self, of: visit)
         if change.directory != nil, !visit.isLocal {
@@ -42,7 +42,7 @@ extension API {
         return try Answer.json(body)
     }
 
-    func statistics(_ visit: Visit) async throws -> Response {
+    func statistics(_ visit: APIRequest) async throws -> Response {
         let session = try visit.session(in: try visit.items(["session"]))
         let totals = try await manager.totals(session: session)
         var body = StatisticsBody()
@@ -70,7 +70,7 @@ extension API {
         return try Answer.json(body)
     }
 
-    func storage(_ visit: Visit) async throws -> Response {
+    func storage(_ visit: APIRequest) async throws -> Response {
         _ = try visit.items([])
         let report = try await manager.storage(session: visit.session, directory: directory(of: visit.session))
         return try Answer.json(
@@ -81,7 +81,7 @@ extension API {
 
     // MARK: Sessions
 
-    func listSessions(_ visit: Visit) async throws -> Response {
+    func listSessions(_ visit: APIRequest) async throws -> Response {
         _ = try visit.items([])
         let pending = try await pendingCounts()
         return try Answer.json(
@@ -99,7 +99,7 @@ extension API {
         return pending
     }
 
-    func attach(_ visit: Visit) async throws -> Response {
+    func attach(_ visit: APIRequest) async throws -> Response {
         let registration = try await read(SessionRegistration.self, of: visit)
         if let directory = registration.directory { try confinement?.check(directory) }
         let isNew = sessions.entry(registration.identifier) == nil
@@ -118,7 +118,7 @@ extension API {
             clients: station.clients(of: session))
     }
 
-    func acknowledge(_ visit: Visit) async throws -> Response {
+    func acknowledge(_ visit: APIRequest) async throws -> Response {
         let numbers = try await read(AcknowledgeBody.self, of: visit).numbers
         // Numbers count from 1.
         let wanted = Set(numbers.filter { $0 > 0 })
@@ -137,5 +137,5 @@ extension API {
     }
 
     /// Its downloads go on; that its stream ends is told by the stream.
-    func detach(_ visit: Visit) -> Response { Answer.nothing }
+    func detach(_ visit: APIRequest) -> Response { Answer.nothing }
 }

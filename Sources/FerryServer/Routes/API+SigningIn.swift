@@ -7,7 +7,7 @@ import Logging
 
 /// How a browser gets a token, and how the token goes.
 extension API {
-    func makeCode(_ visit: Visit) async throws -> Response {
+    func makeCode(_ visit: APIRequest) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
         func page(_ code: String) -> String? { addresses.port.map { "http://127.0.0.1:\($0)/#code=\(code)" } }
         let (code, file) = codes.make(at: .sinceStart) { code in
@@ -20,7 +20,7 @@ extension API {
         return try Answer.json(SignInBody(code: code, url: page(code), file: file?.path), status: .created)
     }
 
-    func login(_ visit: Visit) async throws -> Response {
+    func login(_ visit: APIRequest) async throws -> Response {
         let code = try await read(CodeBody.self, of: visit).code
         guard codes.trade(code, at: .sinceStart) else {
             throw Problem(.unauthorized, "The code is wrong, used or too old. Run ferry web for a new one.")
@@ -31,12 +31,12 @@ extension API {
         return try Answer.json(TokenBody(id: grant.id, token: grant.token))
     }
 
-    func listTokens(_ visit: Visit) throws -> Response {
+    func listTokens(_ visit: APIRequest) throws -> Response {
         _ = try visit.items([])
         return try Answer.json(TokenItems(tokens.list(own: visit.token, at: Date())))
     }
 
-    func withdraw(_ visit: Visit) throws -> Response {
+    func withdraw(_ visit: APIRequest) throws -> Response {
         // Also where the file cannot be written: it opens nothing any more.
         defer { connections.close(tokens: [visit.identifier]) }
         guard try tokens.withdraw(visit.identifier) else {

@@ -9,24 +9,24 @@ import Logging
 /// The routes of the table, each with what answers it.
 struct API: Sendable {
     let manager: DownloadManager
-    let station: EventStation
-    let speeds: SpeedBook
-    let sessions: SessionBook
-    let settings: SettingsKeeper
+    let station: EventBroadcaster
+    let speeds: SpeedHistory
+    let sessions: SessionStore
+    let settings: SettingsController
     let launcher: Launcher
     let codes: OneTimeCodes
     let texts = ListedTexts()
     let tokens: TokenStore
     let connections: ConnectionTable
     let budgets: BodyBudgets
-    let addresses: AddressBook
+    let addresses: AddressCache
     /// Where files lie that lead a browser to the page.
     let signInDirectory: String
     let confinement: Confinement?
     let started: Date
     let logger: Logger
 
-    func answer(_ visit: Visit) async throws -> Response {
+    func answer(_ visit: APIRequest) async throws -> Response {
         switch visit.route {
         case .greeting: try greeting(visit)
         case .openAPI: Answer.body(OpenAPIDocument.data, type: "application/json")
@@ -67,7 +67,7 @@ struct API: Sendable {
         }
     }
 
-    private func greeting(_ visit: Visit) throws -> Response {
+    private func greeting(_ visit: APIRequest) throws -> Response {
         try Answer.json(
             Greeting(
                 version: FerryVersion.text, pid: Int(ProcessInfo.processInfo.processIdentifier),
@@ -87,7 +87,7 @@ struct API: Sendable {
     }
 
     /// The listed download of this identifier. Throws `notFound`, over TCP also for one of another session.
-    func download(_ id: DownloadID, for visit: Visit) async throws(DownloadError) -> Download {
+    func download(_ id: DownloadID, for visit: APIRequest) async throws(DownloadError) -> Download {
         guard let download = try await manager.download(id: id), visit.mayUse(download.session) else {
             throw notListed(id)
         }
@@ -95,7 +95,7 @@ struct API: Sendable {
     }
 
     /// The row of the download that the path names. Throws as ``download(_:for:)``.
-    func row(_ visit: Visit) async throws(DownloadError) -> CatalogueRow {
+    func row(_ visit: APIRequest) async throws(DownloadError) -> CatalogueRow {
         guard let row = try await manager.rows([visit.id]).first, visit.mayUse(row.session) else {
             throw notListed(visit.id)
         }
@@ -103,12 +103,12 @@ struct API: Sendable {
     }
 
     /// Reads the body of a request.
-    func read<Body: Decodable>(_ type: Body.Type, of visit: Visit) async throws -> Body {
+    func read<Body: Decodable>(_ type: Body.Type, of visit: APIRequest) async throws -> Body {
         try await visit.body(type, budgets[visit])
     }
 
     /// The same; `nil` for an empty body.
-    func readIfPresent<Body: Decodable>(_ type: Body.Type, of visit: Visit) async throws -> Body? {
+    func readIfPresent<Body: Decodable>(_ type: Body.Type, of visit: APIRequest) async throws -> Body? {
         try await visit.bodyIfPresent(type, budgets[visit])
     }
 

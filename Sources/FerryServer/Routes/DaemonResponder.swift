@@ -15,15 +15,15 @@ final class DaemonResponder: HTTPResponder {
     private let page = PageAssets()
     private let logger: Logger
     /// The port that is listened on, once it is known.
-    private let door: Mutex<DoorPolicy>
+    private let door: Mutex<AccessPolicy>
 
     init(_ api: API, port: Int, logger: Logger) {
         self.api = api
         self.logger = logger
-        door = Mutex(DoorPolicy(port: port))
+        door = Mutex(AccessPolicy(port: port))
     }
 
-    func listens(on port: Int) { door.withLock { $0 = DoorPolicy(port: port) } }
+    func listens(on port: Int) { door.withLock { $0 = AccessPolicy(port: port) } }
 
     func respond(to request: Request, context: DaemonContext) async throws -> Response {
         let target = request.uri.string
@@ -41,18 +41,18 @@ final class DaemonResponder: HTTPResponder {
     private func answer(
         _ request: Request, _ target: String, _ path: Substring, _ context: DaemonContext
     ) async throws -> Response {
-        let room = Self.room(request.method, path)
+        let resource = Self.resource(request.method, path)
         let token =
             context.isLocal ? nil : api.tokens.identify(request.headers[values: .authorization], at: Date())
-        var knock = knock(request, target, isLocal: context.isLocal)
-        knock.hasToken = token != nil
-        if let refusal = door.withLock({ $0 }).refusal(knock, to: room) { throw refusal }
+        var origin = self.origin(request, target, isLocal: context.isLocal)
+        origin.hasToken = token != nil
+        if let refusal = door.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }
         if let token {
             api.connections.identify(context.channel, token: token)
             // It may have been withdrawn before its connection was known to be its own.
             guard api.tokens.contains(token) else { throw Problem(.unauthorized, "The token was withdrawn.") }
         }
-        switch room {
+        switch resource {
         case .page: return try show(path, request)
         case .api(.none): throw Problem(.noSuchPath)
         case .api(.wrongMethod(let methods)):
@@ -63,7 +63,7 @@ final class DaemonResponder: HTTPResponder {
             try checkVersion(request)
             let whole = target.split(at: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
             let query = whole.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
-            let visit = Visit(
+            let visit = APIRequest(
                 route: route, identifier: identifier, query: query, request: request, isLocal: context.isLocal,
                 token: token, session: try session(of: request))
             return try await api.answer(visit)
@@ -71,7 +71,7 @@ final class DaemonResponder: HTTPResponder {
     }
 
     /// What a path leads to: everything below /api is the API's, also what it does not have.
-    static func room(_ method: HTTPRequest.Method, _ path: Substring) -> DoorPolicy.Room {
+    static func resource(_ method: HTTPRequest.Method, _ path: Substring) -> AccessPolicy.Resource {
         guard path.hasSameBytes(as: "/api") || path.utf8.hasPrefix("/api/") else { return .page }
         guard path.hasSameBytes(as: FerryAPI.root) || path.utf8.hasPrefix(FerryAPI.root + "/") else {
             return .api(.none)
@@ -81,21 +81,21 @@ final class DaemonResponder: HTTPResponder {
         return .api(Route.match(method, rest.hasSameBytes(as: "/") ? "" : rest))
     }
 
-    private func knock(_ request: Request, _ target: String, isLocal: Bool) -> DoorPolicy.Knock {
+    private func origin(_ request: Request, _ target: String, isLocal: Bool) -> AccessPolicy.RequestOrigin {
         let fields = request.headers
         // The first Host has become the authority; further ones stay among the fields.
         var hosts = request.head.authority.map { [$0] } ?? []
         if let name = HTTPField.Name("Host") { hosts += fields[values: name] }
-        var knock = DoorPolicy.Knock(method: request.method, target: target, hosts: hosts)
-        knock.origins = fields[values: .origin]
-        if let name = HTTPField.Name("Sec-Fetch-Site") { knock.sites = fields[values: name] }
-        knock.contentTypes = fields[values: .contentType]
+        var origin = AccessPolicy.RequestOrigin(method: request.method, target: target, hosts: hosts)
+        origin.origins = fields[values: .origin]
+        if let name = HTTPField.Name("Sec-Fetch-Site") { origin.sites = fields[values: name] }
+        origin.contentTypes = fields[values: .contentType]
         if let mode = HTTPField.Name("Sec-Fetch-Mode"), let goal = HTTPField.Name("Sec-Fetch-Dest") {
-            knock.isNavigation = fields[values: mode] == ["navigate"] && fields[values: goal] == ["document"]
+            origin.isNavigation = fields[values: mode] == ["navigate"] && fields[values: goal] == ["document"]
         }
-        knock.session = HTTPField.Name(FerryAPI.sessionHeader).flatMap { fields[$0] }
-        knock.isLocal = isLocal
-        return knock
+        origin.session = HTTPField.Name(FerryAPI.sessionHeader).flatMap { fields[$0] }
+        origin.isLocal = isLocal
+        return origin
     }
 
     private func checkVersion(_ request: Request) throws(Problem) {
@@ -111,7 +111,7 @@ final class DaemonResponder: HTTPResponder {
         guard let name = HTTPField.Name(FerryAPI.sessionHeader), let text = request.headers[name] else {
             return FerryAPI.defaultSession
         }
-        try SessionBook.check(text)
+        try SessionStore.check(text)
         return text
     }
 

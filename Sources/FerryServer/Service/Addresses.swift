@@ -10,7 +10,7 @@ package struct Addresses: Sendable, Hashable {
 }
 
 /// Becomes known once all listeners are bound.
-package final class AddressBook: Sendable {
+package final class AddressCache: Sendable {
     fileprivate struct State {
         var missing = 0
         var socket: String?
@@ -86,6 +86,6 @@ package final class AddressBook: Sendable {
     }
 }
 
-extension AddressBook.State {
+extension AddressCache.State {
     fileprivate var addresses: Addresses? { socket.map { Addresses(socket: $0, port: port, hosts: hosts.sorted()) } }
 }

@@ -8,15 +8,15 @@ import Synchronization
 
 /// The program that holds everybody's downloads: locks its state, opens the list, listens, serves, and leaves in order.
 package final class Daemon: Sendable {
-    package let place: DaemonPlace
+    package let place: DaemonPaths
     package let manager: DownloadManager
     let api: API
-    let station: EventStation
-    let sessions: SessionBook
-    let settings: SettingsKeeper
+    let station: EventBroadcaster
+    let sessions: SessionStore
+    let settings: SettingsController
     let responder: DaemonResponder
     let launcher: Launcher
-    let doorbell = Doorbell()
+    let updates = AsyncEvent()
     let logger: Logger
     /// Who may come in through the Unix socket.
     let user: UInt32
@@ -27,7 +27,7 @@ package final class Daemon: Sendable {
     private let lock: Mutex<DaemonLock?>
     private let group = Mutex<ServiceGroup?>(nil)
     private let wasStopped = Mutex(false)
-    let addresses = AddressBook()
+    let addresses = AddressCache()
 
     /// The tokens for TCP.
     package var tokens: TokenStore { api.tokens }
@@ -64,7 +64,7 @@ package final class Daemon: Sendable {
     ///
     /// Throws `conflict` when another daemon runs on this state, `disk`, or `invalidRequest` for settings that cannot be
     /// meant.
-    package init(_ place: DaemonPlace, _ options: Options = Options(), logger: Logger) async throws(DownloadError) {
+    package init(_ place: DaemonPaths, _ options: Options = Options(), logger: Logger) async throws(DownloadError) {
         self.place = place
         self.logger = logger
         user = options.user
@@ -86,21 +86,21 @@ package final class Daemon: Sendable {
         }
         let settings = try source.settings()
         var configuration = DownloadManager.Configuration.default(
-            identifier: DaemonPlace.listIdentifier, directory: URL(fileURLWithPath: settings.directory),
+            identifier: DaemonPaths.listIdentifier, directory: URL(fileURLWithPath: settings.directory),
             stateDirectory: URL(fileURLWithPath: place.catalogue))
         configuration.logger = logger
         settings.apply(to: &configuration)
-        sessions = SessionBook(place.sessions)
+        sessions = SessionStore(place.sessions)
         configuration.hosted = sessions.hosted(default: settings.directory)
         if let confinement { configuration.refusal = { confinement.refusal(of: $0) } }
         options.configure(&configuration)
         manager = DownloadManager(configuration)
-        station = EventStation()
+        station = EventBroadcaster()
         launcher = Launcher(sessions: sessions, station: station, starter: options.starter, logger: logger)
-        self.settings = SettingsKeeper(
+        self.settings = SettingsController(
             settings, file: SettingsFile(path: place.settings), manager: manager, station: station, sessions: sessions)
         api = API(
-            manager: manager, station: station, speeds: SpeedBook(), sessions: sessions, settings: self.settings,
+            manager: manager, station: station, speeds: SpeedHistory(), sessions: sessions, settings: self.settings,
             launcher: launcher, codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
             connections: ConnectionTable(mostUnknown: options.limits.mostUnknown),
             budgets: BodyBudgets(options.limits.bodyBudget), addresses: addresses, signInDirectory: place.signIn,
@@ -136,7 +136,6 @@ package final class Daemon: Sendable {
         } catch {
             station.close()
             await manager.shutdown()
-            doorbell.end()
             throw (error as? DownloadError)
                 ?? DownloadError(.internal, "the daemon cannot run", underlying: "\(error)")
         }
@@ -151,9 +150,9 @@ package final class Daemon: Sendable {
     /// Where it listens, once it does; `nil` when it ended before.
     package func listening() async -> Addresses? { await addresses.wait() }
 
-    var broadcaster: Broadcaster {
-        Broadcaster(
-            manager: manager, station: station, speeds: api.speeds, doorbell: doorbell, logger: logger
+    var broadcaster: EventRelay {
+        EventRelay(
+            manager: manager, station: station, speeds: api.speeds, updates: updates, logger: logger
         ) { [self] in await heard($0, $1, isEarlier: $2) }
     }
 
@@ -202,16 +201,16 @@ extension Daemon {
 
 /// Hands the keeper to who was made before it.
 private final class SettingsBox: Sendable {
-    private struct Weak { weak var keeper: SettingsKeeper? }
+    private struct Weak { weak var keeper: SettingsController? }
     private let held = Mutex(Weak())
-    var keeper: SettingsKeeper? { held.withLock { $0.keeper } }
-    func set(_ keeper: SettingsKeeper) { held.withLock { $0.keeper = keeper } }
+    var keeper: SettingsController? { held.withLock { $0.keeper } }
+    func set(_ keeper: SettingsController) { held.withLock { $0.keeper = keeper } }
 }
 
 /// Follows the manager, and shuts it down when all others have stopped.
 private struct ManagerService: Service {
     let daemon: Daemon
-    let feeds: Broadcaster.Feeds
+    let feeds: EventRelay.Feeds
 
     func run() async throws {
         let broadcaster = daemon.broadcaster

@@ -7,14 +7,15 @@ import Synchronization
 
 /// Decides when the apps of sessions are started, and what is to run after each completed download.
 final class Launcher: Sendable {
-    private let sessions: SessionBook
-    private let station: EventStation
+    private let sessions: SessionStore
+    private let station: EventBroadcaster
     private let starter: any CommandStarter
     private let logger: Logger
     private let policies = Mutex<[String: LaunchPolicy]>([:])
-    private let bell = Doorbell()
+    /// An event ended a download, a client left, or a command exited.
+    private let updates = AsyncEvent()
 
-    init(sessions: SessionBook, station: EventStation, starter: any CommandStarter, logger: Logger) {
+    init(sessions: SessionStore, station: EventBroadcaster, starter: any CommandStarter, logger: Logger) {
         self.sessions = sessions
         self.station = station
         self.starter = starter
@@ -36,7 +37,7 @@ final class Launcher: Sendable {
     private func ended(_ number: Int64, in session: String, _ policy: LaunchPolicy) {
         guard let command = sessions.entry(session)?.launchCommand, !command.isEmpty else { return }
         policies.withLock { $0[session, default: policy].ended(number) }
-        bell.ring()
+        updates.notify()
     }
 
     /// The app has handled these.
@@ -45,12 +46,13 @@ final class Launcher: Sendable {
     }
 
     private func clientsChanged(_ session: String) {
-        if station.clients(of: session) == 0 { bell.ring() }
+        if station.clients(of: session) == 0 { updates.notify() }
     }
 
     /// Launches what is due until its task is cancelled.
     func run() async {
         while !Task.isCancelled {
+            let seen = updates.count
             var next: Duration?
             for session in policies.withLock({ Array($0.keys) }) {
                 let hasClient = station.clients(of: session) > 0
@@ -65,13 +67,13 @@ final class Launcher: Sendable {
             }
             if let next {
                 await withTaskGroup(of: Void.self) { group in
-                    group.addTask { _ = await self.bell.wait() }
+                    group.addTask { await self.updates.wait(after: seen) }
                     group.addTask { try? await Task.sleep(for: max(.zero, next - .sinceStart)) }
                     await group.next()
                     group.cancelAll()
                 }
-            } else if !(await bell.wait()) {
-                return
+            } else {
+                await updates.wait(after: seen)
             }
         }
     }
@@ -81,7 +83,7 @@ final class Launcher: Sendable {
         logger.info("launching the app of a session", metadata: ["session": "\(session)"])
         start(command, ["FERRY_SESSION": session]) { [weak self] in
             self?.policies.withLock { $0[session]?.exited() }
-            self?.bell.ring()
+            self?.updates.notify()
         }
     }
 

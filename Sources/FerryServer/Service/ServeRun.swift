@@ -6,11 +6,11 @@ import Synchronization
 
 /// `ferry serve`: a daemon from its start to a signal.
 package struct ServeRun: Sendable {
-    private let place: DaemonPlace
+    private let place: DaemonPaths
     private let options: Daemon.Options
     private let logger: Logger
 
-    package init(_ place: DaemonPlace, _ options: Daemon.Options, logger: Logger) {
+    package init(_ place: DaemonPaths, _ options: Daemon.Options, logger: Logger) {
         self.place = place
         self.options = options
         self.logger = logger

@@ -32,7 +32,7 @@ package struct ServiceInstaller: Sendable {
         self.isConfined = isConfined
         self.environment = environment
         let given = environment["XDG_CONFIG_HOME"].flatMap { $0.utf8.hasPrefix("/") ? $0 : nil }
-        let home = environment["HOME"] ?? StatePlace.homeDirectory
+        let home = environment["HOME"] ?? StateDirectory.homeDirectory
         directory = (given ?? home + "/.config") + "/systemd/user"
     }
 

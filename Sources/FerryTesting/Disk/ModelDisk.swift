@@ -28,7 +28,7 @@ package final class ModelDisk: FileSystem {
     }
     private let state: Mutex<State>
     /// Rings at each step.
-    package let news = Signal()
+    package let news = AsyncEvent()
 
     package init(_ image: DiskImage = DiskImage(), rules: WritingRules = WritingRules()) {
         var rules = rules
@@ -79,9 +79,9 @@ package final class ModelDisk: FileSystem {
     /// Waits until something holds; looked at after each step.
     package func wait(until condition: @Sendable (ModelDisk) -> Bool) async {
         while true {
-            let heard = news.rings
+            let seen = news.count
             if condition(self) || Task.isCancelled { return }
-            await news.wait(after: heard)
+            await news.wait(after: seen)
         }
     }
 
@@ -98,7 +98,7 @@ package final class ModelDisk: FileSystem {
     func step<T: Sendable>(
         _ name: @autoclosure () -> String, _ body: (inout State, Int) throws(FileError) -> T
     ) throws(FileError) -> T {
-        defer { news.ring() }
+        defer { news.notify() }
         return try look { (state: inout State) throws(FileError) -> T in
             state.image.tag += 1
             let value = try body(&state, state.image.tag)

@@ -57,7 +57,7 @@ final class ModelFile: File {
             state.syncs += 1
             return (state.image.tag, state.duringSync)
         }
-        disk.news.ring()
+        disk.news.notify()
         during?(path)
         try change(.sync, isFull ? "sync" : "datasync") { (state, _) throws(FileError) in
             state.image.inodes[self.inode]?.settle(upTo: mark, isFull: isFull)

@@ -73,23 +73,24 @@ struct IdentityComparisonTests {
 @Suite("The identity ladder")
 struct ResumePolicyTests {
     private func held(_ etag: String?, _ modified: String? = nil, total: ByteCount? = 1000, digests: [Checksum] = [])
-        -> Held
+        -> PartialContent
     {
-        var held = Held(
+        var held = PartialContent(
             identity: FileIdentity(etag: etag, lastModified: modified, date: late, totalBytes: total),
             ranges: RangeSet(0..<100))
         held.digests = digests
         return held
     }
 
-    private func rules(_ change: (inout LadderRules) -> Void = { _ in }) -> LadderRules {
-        var rules = LadderRules()
+    private func rules(_ change: (inout ResumeRules) -> Void = { _ in }) -> ResumeRules {
+        var rules = ResumeRules()
         change(&rules)
         return rules
     }
 
     private func assess(
-        _ answer: ResponseHead, _ held: Held, _ ask: RangeAsk = .from(100), rules: LadderRules = LadderRules(),
+        _ answer: ResponseHead, _ held: PartialContent, _ ask: RangeAsk = .from(100),
+        rules: ResumeRules = ResumeRules(),
         ifRange: Bool = false
     ) -> String {
         let verdict = ResponseVerdict.judge(answer, asked: ask, now: .distantPast)
@@ -100,12 +101,12 @@ struct ResumePolicyTests {
         case .askPlainly: return "askPlainly"
         case .askWhole: return "askWhole"
         case .sample: return "sample"
-        case .changed(_, let entity): return entity == nil ? "changed" : "changed, with body"
-        case .restart(_, let entity): return entity == nil ? "restart" : "restart, with body"
+        case .changed(_, let representation): return representation == nil ? "changed" : "changed, with body"
+        case .restart(_, let representation): return representation == nil ? "restart" : "restart, with body"
         case .complete(let total): return "complete \(total)"
         case .deadLink(_, let status): return "dead \(status)"
         case .busy: return "busy"
-        case .misfit: return "misfit"
+        case .unusable: return "unusable"
         case .refused: return "refused"
         }
     }
@@ -125,7 +126,8 @@ struct ResumePolicyTests {
     @Test("How it begins: with the strongest proof that there is")
     func opening() {
         #expect(
-            ResumePolicy.opening(held: Held(identity: FileIdentity(), ranges: RangeSet()), rules: rules()) == .whole)
+            ResumePolicy.opening(held: PartialContent(identity: FileIdentity(), ranges: RangeSet()), rules: rules())
+                == .whole)
         #expect(ResumePolicy.opening(held: held("\"a\""), rules: rules()) == .goOn(ifRange: "\"a\""))
         #expect(ResumePolicy.opening(held: held(nil, old), rules: rules()) == .goOn(ifRange: old))
         #expect(ResumePolicy.opening(held: held("W/\"a\"", old), rules: rules()) == .goOn(ifRange: nil))
@@ -163,7 +165,8 @@ struct ResumePolicyTests {
         #expect(assess(part((.contentType, "text/html"), (.eTag, "\"a\"")), known) == "goOn strong")
         known.identity.contentType = "text/html"
         #expect(assess(whole((.contentType, "text/html"), length: 12), known) == "changed, with body")
-        #expect(assess(whole(length: 5), Held(identity: FileIdentity(), ranges: RangeSet()), .whole) == "begin")
+        #expect(
+            assess(whole(length: 5), PartialContent(identity: FileIdentity(), ranges: RangeSet()), .whole) == "begin")
     }
 
     @Test("Encoded bytes of unknown length are not what is held, though the tag is the same")
@@ -209,7 +212,7 @@ struct ResumePolicyTests {
             "sha-256=:\(String(repeating: "A", count: 43))=:", "sha-256=:\(String(repeating: "A", count: 42))E=:"
         )
         let name = try #require(HTTPField.Name("Repr-Digest"))
-        let known = Entity(head(200, (name, one)), total: nil).digests
+        let known = Representation(head(200, (name, one)), total: nil).digests
         #expect(known.count == 1)
         let mine = held(nil, digests: known)
         #expect(assess(part((name, one)), mine, rules: rules { $0.hasDigest = true }) == "goOn none")
@@ -231,7 +234,7 @@ struct ResumePolicyTests {
         #expect(assess(answer(100), mine) == "askWhole")
         #expect(assess(answer(100), held("W/\"a\"", total: nil)) == "askWhole")
         #expect(assess(answer(99), mine, ifRange: true) == "changed")
-        #expect(assess(answer(101), mine, ifRange: true) == "misfit")
+        #expect(assess(answer(101), mine, ifRange: true) == "unusable")
         #expect(assess(answer(500), held("\"a\""), ifRange: true) == "changed")
         #expect(assess(answer(nil), mine, ifRange: true) == "askWhole")
     }
@@ -242,6 +245,6 @@ struct ResumePolicyTests {
         #expect(assess(head(404), held("\"a\"")) == "dead 404")
         #expect(assess(head(503), held("\"a\"")) == "busy")
         #expect(assess(head(204), held("\"a\"")) == "refused")
-        #expect(assess(head(206), held("\"a\"")) == "misfit")
+        #expect(assess(head(206), held("\"a\"")) == "unusable")
     }
 }

@@ -16,13 +16,13 @@ struct ResponseVerdictTests {
 
     private func judge(_ head: ResponseHead, _ ask: RangeAsk = .whole) -> String {
         switch ResponseVerdict.judge(head, asked: ask, now: now) {
-        case .whole(let entity): "whole \(entity.identity.totalBytes ?? -1)"
-        case .part(let range, let entity): "part \(range) of \(entity.identity.totalBytes ?? -1)"
+        case .whole(let representation): "whole \(representation.identity.totalBytes ?? -1)"
+        case .part(let range, let representation): "part \(range) of \(representation.identity.totalBytes ?? -1)"
         case .notModified: "notModified"
-        case .unsatisfied(let entity): "unsatisfied \(entity.identity.totalBytes ?? -1)"
+        case .unsatisfied(let representation): "unsatisfied \(representation.identity.totalBytes ?? -1)"
         case .deadLink(let status): "dead \(status)"
         case .busy(let status, let wish): "busy \(status) \(wish.map { "\(Int($0.seconds))" } ?? "-")"
-        case .misfit: "misfit"
+        case .unusable: "unusable"
         case .refused: "refused"
         }
     }
@@ -34,13 +34,15 @@ struct ResponseVerdictTests {
             ("bytes 100-149/1000", "50", "part 100..<150 of 1000"),
             ("bytes 100-999/1000", "900", "part 100..<1000 of 1000"),
             ("bytes 100-199/*", "100", "part 100..<200 of -1"),
-            ("bytes 0-199/1000", "200", "misfit"), ("bytes 101-199/1000", "99", "misfit"),
-            ("bytes 100-199/1000", "101", "misfit"), ("bytes 199-100/1000", nil, "misfit"),
-            ("bytes 100-199/199", nil, "misfit"), ("bytes 100-199/150", nil, "misfit"), ("bytes */1000", nil, "misfit"),
-            ("bytes=100-199/1000", nil, "misfit"), ("items 100-199/1000", nil, "misfit"),
-            ("bytes 100-/1000", nil, "misfit"), ("bytes -100-199/1000", nil, "misfit"),
-            ("bytes 100-9223372036854775807/*", nil, "misfit"), ("bytes 100-199/99999999999999999999", nil, "misfit"),
-            (nil, "100", "misfit"), ("bytes 100-199/1000", "-100", "refused"),
+            ("bytes 0-199/1000", "200", "unusable"), ("bytes 101-199/1000", "99", "unusable"),
+            ("bytes 100-199/1000", "101", "unusable"), ("bytes 199-100/1000", nil, "unusable"),
+            ("bytes 100-199/199", nil, "unusable"), ("bytes 100-199/150", nil, "unusable"),
+            ("bytes */1000", nil, "unusable"),
+            ("bytes=100-199/1000", nil, "unusable"), ("items 100-199/1000", nil, "unusable"),
+            ("bytes 100-/1000", nil, "unusable"), ("bytes -100-199/1000", nil, "unusable"),
+            ("bytes 100-9223372036854775807/*", nil, "unusable"),
+            ("bytes 100-199/99999999999999999999", nil, "unusable"),
+            (nil, "100", "unusable"), ("bytes 100-199/1000", "-100", "refused"),
         ] as [(String?, String?, String)])
     func parts(range: String?, length: String?, expected: String) {
         var answer = head(206)
@@ -52,17 +54,17 @@ struct ResponseVerdictTests {
     @Test("A8, A17: several ranges in one body, two Content-Ranges, and encoded ranges are never combined")
     func combined() {
         let range = (HTTPField.Name.contentRange, "bytes 100-199/1000")
-        #expect(judge(head(206, range, (.contentType, "Multipart/byteranges; boundary=x")), .from(100)) == "misfit")
-        #expect(judge(head(206, range, (.contentRange, "bytes 200-299/1000")), .from(100)) == "misfit")
-        #expect(judge(head(206, range, (.contentEncoding, "gzip")), .from(100)) == "misfit")
+        #expect(judge(head(206, range, (.contentType, "Multipart/byteranges; boundary=x")), .from(100)) == "unusable")
+        #expect(judge(head(206, range, (.contentRange, "bytes 200-299/1000")), .from(100)) == "unusable")
+        #expect(judge(head(206, range, (.contentEncoding, "gzip")), .from(100)) == "unusable")
         #expect(judge(head(206, range, (.contentEncoding, "identity")), .from(100)) == "part 100..<200 of 1000")
     }
 
     @Test("A10: a 206 that nobody asked for counts only when it is the whole")
     func unasked() {
         #expect(judge(head(206, (.contentRange, "bytes 0-999/1000"))) == "whole 1000")
-        #expect(judge(head(206, (.contentRange, "bytes 0-998/1000"))) == "misfit")
-        #expect(judge(head(206, (.contentRange, "bytes 0-999/*"))) == "misfit")
+        #expect(judge(head(206, (.contentRange, "bytes 0-998/1000"))) == "unusable")
+        #expect(judge(head(206, (.contentRange, "bytes 0-999/*"))) == "unusable")
     }
 
     @Test("A11: a 416 tells the length, or nothing; to a request without a range it makes no sense")
@@ -102,15 +104,15 @@ struct ResponseVerdictTests {
 
     @Test("A16, A18, A25, A26: what the head of a whole says about the file")
     func entities() {
-        let bare = Entity(head(200, (.eTag, "abc"), (.lastModified, "yesterday")), total: nil)
+        let bare = Representation(head(200, (.eTag, "abc"), (.lastModified, "yesterday")), total: nil)
         #expect(bare.identity.etag == nil && bare.identity.lastModified == nil && bare.endsByClose)
-        let chunked = Entity(head(200, (.transferEncoding, "chunked"), (.contentLength, "5")), total: nil)
+        let chunked = Representation(head(200, (.transferEncoding, "chunked"), (.contentLength, "5")), total: nil)
         #expect(chunked.bodyBytes == nil && !chunked.endsByClose)
-        let encoded = Entity(head(200, (.contentEncoding, "gzip"), (.contentLength, "5")), total: 5)
+        let encoded = Representation(head(200, (.contentEncoding, "gzip"), (.contentLength, "5")), total: 5)
         #expect(encoded.isEncoded && encoded.refusesRanges && encoded.bodyBytes == 5)
-        #expect(Entity(head(200, (.acceptRanges, "none")), total: nil).refusesRanges)
+        #expect(Representation(head(200, (.acceptRanges, "none")), total: nil).refusesRanges)
         let tag = "\"" + String(repeating: "x", count: 2000) + "\""
-        #expect(Entity(head(200, (.eTag, tag)), total: nil).identity.etag == nil)
+        #expect(Representation(head(200, (.eTag, tag)), total: nil).identity.etag == nil)
     }
 
     @Test("The Range field names the last byte, not the one after it")

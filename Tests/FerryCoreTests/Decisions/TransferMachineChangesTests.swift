@@ -128,7 +128,7 @@ struct TransferMachineChangesTests {
         #expect(policy.target == 3 && policy.ceiling == 3)
         policy.set(limit: 2)
         #expect(policy.target == 2 && policy.ceiling == 2)
-        policy.only1()
+        policy.limitToSingleConnection()
         policy.set(limit: 9)
         feed(2000, 1000)
         #expect(policy.target == 1)

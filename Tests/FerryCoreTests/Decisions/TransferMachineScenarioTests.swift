@@ -4,9 +4,9 @@ import Testing
 @Suite("The transfer machine in known situations", .timeLimit(.minutes(30)))
 struct TransferMachineScenarioTests: ScenarioSuite {
     /// 10 MB of a file of 40 MiB are held.
-    private func heldPart(_ tag: String? = "\"a1\"") -> (Held, [Int: RangeSet<ByteCount>]) {
+    private func heldPart(_ tag: String? = "\"a1\"") -> (PartialContent, [Int: RangeSet<ByteCount>]) {
         let ranges = RangeSet<ByteCount>(0..<10_000_000)
-        return (Held(identity: FileIdentity(etag: tag, totalBytes: 40 << 20), ranges: ranges), [1: ranges])
+        return (PartialContent(identity: FileIdentity(etag: tag, totalBytes: 40 << 20), ranges: ranges), [1: ranges])
     }
 
     @Test("One uninterrupted answer needs one request and is proven by itself")
@@ -256,7 +256,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     @Test("A new link is taken when samples match, and is a conflict when they do not")
     func newSource() {
         let (_, file) = heldPart()
-        let held = Held(identity: FileIdentity(totalBytes: 40 << 20), ranges: file[1] ?? RangeSet())
+        let held = PartialContent(identity: FileIdentity(totalBytes: 40 << 20), ranges: file[1] ?? RangeSet())
         var (world, outcome) = run(
             ModelOrigin(), settings: { $0.isNewSource = true }, held: held, total: 40 << 20, file: file)
         #expect(outcome == .finished && world.machine.proof == .sampled && world.restarts == 0)
@@ -274,7 +274,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         var (world, outcome) = run(
             ModelOrigin(), settings: { $0.doubtsHeld = true }, held: held, total: 40 << 20, file: file)
         #expect(outcome == .finished && world.machine.proof == .sampled && world.restarts == 0)
-        let whole = Held(identity: held.identity, ranges: RangeSet(0..<(40 << 20)))
+        let whole = PartialContent(identity: held.identity, ranges: RangeSet(0..<(40 << 20)))
         (world, outcome) = run(
             origin { $0.content = 2 }, settings: { $0.doubtsHeld = true }, held: whole, total: 40 << 20,
             file: [1: whole.ranges])
@@ -283,7 +283,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
 
     @Test("All that was claimed is there: nothing is asked at all")
     func complete() {
-        let held = Held(identity: FileIdentity(etag: "\"a1\"", totalBytes: 9), ranges: RangeSet(0..<9))
+        let held = PartialContent(identity: FileIdentity(etag: "\"a1\"", totalBytes: 9), ranges: RangeSet(0..<9))
         let (world, outcome) = run(origin { $0.size = 9 }, held: held, total: 9, file: [1: held.ranges])
         #expect(outcome == .finished && world.requests == 0)
     }

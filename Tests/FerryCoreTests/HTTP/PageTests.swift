@@ -49,7 +49,7 @@ struct PageTests {
     private func judged(
         _ given: String?, _ url: String, disposition: String? = nil, final: String? = nil, type: String? = "text/html",
         begins: Bool = false
-    ) throws -> Entity {
+    ) throws -> Representation {
         var head = ResponseHead(status: 200)
         if let type { head.headers[.contentType] = type }
         if let disposition { head.headers[.contentDisposition] = disposition }
@@ -57,8 +57,8 @@ struct PageTests {
         let verdict = PagePolicy(givenName: given).judge(
             .judge(head, asked: .whole, now: Date()), beginsAPage: begins, url: source,
             finalURL: try final.map { try DownloadURL($0) } ?? source)
-        guard case .whole(let entity) = verdict else { throw CancellationError() }
-        return entity
+        guard case .whole(let representation) = verdict else { throw CancellationError() }
+        return representation
     }
 
     struct Names: Sendable {
@@ -79,8 +79,8 @@ struct PageTests {
             Names(url: "http://h/a.iso", disposition: "inline; filename=login.html"), Names(url: "http://h/%61.i%73o"),
         ])
     func promised(names: Names) throws {
-        let entity = try judged(names.given, names.url, disposition: names.disposition, final: names.final)
-        #expect(entity.isPromisedFile)
+        let representation = try judged(names.given, names.url, disposition: names.disposition, final: names.final)
+        #expect(representation.isPromisedFile)
     }
 
     @Test(
@@ -93,8 +93,8 @@ struct PageTests {
             Names(url: "http://h/web/example.com"), Names(url: "http://h/a", final: "http://h/b.html"),
         ])
     func asked(names: Names) throws {
-        let entity = try judged(names.given, names.url, disposition: names.disposition, final: names.final)
-        #expect(entity.isPage && !entity.isPromisedFile)
+        let representation = try judged(names.given, names.url, disposition: names.disposition, final: names.final)
+        #expect(representation.isPage && !representation.isPromisedFile)
     }
 
     @Test("PagePolicy: the type decides, and the first bytes only where there is none")

@@ -116,7 +116,7 @@ final class Run: Sendable {
     }
     let driver: DownloadDriver
     private let heard = Mutex(Heard())
-    private let news = Signal()
+    private let news = AsyncEvent()
     private let task = Mutex<Task<DownloadDriver.Outcome, Never>?>(nil)
     private let relay: Relay
 
@@ -148,7 +148,7 @@ final class Run: Sendable {
             case .named: break
             }
         }
-        news.ring()
+        news.notify()
     }
 
     var events: [DownloadEvent.Kind] { heard.withLock { $0.events } }
@@ -156,21 +156,21 @@ final class Run: Sendable {
     /// Waits until the driver has said such a state.
     func said(_ isSuch: (DownloadState) -> Bool) async {
         while true {
-            let rings = news.rings
+            let count = news.count
             if heard.withLock({ $0.states.contains(where: isSuch) }) { return }
-            await news.wait(after: rings)
+            await news.wait(after: count)
         }
     }
 
     /// Waits until so much is there.
     func reach(_ bytes: ByteCount) async { await until { ($0.progress()?.completedBytes ?? 0) >= bytes } }
 
-    /// Waits until something holds; looked at whenever the driver's bell rings.
+    /// Waits until something holds; looked at whenever the driver's updates rings.
     func until(_ condition: (DownloadDriver) -> Bool) async {
         while true {
-            let rings = driver.bell.rings
+            let count = driver.updates.count
             if condition(driver) { return }
-            await driver.bell.wait(after: rings)
+            await driver.updates.wait(after: count)
         }
     }
 

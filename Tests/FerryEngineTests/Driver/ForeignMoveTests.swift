@@ -40,7 +40,7 @@ struct ForeignMoveTests {
     }
 
     @Test(
-        "PairMove: another part file whose inode is known is not removed: its journal has not the same id",
+        "PartialDownloadMover: another part file whose inode is known is not removed: its journal has not the same id",
         arguments: [true, false], [true, false])
     func victim(isAskedFor: Bool, hasPart: Bool) async throws {
         try await DriverRig.with { rig in
@@ -63,7 +63,7 @@ struct ForeignMoveTests {
         }
     }
 
-    @Test("PairMove: a journal of another id beside the other part file protects it")
+    @Test("PartialDownloadMover: a journal of another id beside the other part file protects it")
     func anothersJournal() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", ForeignFileTests.resource)
@@ -83,7 +83,7 @@ struct ForeignMoveTests {
     }
 
     @Test(
-        "PairMove: a pair there counts with device, inode and id alone",
+        "PartialDownloadMover: a pair there counts with device, inode and id alone",
         arguments: ["device", "inode", "id", "nothing"])
     func compared(changed: String) throws {
         let (here, there) = (try TemporaryDirectory(), try TemporaryDirectory())
@@ -105,7 +105,7 @@ struct ForeignMoveTests {
         let (journal, read) = try Journal.open(at: old.journal, fileSystem: disk, syncs: false)
         defer { journal.close() }
         var found = read
-        let move = PairMove(fileSystem: disk)
+        let move = PartialDownloadMover(fileSystem: disk)
         if changed == "nothing" {
             #expect(try move.resolve(old, &found, journal) == new)
             #expect(try here.names == [])
@@ -119,7 +119,8 @@ struct ForeignMoveTests {
     }
 
     @Test(
-        "PairMove: where the journal there is lost after the bytes were renamed, nothing is believed and nothing lost")
+        "PartialDownloadMover: where the journal there is lost after the bytes were renamed, nothing is believed and nothing lost"
+    )
     func lostJournal() throws {
         let (here, there) = (try TemporaryDirectory(), try TemporaryDirectory())
         let old = try #require(DownloadPaths(directory: here.path, name: "a"))
@@ -129,7 +130,7 @@ struct ForeignMoveTests {
         (record.partDevice, record.partInode) = (part.device, part.inode)
         part.close()
         try Journal.create(at: old.journal, record: record, fileSystem: disk, syncs: false).close()
-        let move = PairMove(fileSystem: disk)
+        let move = PartialDownloadMover(fileSystem: disk)
         _ = try move.move(old.part.string, of: DownloadID(rawValue: "id"), to: there.path.string)
         try disk.unlink(there.file("a.part.ferry"))
         #expect {

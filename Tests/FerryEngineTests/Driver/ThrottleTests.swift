@@ -8,12 +8,12 @@ import Testing
 struct ThrottleTests {
     /// A clock that stands still: who sleeps under it sleeps until cancelled.
     private final class StandingClock: EngineClock {
-        let asleep = Signal()
+        let asleep = AsyncEvent()
         func now() -> Duration { .seconds(100) }
         func date() -> Date { Date(timeIntervalSince1970: 0) }
         func sleep(for duration: Duration) async throws {
-            asleep.ring()
-            await Signal().wait(after: 0)
+            asleep.notify()
+            await AsyncEvent().wait(after: 0)
             try Task.checkCancellation()
         }
     }

@@ -92,7 +92,7 @@ struct ModelRig: Sendable {
 /// Pauses a run from within its own connection.
 private final class Brake: Sendable {
     private let driver = Mutex<DownloadDriver?>(nil)
-    private let never = Signal()
+    private let never = AsyncEvent()
 
     func set(_ driver: DownloadDriver?) { self.driver.withLock { $0 = driver } }
 

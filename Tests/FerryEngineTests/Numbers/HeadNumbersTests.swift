@@ -33,7 +33,8 @@ struct HeadNumbersTests {
 
     private func total(_ verdict: ResponseVerdict) -> ByteCount? {
         switch verdict {
-        case .whole(let entity), .part(_, let entity), .unsatisfied(let entity): entity.identity.totalBytes
+        case .whole(let representation), .part(_, let representation), .unsatisfied(let representation):
+            representation.identity.totalBytes
         default: nil
         }
     }
@@ -72,7 +73,7 @@ struct HeadNumbersTests {
             let identity = FileIdentity(etag: "\"e\"", totalBytes: total)
             var machine = TransferMachine(
                 settings: TransferMachine.Settings(),
-                held: held.map { FerryCore.Held(identity: identity, ranges: RangeSet($0)) }, total: total)
+                held: held.map { FerryCore.PartialContent(identity: identity, ranges: RangeSet($0)) }, total: total)
             var now = Duration.zero
             for _ in 0..<3 {
                 for case .open(let id) in machine.tick(at: now) {

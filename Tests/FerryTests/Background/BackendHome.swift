@@ -47,7 +47,7 @@ struct BackendHome: Sendable {
                 change(&$0)
             }
         }
-        var place = RemotePlace(identifier: identifier, directory: shop.directory)
+        var place = DaemonAddress(identifier: identifier, directory: shop.directory)
         place.socket = daemon.socket
         // Nothing is to be started: what is tested is in this process.
         place.binary = "/nonexistent/ferry"

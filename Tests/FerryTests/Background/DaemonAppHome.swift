@@ -75,7 +75,7 @@ struct DaemonAppHome: Sendable {
 
     /// A manager of the same session in this process, which only looks.
     func watcher() -> DownloadManager {
-        var place = RemotePlace(identifier: "test", directory: home.directory)
+        var place = DaemonAddress(identifier: "test", directory: home.directory)
         place.socket = socket
         place.binary = "/nonexistent/ferry"
         place.patience = .seconds(3600)

@@ -9,7 +9,7 @@ import Testing
 @Suite("A manager whose daemon is not there", .timeLimit(.minutes(30)))
 struct LostDaemonTests {
     private func place(_ socket: String, binary: String? = nil) -> DownloadManager.Configuration {
-        var place = RemotePlace(identifier: "test", directory: "/tmp")
+        var place = DaemonAddress(identifier: "test", directory: "/tmp")
         place.socket = socket
         place.binary = binary
         return DownloadManager.Configuration(storage: .daemon(place))
@@ -147,7 +147,7 @@ struct LostDaemonTests {
     func patience() async throws {
         try await BackendHome.run(.daemon) { home in
             let daemon = try #require(home.daemon)
-            var place = RemotePlace(identifier: "test", directory: home.shop.directory)
+            var place = DaemonAddress(identifier: "test", directory: home.shop.directory)
             place.socket = daemon.socket
             place.binary = "/nonexistent/ferry"
             let clock = LeapingClock()

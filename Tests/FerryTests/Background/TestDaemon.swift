@@ -12,13 +12,13 @@ final class TestDaemon: Sendable {
         var task: Task<Void, any Error>
     }
     private let life = Mutex<Life?>(nil)
-    private let place: DaemonPlace
+    private let place: DaemonPaths
 
     /// `directory` is short: the path of a socket has room for a hundred bytes.
     init(directory: String, downloads: String) throws {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        place = DaemonPlace(
+        place = DaemonPaths(
             state: directory + "/state", socket: directory + "/run/s", settings: directory + "/ferry.json",
             downloads: downloads)
     }

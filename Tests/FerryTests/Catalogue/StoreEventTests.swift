@@ -96,7 +96,7 @@ struct StoreEventTests {
     func reasons(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let store = bench.store
-            let told = ToldEvent.retrying(attempt: 1, delay: .seconds(1), reason: Reason(.serverAnswered, "503"))
+            let told = LocalizedEvent.retrying(attempt: 1, delay: .seconds(1), reason: Reason(.serverAnswered, "503"))
             let events = [
                 DownloadEvent(id: "a", date: StoreBench.date(1), told),
                 DownloadEvent(id: "a", date: StoreBench.date(2), kind: .note("samples matched")),

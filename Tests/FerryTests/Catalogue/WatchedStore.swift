@@ -11,7 +11,7 @@ import Testing
 final class WatchedStore: DownloadStore {
     private let base: any DownloadStore
     private let isMeant: @Sendable (StoreChange) -> Bool
-    private let arrivals = Signal()
+    private let arrivals = AsyncEvent()
     private let door = Door()
     private let loaded = Mutex(0)
 
@@ -29,7 +29,7 @@ final class WatchedStore: DownloadStore {
 
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
         if changes.contains(where: isMeant) {
-            arrivals.ring()
+            arrivals.notify()
             await door.pass()
         }
         return try await base.commit(changes)
@@ -92,8 +92,8 @@ extension Scheduler {
 
     /// Nobody is adding, moving, or changing many.
     var isListFree: Bool {
-        guard listTurn.tryTake() else { return false }
-        listTurn.give()
+        guard listLock.tryAcquire() else { return false }
+        listLock.release()
         return true
     }
 }

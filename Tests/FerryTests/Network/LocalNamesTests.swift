@@ -1,4 +1,5 @@
 import Dispatch
+import FerryCore
 import Synchronization
 import Testing
 
@@ -43,10 +44,10 @@ import Testing
     @Test func `who does not want to know any more waits for no resolver, and nobody is asked for him`() async {
         let asked = Mutex<[String]>([])
         let isBusy = DispatchSemaphore(value: 0)
-        let began = Signal()
+        let began = AsyncEvent()
         let names = LocalNames { name in
             asked.withLock { $0.append(name) }
-            began.ring()
+            began.notify()
             isBusy.wait()
             return []
         }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Downloads in memory")
 struct LiveRegistryTests {
     private func live(_ id: String, _ registry: LiveRegistry) throws -> LiveDownload {
-        LiveDownload(try StoreBench.row(id), secrets: nil, readers: RowReaders(), registry: registry)
+        LiveDownload(try StoreBench.row(id), secrets: nil, readers: StaleReads(), registry: registry)
     }
 
     @Test("are found while somebody holds them, and leave nothing behind")

@@ -1,4 +1,5 @@
 import Dispatch
+import FerryCore
 import FerryTesting
 import Foundation
 import Synchronization
@@ -14,19 +15,19 @@ struct ObservationTests {
     /// Statuses, as a handler got them.
     private final class Notes: Sendable {
         private let all = Mutex<[DownloadStatus]>([])
-        private let bell = Signal()
+        private let updates = AsyncEvent()
         var count: Int { all.withLock { $0.count } }
         var statuses: [DownloadStatus] { all.withLock { $0 } }
         var states: [DownloadState] { statuses.map(\.state) }
         func add(_ status: DownloadStatus) {
             all.withLock { $0.append(status) }
-            bell.ring()
+            updates.notify()
         }
         func reach(_ count: Int) async {
             while self.count < count {
-                let heard = bell.rings
+                let seen = updates.count
                 if self.count >= count { return }
-                await bell.wait(after: heard)
+                await updates.wait(after: seen)
             }
         }
     }

@@ -1,3 +1,4 @@
+import FerryCore
 import Synchronization
 
 @testable import Ferry
@@ -21,7 +22,7 @@ final class Recorder: DownloadManagerDelegate {
         var strangers = 0
     }
     private let state = Mutex(State())
-    private let bell = Signal()
+    private let updates = AsyncEvent()
     private let actor: any Actor
     private let door: @Sendable (Call) async -> Void
     private let gone: Door?
@@ -69,9 +70,9 @@ final class Recorder: DownloadManagerDelegate {
     /// Waits until it was told this.
     func reach(_ isSuch: ([Entry]) -> Bool) async {
         while !Task.isCancelled {
-            let heard = bell.rings
+            let seen = updates.count
             if isSuch(entries) { return }
-            await bell.wait(after: heard)
+            await updates.wait(after: seen)
         }
     }
 
@@ -84,7 +85,7 @@ final class Recorder: DownloadManagerDelegate {
             if state.inside > 1 { state.overlaps += 1 }
             if caller !== actor { state.strangers += 1 }
         }
-        bell.ring()
+        updates.notify()
         await Task.yield()
         await door(call)
         state.withLock { $0.inside -= 1 }

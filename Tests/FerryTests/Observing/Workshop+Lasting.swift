@@ -1,3 +1,4 @@
+import FerryCore
 import Foundation
 
 @testable import Ferry
@@ -24,8 +25,8 @@ extension Workshop {
 
 /// Lets nobody through until it is opened; then everybody.
 final class Door: Sendable {
-    private let bell = Signal()
+    private let updates = AsyncEvent()
 
-    func open() { bell.ring() }
-    func pass() async { await bell.wait(after: 0) }
+    func open() { updates.notify() }
+    func pass() async { await updates.wait(after: 0) }
 }

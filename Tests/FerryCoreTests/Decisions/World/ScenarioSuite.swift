@@ -8,7 +8,7 @@ extension ScenarioSuite {
     /// Runs one download to its end in a world of these origins.
     func run(
         _ origins: ModelOrigin..., settings change: (inout TransferMachine.Settings) -> Void = { _ in },
-        held: Held? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7
+        held: PartialContent? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7
     ) -> (World, World.Outcome) {
         var settings = TransferMachine.Settings()
         settings.sources = origins.count

@@ -354,12 +354,12 @@ struct World {
             machine.samplingDeadLink(403, source: source)
         } else if case .answer(let head, _?) = origin.reply(to: ask, at: now, random: &random) {
             switch ResponseVerdict.judge(head, asked: ask, now: ModelOrigin.epoch.addingTimeInterval(now)) {
-            case .part(_, let entity):
+            case .part(_, let representation):
                 let isSame = file.allSatisfy { $0.value.isEmpty || $0.key == origin.content }
                 let fits =
                     machine.planner.total == nil
-                    || entity.identity.totalBytes.map { $0 == machine.planner.total } ?? true
-                machine.sampled(isSame && fits ? .equal : .different, source: source, offered: entity.identity)
+                    || representation.identity.totalBytes.map { $0 == machine.planner.total } ?? true
+                machine.sampled(isSame && fits ? .equal : .different, source: source, offered: representation.identity)
             default: machine.sampled(.inconclusive, source: source, offered: nil)
             }
         } else {

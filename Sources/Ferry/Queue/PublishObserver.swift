@@ -1,0 +1,77 @@
+import FerryCore
+import FerryEngine
+import Synchronization
+import SystemPackage
+
+/// Writes into the catalogue what happens to a file at its publishing, before the engine goes on.
+final class PublishObserver: PublishObserving {
+    private let scheduler: Scheduler
+    /// It holds the driver, which holds this.
+    private weak let run: Run?
+    private let id: DownloadID
+    /// It was in memory, and has no journal.
+    private let isSmall = Atomic(false)
+
+    init(scheduler: Scheduler, run: Run, id: DownloadID) {
+        self.scheduler = scheduler
+        self.run = run
+        self.id = id
+    }
+
+    func willPublish(_ file: PublishedFile) async throws(DownloadError) {
+        isSmall.store(true, ordering: .relaxed)
+        try await scheduler.keptStore?.commit([.update(id, [.announced(AnnouncedFile(file))])])
+    }
+
+    func didPublish(_ found: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
+        var finished = found
+        // By an earlier run, which did not get to say so, perhaps; it is no file of somebody else's.
+        finished.wasAlreadyComplete = false
+        var ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
+        ending.leavesJournal = !isSmall.load(ordering: .relaxed)
+        let events = try await scheduler.keptStore?.commit([.end(id, ending)])
+        run?.record(number: events?.first?.number, leavesJournal: ending.leavesJournal)
+    }
+}
+
+extension FileStamp {
+    /// The file with this stamp at that path.
+    func file(at path: String) -> PublishedFile {
+        let (seconds, rest) = modificationTime.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let isEarlier = rest < 0
+        return PublishedFile(
+            path: path, device: device, inode: inode, length: length,
+            modified: FileTime(
+                seconds: isEarlier ? seconds - 1 : seconds, nanoseconds: Int32(isEarlier ? rest + 1_000_000_000 : rest)
+            ))
+    }
+}
+
+extension CatalogueRow {
+    /// The file of an earlier run, where the next one looks for it.
+    var earlierFile: PublishedFile? {
+        guard let published, let directory else { return nil }
+        return published.file(at: FilePath(directory).appending(name).lexicallyNormalized().string)
+    }
+}
+
+extension AnnouncedFile {
+    init(_ file: PublishedFile) { self.init(path: file.path, stamp: FileStamp(file)) }
+}
+
+extension PublishedFile {
+    init(_ announced: AnnouncedFile) { self = announced.stamp.file(at: announced.path) }
+}
+
+extension JournalTags {
+    init(_ row: CatalogueRow) {
+        self.init(
+            session: row.session, position: row.key.position, priority: row.key.priority, label: row.label,
+            userInfo: row.userInfo)
+        rateLimit = row.request.rateLimit
+        maxConnections = row.request.maxConnections == Self.usualConnections ? nil : row.request.maxConnections
+        network = row.request.network
+    }
+
+    private static let usualConnections = DownloadRequest(sources: [], destination: .part("")).maxConnections
+}

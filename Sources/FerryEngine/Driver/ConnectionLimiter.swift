@@ -1,0 +1,119 @@
+package import FerryCore
+import Synchronization
+
+/// At most so many connections to one host at a time, over all downloads.
+///
+/// A host is scheme, name and port of the URL that is asked; whoever is let in leaves once. In the order of asking:
+/// nobody gets in before one who waits.
+package final class ConnectionLimiter: Sendable {
+    fileprivate struct Waiter {
+        let number: Int
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+    fileprivate struct Host {
+        var open = 0
+        var waiting: [Waiter] = []
+    }
+    fileprivate struct State {
+        var limit: Int
+        var hosts: [Origin: Host] = [:]
+        var last = 0
+    }
+    private let state: Mutex<State>
+
+    /// `limit`: connections to one host, at least 1.
+    package init(limit: Int) { state = Mutex(State(limit: max(1, limit))) }
+
+    package var limit: Int { state.withLock { $0.limit } }
+
+    /// Another limit from now on. Nobody is cut: who is one too many gives way at the next request.
+    package func set(limit: Int) {
+        let admitted = state.withLock { state in
+            state.limit = max(1, limit)
+            return state.hosts.keys.flatMap { state.admit(to: $0) }
+        }
+        for waiter in admitted { waiter.resume(returning: true) }
+    }
+
+    /// Whether there is room at once.
+    package func tryEnter(_ host: Origin) -> Bool { state.withLock { $0.tryEnter(host) } }
+
+    /// Waits for its turn. False when the task is cancelled: then it is not in.
+    package func enter(_ host: Origin) async -> Bool {
+        let number = state.withLock { state -> Int? in
+            if state.tryEnter(host) { return nil }
+            state.last += 1
+            return state.last
+        }
+        guard let number else { return true }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state -> Bool? in
+                    if Task.isCancelled { return false }
+                    if state.tryEnter(host) { return true }
+                    state.hosts[host, default: Host()].waiting.append(
+                        Waiter(number: number, continuation: continuation))
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            state.withLock { $0.remove(number, from: host) }?.resume(returning: false)
+        }
+    }
+
+    /// Counts one in, room or not: a redirect led an open connection there.
+    package func join(_ host: Origin) { state.withLock { $0.hosts[host, default: Host()].open += 1 } }
+
+    /// One who was let in is done.
+    package func leave(_ host: Origin) {
+        let admitted = state.withLock { state in
+            state.hosts[host]?.open -= 1
+            let admitted = state.admit(to: host)
+            if let left = state.hosts[host], left.open <= 0, left.waiting.isEmpty { state.hosts[host] = nil }
+            return admitted
+        }
+        for waiter in admitted { waiter.resume(returning: true) }
+    }
+
+    /// Whether somebody waits, or there are more than may be: who has other connections gives way.
+    package func isCrowded(_ host: Origin) -> Bool {
+        state.withLock { state in
+            guard let host = state.hosts[host] else { return false }
+            return !host.waiting.isEmpty || host.open > state.limit
+        }
+    }
+
+    /// Connections to a host that are counted now.
+    package func count(_ host: Origin) -> Int { state.withLock { $0.hosts[host]?.open ?? 0 } }
+
+    /// How many wait for a host.
+    package func waiting(for host: Origin) -> Int { state.withLock { $0.hosts[host]?.waiting.count ?? 0 } }
+}
+
+extension ConnectionLimiter.State {
+    fileprivate mutating func tryEnter(_ host: Origin) -> Bool {
+        var entry = hosts[host] ?? ConnectionLimiter.Host()
+        guard entry.waiting.isEmpty, entry.open < limit else { return false }
+        entry.open += 1
+        hosts[host] = entry
+        return true
+    }
+
+    fileprivate mutating func admit(to host: Origin) -> [CheckedContinuation<Bool, Never>] {
+        guard var entry = hosts[host] else { return [] }
+        let count = min(entry.waiting.count, max(0, limit - entry.open))
+        let admitted = entry.waiting.prefix(count).map(\.continuation)
+        entry.waiting.removeFirst(count)
+        entry.open += count
+        hosts[host] = entry
+        return admitted
+    }
+
+    fileprivate mutating func remove(_ number: Int, from host: Origin) -> CheckedContinuation<Bool, Never>? {
+        guard let index = hosts[host]?.waiting.firstIndex(where: { $0.number == number }) else { return nil }
+        let waiter = hosts[host]?.waiting.remove(at: index)
+        if let left = hosts[host], left.open <= 0, left.waiting.isEmpty { hosts[host] = nil }
+        return waiter?.continuation
+    }
+}

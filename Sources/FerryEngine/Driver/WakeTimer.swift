@@ -1,0 +1,64 @@
+import Dispatch
+import FerryCore
+import Synchronization
+
+/// Resumes one task after a delay, or sooner.
+///
+/// It fires on a thread of its own: an app may keep all of Swift's threads busy, and a download whose timers do not fire
+/// notices no stall and makes nothing durable.
+final class WakeTimer: Sendable {
+    private struct State {
+        var timer: (any DispatchSourceTimer)?
+        var sleeper: CheckedContinuation<Void, Never>?
+        var hasFired = false
+    }
+    private let state = Mutex(State())
+    private static let queue = DispatchQueue(label: "ferry.timer", qos: .userInitiated)
+
+    /// Starts the timer, once; after ``fire()`` the task is resumed at once.
+    func start(after duration: Duration, waking sleeper: CheckedContinuation<Void, Never>) {
+        let nanoseconds = min(max(0, duration.seconds * 1e9), 1e18)
+        let hasFired = state.withLock { state in
+            if state.hasFired { return true }
+            let timer = DispatchSource.makeTimerSource(queue: Self.queue)
+            timer.schedule(deadline: .now() + .nanoseconds(Int(nanoseconds)), leeway: .milliseconds(1))
+            timer.setEventHandler { [weak self] in self?.fire() }
+            state.timer = timer
+            state.sleeper = sleeper
+            timer.activate()
+            return false
+        }
+        if hasFired { sleeper.resume() }
+    }
+
+    /// Returns after a duration as measured by `now`; throws when the task is cancelled.
+    ///
+    /// Timers stop while the machine sleeps, and `now` goes on: it is compared at least once in each `interval`.
+    static func sleep(
+        for duration: Duration, by now: () -> Duration, lookingEach interval: Duration = .seconds(60)
+    ) async throws {
+        let start = now()
+        var left = duration
+        repeat {
+            try Task.checkCancellation()
+            let (timer, nap) = (WakeTimer(), min(left, interval))
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { timer.start(after: nap, waking: $0) }
+            } onCancel: {
+                timer.fire()
+            }
+            try Task.checkCancellation()
+            left = duration - (now() - start)
+        } while left > .zero
+    }
+
+    /// Resumes the task now, unless that has happened.
+    func fire() {
+        let (timer, sleeper) = state.withLock { state in
+            defer { (state.timer, state.sleeper, state.hasFired) = (nil, nil, true) }
+            return (state.timer, state.sleeper)
+        }
+        timer?.cancel()
+        sleeper?.resume()
+    }
+}

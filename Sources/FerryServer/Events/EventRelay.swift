@@ -1,0 +1,123 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import Logging
+import ServiceLifecycle
+
+/// Follows the manager and tells the station: states, events, progress, network.
+struct EventRelay: Sendable {
+    let manager: DownloadManager
+    let station: EventBroadcaster
+    let speeds: SpeedHistory
+    /// The list changed: something may run.
+    let updates: AsyncEvent
+    let logger: Logger
+    /// Hears of every event, before anybody can answer it; with whether it was told before the daemon began.
+    let heard: @Sendable (_ event: DownloadEvent, _ session: String, _ isEarlier: Bool) async -> Void
+
+    /// More changes than this at once are not told one by one.
+    static let mostChanges = 2000
+
+    /// What the manager tells from now on; taken before anybody can ask.
+    struct Feeds: Sendable {
+        let list: ListChanges
+        let events: AsyncStream<DownloadEvent>
+        let network: AsyncStream<NetworkStatus>
+        /// Events up to this number ended earlier.
+        let lastPending: Int64
+    }
+
+    func feeds() async throws(DownloadError) -> Feeds {
+        var last: Int64 = 0
+        while let page = try? await manager.pendingEvents(after: last), let newest = page.last { last = newest.number }
+        return Feeds(
+            list: manager.listChanges, events: manager.events, network: manager.networkChanges, lastPending: last)
+    }
+
+    /// Follows until the manager shuts down.
+    func run(_ feeds: Feeds) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { for await change in feeds.list { await tell(change) } }
+            group.addTask { for await event in feeds.events { await tell(event, feeds.lastPending) } }
+            group.addTask {
+                var isFirst = true
+                for await status in feeds.network {
+                    if !isFirst { station.publish(.network(NetworkBody(status)), session: nil) }
+                    isFirst = false
+                }
+            }
+        }
+    }
+
+    // MARK: The list
+
+    private func tell(_ change: ListChange) async {
+        updates.notify()
+        guard station.isFollowed else { return station.forget() }
+        let ids = Array(change.added.union(change.changed))
+        guard ids.count + change.removed.count <= Self.mostChanges else { return station.forget() }
+        for start in stride(from: 0, to: ids.count, by: 200) {
+            let some = Array(ids[start..<min(ids.count, start + 200)])
+            let revision = DownloadManager.nextRevision()
+            for row in (try? await manager.rows(some)) ?? [] {
+                station.publish(.state(manager.listed(row, revision: revision)), session: row.session)
+            }
+        }
+        if !change.removed.isEmpty {
+            station.publish(.removed(change.removed.map(\.rawValue).sorted()), session: nil)
+        }
+        if change.isReordered { station.publish(.order, session: nil) }
+    }
+
+    // MARK: Events
+
+    private func tell(_ event: DownloadEvent, _ lastPending: Int64) async {
+        updates.notify()
+        let session = await session(of: event)
+        // Those that ended earlier are told to each client as it comes.
+        let isEarlier = event.number.map { $0 <= lastPending } ?? false
+        await heard(event, session, isEarlier)
+        if !isEarlier, station.isFollowed {
+            station.publish(.happened(EventBody(event, session: session)), session: session, ending: event.number)
+        }
+    }
+
+    private func session(of event: DownloadEvent) async -> String {
+        if let session = event.session, !session.isEmpty { return session }
+        let row = try? await manager.rows([event.id]).first
+        return row?.session ?? FerryAPI.defaultSession
+    }
+
+    // MARK: Progress
+
+    /// Tells how far those are that run, ten times a second, while there are any.
+    func follow() async {
+        var news = ProgressNews()
+        var seen: UInt64 = 0
+        while !Task.isCancelled {
+            await updates.wait(after: seen)
+            seen = updates.count
+            while !Task.isCancelled {
+                let running = manager.running
+                if running.isEmpty { break }
+                speeds.note(running.map(\.status), at: .sinceStart)
+                tell(running, &news)
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+            news.clear()
+        }
+    }
+
+    private func tell(_ running: [(status: DownloadStatus, session: String)], _ news: inout ProgressNews) {
+        let (sessions, entrances) = station.following
+        guard !sessions.isEmpty else { return }
+        let moved = news.take(running, entrances: entrances)
+        guard !moved.isEmpty else { return }
+        for session in sessions {
+            let own = moved.lazy.filter { session == nil || $0.session == session }.map(\.status)
+            if own.isEmpty { continue }
+            station.publish(progress: ProgressText.lines(own), session: session)
+        }
+    }
+}

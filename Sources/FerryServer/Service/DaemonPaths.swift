@@ -1,0 +1,76 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+
+/// Where a daemon keeps its state, its socket and its settings. All absolute.
+package struct DaemonPaths: Sendable, Hashable {
+    /// Lock, tokens, sessions, and below `sessions/daemon` the catalogue.
+    package var state: String
+    package var socket: String
+    package var settings: String
+    /// Where downloads go by default.
+    package var downloads: String
+
+    package init(state: String, socket: String, settings: String, downloads: String) {
+        self.state = state
+        self.socket = socket
+        self.settings = settings
+        self.downloads = downloads
+    }
+
+    package var lock: String { state + "/daemon.lock" }
+    /// Where it logs when nobody sees its standard error.
+    package var log: String { state + "/daemon.log" }
+    package var tokens: String { state + "/tokens.json" }
+    /// Files that lead a browser to the page, beside the socket.
+    package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
+    package var sessions: String { state + "/sessions.json" }
+    /// The name of the daemon's list among those of apps.
+    package static let listIdentifier = "daemon"
+    package var catalogue: String { state + "/sessions/" + Self.listIdentifier }
+
+    /// By the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and `FERRY_CONFIG`; what is given goes
+    /// before these.
+    package init(
+        environment: [String: String], home: String, userID: UInt32, state: String? = nil, socket: String? = nil,
+        settings: String? = nil
+    ) {
+        func absolute(_ name: String) -> String? {
+            environment[name].flatMap { $0.utf8.hasPrefix("/") ? $0 : nil }
+        }
+        self.state =
+            state ?? absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
+        self.socket = socket ?? DaemonSocket.path(environment: environment, home: home, user: userID)
+        self.settings =
+            settings ?? absolute("FERRY_CONFIG")
+            ?? (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/ferry/ferry.json"
+        downloads =
+            Self.downloads(
+                environment: environment, home: home,
+                configured: (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/user-dirs.dirs")
+    }
+
+    /// Of this process.
+    package static func current(
+        state: String? = nil, socket: String? = nil, settings: String? = nil
+    ) -> DaemonPaths {
+        DaemonPaths(
+            environment: ProcessInfo.processInfo.environment, home: StateDirectory.homeDirectory,
+            userID: PeerCheck.ownUser,
+            state: state, socket: socket, settings: settings)
+    }
+
+    /// The user's Downloads: `XDG_DOWNLOAD_DIR`, from the environment or `user-dirs.dirs`.
+    private static func downloads(environment: [String: String], home: String, configured: String) -> String {
+        if let given = environment["XDG_DOWNLOAD_DIR"], given.utf8.hasPrefix("/") { return given }
+        let text = (try? String(contentsOfFile: configured, encoding: .utf8)) ?? ""
+        for line in text.split(at: "\n") {
+            guard let quoted = line.dropping(prefix: "XDG_DOWNLOAD_DIR=") else { continue }
+            let value = String(quoted.unicodeScalars.filter { $0 != "\"" })
+            let path = value.dropping(prefix: "$HOME").map { home + $0 } ?? value
+            if path.utf8.hasPrefix("/"), path != home + "/" { return path }
+        }
+        return home + "/Downloads"
+    }
+}

@@ -1,0 +1,145 @@
+package import Ferry
+package import FerryAPI
+package import FerryCore
+import Foundation
+import Synchronization
+
+/// The sessions that are known: where each one's downloads go, and how its app is started. Kept in a file of mode 0600.
+package final class SessionStore: Sendable {
+    package struct Entry: Codable, Sendable, Hashable {
+        /// `nil` for the daemon's.
+        package var directory: String?
+        /// Program and arguments; empty for none.
+        package var launchCommand: [String] = []
+        /// What it has set for itself, under the daemon's.
+        package var settings: SessionSettings?
+        /// Other directories that downloads of it were put into, newest last: looked through when the list is lost.
+        package var places: [String]?
+    }
+
+    /// So many sessions are known at most.
+    private static let mostSessions = 4096
+    /// So many places of a session are remembered.
+    private static let mostPlaces = 256
+
+    private let path: String
+    private let entries: Mutex<[String: Entry]>
+
+    /// Reads the file; one that cannot be read is taken for empty, and replaced by the next change.
+    package init(_ path: String) {
+        self.path = path
+        let text = PrivateFile.read(path, most: 16 << 20)
+        let read = text.flatMap { try? APICoding.decode([String: Entry].self, from: Data($0.utf8)) }
+        entries = Mutex(read ?? [:])
+    }
+
+    package func entry(_ identifier: String) -> Entry? { entries.withLock { $0[identifier] } }
+
+    /// All identifiers, `default` first, then by name.
+    package var identifiers: [String] {
+        let known = entries.withLock { Set($0.keys) }
+        return [FerryAPI.defaultSession] + known.subtracting([FerryAPI.defaultSession]).sorted()
+    }
+
+    /// Registers, or changes what is given. Throws `invalidRequest` for what cannot be meant, `disk`.
+    package func register(_ registration: SessionRegistration) throws(DownloadError) {
+        try Self.check(registration.identifier)
+        if let directory = registration.directory, !directory.utf8.hasPrefix("/") {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.relativePath, APIText.quote(directory)))
+        }
+        if let command = registration.launchCommand {
+            guard command.isEmpty || command[0].utf8.hasPrefix("/") else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.relativeCommand), suggestion: ErrorPhrase(.noShell),
+                    recovery: .needsUser)
+            }
+            guard command.allSatisfy({ !$0.utf8.contains(0) }), command.reduce(0, { $0 + $1.utf8.count }) <= 65_536
+            else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.unusableCommand))
+            }
+        }
+        try change(registration.identifier) { entry in
+            if let directory = registration.directory { entry.directory = directory }
+            if let command = registration.launchCommand { entry.launchCommand = command }
+        }
+    }
+
+    /// Keeps what a session has set for itself.
+    package func set(_ settings: SessionSettings, of identifier: String) throws(DownloadError) {
+        try change(identifier) { $0.settings = settings == SessionSettings() ? nil : settings }
+    }
+
+    /// Downloads of a session go into these directories.
+    package func note(_ directories: [String], of identifier: String) throws(DownloadError) {
+        try change(identifier) { entry in
+            var places = entry.places ?? []
+            for directory in directories {
+                let known = places + [entry.directory].compactMap(\.self)
+                if !known.contains(where: { $0.hasSameBytes(as: directory) }) { places.append(directory) }
+            }
+            places.removeFirst(max(0, places.count - Self.mostPlaces))
+            entry.places = places.isEmpty ? nil : places
+        }
+    }
+
+    /// All of them, with where their downloads go.
+    package func hosted(default directory: String) -> HostedSessions {
+        let known = entries.withLock { $0 }
+        let places = known.values.flatMap { [$0.directory].compactMap(\.self) + ($0.places ?? []) }
+        return HostedSessions(identifiers: Set(identifiers), directories: [directory] + places.sorted())
+    }
+
+    /// Where downloads of sessions go, sorted; with `everUsed`, also where any of them went before.
+    package func directories(everUsed: Bool) -> [String] {
+        let known = entries.withLock { Array($0.values) }
+        let all = known.flatMap { [$0.directory].compactMap(\.self) + (everUsed ? $0.places ?? [] : []) }
+        return Set(all).sorted()
+    }
+
+    private func change(_ identifier: String, _ change: (inout Entry) -> Void) throws(DownloadError) {
+        let result: Result<Void, DownloadError> = entries.withLock { entries in
+            var entry = entries[identifier] ?? Entry()
+            change(&entry)
+            // One that is seen for the first time is remembered even when nothing is said of it.
+            guard entries[identifier] != entry else { return .success(()) }
+            guard entries[identifier] != nil || entries.count < Self.mostSessions else {
+                return .failure(
+                    DownloadError(
+                        .invalidRequest, ErrorPhrase(.manySessions, "\(Self.mostSessions)"), recovery: .needsUser))
+            }
+            var new = entries
+            new[identifier] = entry
+            do {
+                let text = String(decoding: try APICoding.encode(new), as: UTF8.self)
+                try PrivateFile.write(text, to: path)
+            } catch let error as DownloadError {
+                return .failure(error)
+            } catch {
+                return .failure(DownloadError(.internal, "the sessions cannot be written", underlying: "\(error)"))
+            }
+            entries = new
+            return .success(())
+        }
+        try result.get()
+    }
+
+    /// Throws `invalidRequest` for a text that cannot name a session.
+    package static func check(_ identifier: String) throws(DownloadError) {
+        let isPlain = identifier.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, !identifier.isEmpty, identifier.utf8.count <= 128, identifier.first != ".",
+            identifier != FerryAPI.everySession
+        else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.unusableSession, APIText.quote(identifier)),
+                suggestion: ErrorPhrase(.nameSessions),
+                recovery: .needsUser)
+        }
+    }
+}

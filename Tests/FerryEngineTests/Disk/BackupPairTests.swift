@@ -1,0 +1,118 @@
+import FerryCore
+import FerryTesting
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("Setting a pair aside")
+struct SetAsideTests {
+    let directory: TemporaryDirectory
+    let paths: DownloadPaths
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        paths = try #require(DownloadPaths(directory: directory.path, name: "a"))
+    }
+
+    private func aside(_ fileSystem: any FileSystem = LocalFileSystem()) -> BackupPair {
+        BackupPair(paths, fileSystem: fileSystem, syncs: true)
+    }
+
+    @Test("moves both, over the generation before, and removes them when asked")
+    func moves() throws {
+        for (name, byte) in [("a.part", 1), ("a.part.ferry", 2), ("a.part.old", 8), ("a.part.ferry.old", 9)] {
+            try directory.put(name, [UInt8(byte)])
+        }
+        try aside().move()
+        #expect(try directory.names == ["a.part.ferry.old", "a.part.old"])
+        #expect(directory.bytes("a.part.old") == [1])
+        #expect(directory.bytes("a.part.ferry.old") == [2])
+        #expect(try aside().isPresent())
+        #expect(aside().freeableBytes() > 0)
+        try aside().remove()
+        #expect(try directory.names == [])
+        #expect(try !aside().isPresent())
+        try aside().remove()
+    }
+
+    @Test("B1: cut off anywhere, the bytes are still there, and moving again finishes", arguments: 0..<4)
+    func cutOff(n: Int) throws {
+        try directory.put("a.part", [1])
+        try directory.put("a.part.ferry", [2])
+        try? aside(FaultyFileSystem(.fromThen(n))).move()
+        #expect((directory.bytes("a.part") ?? directory.bytes("a.part.old")) == [1])
+        try aside().move()
+        #expect(directory.bytes("a.part.old") == [1])
+        #expect(directory.bytes("a.part.ferry.old") == [2])
+    }
+
+    @Test("B1: cut off anywhere, it can be put back, and putting back can be cut off too", arguments: 0..<5, 0..<5)
+    func putBack(n: Int, m: Int) throws {
+        try directory.put("a.part", [1])
+        try directory.put("a.part.ferry", [2])
+        let inode = try #require(try LocalFileSystem().statusIfPresent(paths.part)).inode
+        try? aside(FaultyFileSystem(.fromThen(n))).move()
+        _ = try? aside(FaultyFileSystem(.fromThen(m))).moveBack(beside: inode)
+        _ = try aside().moveBack(beside: inode)
+        #expect(try directory.names == ["a.part", "a.part.ferry"])
+        #expect(directory.bytes("a.part") == [1])
+        #expect(directory.bytes("a.part.ferry") == [2])
+        #expect(try !aside().moveBack(beside: nil))
+    }
+
+    @Test("B1: an empty part file without a journal gives way to what is put back; a pair and foreign bytes do not")
+    func inItsPlace() throws {
+        try directory.put("a.part.old", [1])
+        try directory.put("a.part.ferry.old", [2])
+        try directory.put("a.part", [3])
+        #expect(try !aside().moveBack(beside: nil))
+        #expect(try directory.names == ["a.part", "a.part.ferry.old", "a.part.old"])
+        try LocalFileSystem().unlink(paths.part)
+        try PartFile.create(at: paths.part, fileSystem: LocalFileSystem()).close()
+        #expect(try aside().moveBack(beside: nil))
+        #expect(try directory.names == ["a.part", "a.part.ferry"])
+        #expect(directory.bytes("a.part") == [1])
+        try directory.put("a.part.old", [8])
+        try directory.put("a.part.ferry.old", [9])
+        #expect(try !aside().moveBack(beside: nil))
+        #expect(directory.bytes("a.part") == [1])
+        // The journal is about another part file than the one that is aside.
+        try LocalFileSystem().unlink(paths.part)
+        #expect(try !aside().moveBack(beside: 1))
+        #expect(try directory.names == ["a.part.ferry", "a.part.ferry.old", "a.part.old"])
+    }
+
+    @Test("the open part file stays open and locked")
+    func staysOpen() throws {
+        let part = try PartFile.create(at: paths.part, fileSystem: LocalFileSystem())
+        try aside().move()
+        try part.write([5], at: 0)
+        #expect(directory.bytes("a.part.old") == [5])
+        #expect(try !part.isIntact(length: 0))
+        let next = try PartFile.create(at: paths.part, fileSystem: LocalFileSystem())
+        #expect(next.inode != part.inode)
+    }
+}
+
+@Suite("Target on the disk")
+struct DirectorySpaceTests {
+    @Test(
+        "what is needed and the floor must fit",
+        arguments: [(ByteCount(0), ByteCount(0), true), (1 << 61, 0, false), (0, 1 << 61, false)])
+    func fits(needed: ByteCount, floor: ByteCount, isEnough: Bool) throws {
+        let space = DirectorySpace("/", floor: floor, fileSystem: LocalFileSystem())
+        #expect(try (space.check(needed: needed) == .enough) == isEnough)
+    }
+
+    @Test("numbers near the largest are a shortage, not a trap")
+    func extremes() throws {
+        let space = DirectorySpace("/", floor: .max, fileSystem: LocalFileSystem())
+        guard case .short(_, let missing) = try space.check(needed: .max) else {
+            Issue.record("there was room")
+            return
+        }
+        #expect(missing == .max)
+        #expect(try DirectorySpace("", floor: .min, fileSystem: LocalFileSystem()).check(needed: .min) == .enough)
+    }
+}

@@ -1,0 +1,74 @@
+import FerryCore
+import Synchronization
+import Testing
+
+@testable import FerryEngine
+
+@Suite("A signal", .timeLimit(.minutes(30)))
+struct SignalTests {
+    @Test("that rang before anybody waited lets everybody go on who had not heard it")
+    func kept() async {
+        let signal = AsyncEvent()
+        let seen = signal.count
+        signal.notify()
+        // With one kept ring for the first who waits, the second would wait for ever.
+        await signal.wait(after: seen)
+        await signal.wait(after: seen)
+        #expect(signal.count == seen + 1)
+    }
+
+    @Test("wakes all who wait")
+    func wakes() async {
+        let signal = AsyncEvent()
+        let seen = signal.count
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { await signal.wait(after: seen) } }
+            group.addTask { signal.notify() }
+        }
+    }
+
+    @Test("lets a cancelled task go on")
+    func cancelled() async {
+        let signal = AsyncEvent()
+        let task = Task { await signal.wait(after: signal.count) }
+        task.cancel()
+        await task.value
+    }
+}
+
+@Suite("A turn", .timeLimit(.minutes(30)))
+struct TurnTests {
+    @Test("is had by one at a time")
+    func exclusive() async {
+        let lock = AsyncLock()
+        let gauge = Gauge()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    await lock.acquire()
+                    gauge.enter()
+                    await Task.yield()
+                    gauge.leave()
+                    lock.release()
+                }
+            }
+        }
+        #expect(gauge.most == 1)
+        #expect(lock.tryAcquire())
+        #expect(!lock.tryAcquire())
+    }
+}
+
+/// Counts who is inside.
+private final class Gauge: Sendable {
+    private let counts = Mutex((inside: 0, most: 0))
+
+    var most: Int { counts.withLock { $0.most } }
+    func enter() {
+        counts.withLock { counts in
+            counts.inside += 1
+            counts.most = max(counts.most, counts.inside)
+        }
+    }
+    func leave() { counts.withLock { $0.inside -= 1 } }
+}

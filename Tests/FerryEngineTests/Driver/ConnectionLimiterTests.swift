@@ -1,0 +1,166 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import SystemPackage
+import Synchronization
+import Testing
+
+@testable import FerryEngine
+
+@Suite("Connections to one host", .timeLimit(.minutes(30)))
+struct HostGateTests {
+    private let host = Origin(scheme: .https, host: "h", port: 443)
+
+    private final class Order: Sendable {
+        let list = Mutex<[Int]>([])
+    }
+
+    /// Waits until so many stand in line.
+    private func line(_ count: Int, at gate: ConnectionLimiter) async {
+        while gate.waiting(for: host) != count { await Task.yield() }
+    }
+
+    @Test("are at most so many, and each host has its own count")
+    func limit() {
+        let gate = ConnectionLimiter(limit: 2)
+        let other = Origin(scheme: .http, host: "h", port: 443)
+        #expect([gate.tryEnter(host), gate.tryEnter(host), gate.tryEnter(host)] == [true, true, false])
+        #expect(gate.tryEnter(other))
+        gate.leave(host)
+        #expect([gate.tryEnter(host), gate.tryEnter(host)] == [true, false])
+    }
+
+    @Test("are given in the order of asking, and nobody overtakes")
+    func order() async {
+        let gate = ConnectionLimiter(limit: 1)
+        #expect(gate.tryEnter(host))
+        let order = Order()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 1...5 {
+                group.addTask { [host] in
+                    #expect(await gate.enter(host))
+                    order.list.withLock { $0.append(number) }
+                    #expect(gate.count(host) == 1)
+                    gate.leave(host)
+                }
+                await line(number, at: gate)
+            }
+            #expect(!gate.tryEnter(host) && gate.isCrowded(host))
+            gate.leave(host)
+        }
+        #expect(order.list.withLock { $0 } == [1, 2, 3, 4, 5])
+        #expect(gate.count(host) == 0 && !gate.isCrowded(host))
+    }
+
+    @Test("are not waited for by who was cancelled")
+    func cancelled() async {
+        let gate = ConnectionLimiter(limit: 1)
+        #expect(gate.tryEnter(host))
+        // owner: awaited below.
+        let first = Task { [host] in await gate.enter(host) }
+        await line(1, at: gate)
+        // owner: awaited below.
+        let second = Task { [host] in await gate.enter(host) }
+        await line(2, at: gate)
+        first.cancel()
+        #expect(await first.value == false)
+        gate.leave(host)
+        #expect(await second.value == true)
+        #expect(gate.count(host) == 1)
+        second.cancel()
+        gate.leave(host)
+        #expect(gate.count(host) == 0)
+    }
+
+    @Test("follow the limit up at once, and down as they leave")
+    func changes() async {
+        let gate = ConnectionLimiter(limit: 1)
+        #expect(gate.tryEnter(host))
+        // owner: awaited below.
+        let waiting = Task { [host] in await gate.enter(host) }
+        await line(1, at: gate)
+        gate.set(limit: 3)
+        #expect(await waiting.value)
+        #expect(gate.tryEnter(host) && !gate.isCrowded(host))
+        gate.set(limit: 0)
+        #expect(gate.limit == 1 && gate.isCrowded(host))
+        for _ in 0..<2 { gate.leave(host) }
+        #expect(!gate.isCrowded(host) && !gate.tryEnter(host))
+        gate.leave(host)
+        #expect(gate.tryEnter(host))
+    }
+
+    @Test("are counted over all downloads, and each gets its turn")
+    func downloads() async throws {
+        try await DriverRig.with(connectionsPerHost: 2) { rig in
+            let resource = Resource(size: 3_000_000)
+            for number in 0..<8 { rig.server.serve("/\(number)", resource) }
+            let runs = try (0..<8).map { rig.start(try rig.request("/\($0)"), id: "\($0)") }
+            for run in runs { #expect(await run.end().file != nil) }
+            #expect(rig.server.traffic.peakRequests <= 2)
+            for number in 0..<8 { #expect(rig.holds("\(number)", resource)) }
+            #expect(rig.environment.hosts.count(try rig.server.downloadURL("/").origin) == 0)
+        }
+    }
+
+    @Test("are given up between requests when another download waits for its first")
+    func givesWay() async throws {
+        try await DriverRig.with(connectionsPerHost: 3) { rig in
+            rig.server.serve("/long", Resource(size: 1_000_000_000))
+            rig.server.serve("/short", Resource(size: 3_000_000, seed: 2))
+            rig.server.setConnectionRate(4_000_000)
+            let host = try rig.server.downloadURL("/").origin
+            let long = rig.start(try rig.request("/long"), id: "long")
+            await long.until { _ in rig.environment.hosts.count(host) == 3 }
+            let short = await rig.run(try rig.request("/short"), id: "short")
+            #expect(short.file != nil)
+            #expect(short.retries == [])
+            #expect(long.driver.progress()?.completedBytes ?? 0 < 1_000_000_000)
+            long.driver.stop(.cancel)
+            let end = await long.end()
+            #expect(end.retries == [])
+            #expect(rig.environment.hosts.count(host) == 0)
+        }
+    }
+
+    @Test("are waited for where a redirect leads, too")
+    func redirected() async throws {
+        try await DriverRig.with(connectionsPerHost: 1) { rig in
+            rig.server.serve("/a", Resource(size: 3_000_000))
+            rig.server.serve("/b", Resource(size: 2_000_000, seed: 2))
+            rig.server.serve("/r", Resource(size: 1))
+            rig.server.always("/r", .redirect(to: rig.server.url("/b", host: "localhost")))
+            let gate = Gate()
+            rig.server.script("/a", [.hold(after: 1_000_000, gate)])
+            let near = try rig.server.downloadURL("/a", host: "localhost")
+            let first = rig.start(
+                DownloadRequest(sources: [near], destination: .directory(rig.directory.path.string)), id: "a")
+            await first.reach(1_000_000)
+            let second = rig.start(
+                try rig.request("/r") { $0.destination = .file(rig.directory.file("b").string) }, id: "b")
+            await second.until { _ in rig.environment.hosts.waiting(for: near.origin) == 1 }
+            #expect(rig.environment.hosts.count(near.origin) == 1)
+            gate.open()
+            #expect(await first.end().file != nil)
+            #expect(await second.end().file != nil)
+            #expect(rig.holds("b", Resource(size: 2_000_000, seed: 2)))
+            #expect(rig.environment.hosts.count(near.origin) == 0)
+        }
+    }
+
+    @Test("who waits for one can be paused")
+    func paused() async throws {
+        try await DriverRig.with(connectionsPerHost: 1) { rig in
+            rig.server.serve("/a", Resource(size: 3_000_000))
+            let host = try rig.server.downloadURL("/").origin
+            #expect(rig.environment.hosts.tryEnter(host))
+            let run = rig.start(try rig.request("/a"))
+            await run.until { _ in rig.environment.hosts.waiting(for: host) == 1 }
+            run.driver.stop(.pause)
+            #expect(await run.end().isStopped)
+            #expect(rig.environment.hosts.waiting(for: host) == 0)
+            rig.environment.hosts.leave(host)
+            #expect(await rig.run(try rig.request("/a")).file != nil)
+        }
+    }
+}

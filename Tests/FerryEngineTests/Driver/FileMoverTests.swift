@@ -1,0 +1,122 @@
+import FerryCore
+import FerryTesting
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+@Suite("Moving a finished file")
+struct FileMoveTests {
+    private struct Two {
+        let here: TemporaryDirectory
+        let there: TemporaryDirectory
+        let bytes = (0..<250_000).map { UInt8(truncatingIfNeeded: $0 &* 17 >> 2) }
+        let path: FilePath
+
+        init() throws {
+            here = try TemporaryDirectory()
+            there = try TemporaryDirectory()
+            path = try here.put("a.bin", bytes)
+            let file = try LocalFileSystem().open(path, .readWrite)
+            defer { file.close() }
+            try file.setMode(0o640)
+            try file.setModificationTime(FileTime(seconds: 1_700_000_000, nanoseconds: 5))
+        }
+
+        func file(_ fileSystem: any FileSystem) throws -> PublishedFile {
+            try #require(try PublishedFile.read(path.string, fileSystem: fileSystem))
+        }
+
+        /// All of it, as a manager does it; where it is then, and what was announced.
+        func move(
+            _ fileSystem: any FileSystem, copying: Bool = false, announced: (PublishedFile) -> Void = { _ in }
+        ) throws -> PublishedFile {
+            let old = try file(fileSystem)
+            let move = FileMover(fileSystem: fileSystem)
+            let draft = try move.begin(old, to: there.path.string, copying: copying)
+            defer { draft.drop() }
+            var candidate = try move.candidate(draft)
+            while true {
+                announced(candidate.file)
+                switch try move.name(draft, candidate) {
+                case .taken(let next): candidate = next
+                case .mustCopy: return try self.move(fileSystem, copying: true, announced: announced)
+                case .named:
+                    if draft.isCopy {
+                        try PublishedFile.delete(path.string, ifUnchangedSince: old, fileSystem: fileSystem)
+                    }
+                    return candidate.file
+                }
+            }
+        }
+    }
+
+    enum Ground: Sendable, CaseIterable { case same, other, plain, withoutUnnamed }
+
+    private func fileSystem(_ ground: Ground, _ two: Two, _ fault: FaultyFileSystem.Fault = .none) -> FaultyFileSystem {
+        FaultyFileSystem(
+            fault, missing: ground == .withoutUnnamed ? [.unnamed] : ground == .plain ? [.renameWithoutReplacing] : [],
+            mount: ground == .other || ground == .withoutUnnamed ? two.there.path : nil)
+    }
+
+    @Test("it is there with its bytes, mode and time, and not here", arguments: Ground.allCases)
+    func moves(_ ground: Ground) throws {
+        let two = try Two()
+        let fileSystem = fileSystem(ground, two)
+        let old = try two.file(fileSystem)
+        let new = try two.move(fileSystem)
+        #expect(new.path == two.there.file("a.bin").string)
+        #expect(new.isUnchanged(fileSystem: fileSystem))
+        #expect(two.there.bytes("a.bin") == two.bytes)
+        let status = try fileSystem.status(two.there.file("a.bin"), followingLinks: false)
+        #expect(status.mode == 0o640)
+        #expect(status.modified == old.modified)
+        #expect(try two.here.names == [])
+        #expect(try two.there.names == ["a.bin"])
+    }
+
+    @Test("a name that is taken is left alone", arguments: Ground.allCases)
+    func taken(_ ground: Ground) throws {
+        let two = try Two()
+        try two.there.put("a.bin", [1])
+        // A download under way that will have this name.
+        try two.there.put("a (1).bin.part", [2])
+        let new = try two.move(fileSystem(ground, two))
+        #expect(new.path == two.there.file("a (2).bin").string)
+        #expect(two.there.bytes("a.bin") == [1])
+        #expect(two.there.bytes("a (2).bin") == two.bytes)
+        #expect(try two.there.names == ["a (1).bin.part", "a (2).bin", "a.bin"])
+    }
+
+    @Test("one file system at two places: renaming is refused, and it is copied")
+    func bound() throws {
+        let two = try Two()
+        // The device is the same, and yet no rename leads there.
+        _ = try two.move(FaultyFileSystem(mount: two.there.path, isBound: true))
+        #expect(two.there.bytes("a.bin") == two.bytes)
+        #expect(try two.here.names == [])
+    }
+
+    @Test("B1: killed at any call to the disk, the file is here or there, whole", arguments: Ground.allCases)
+    func killed(_ ground: Ground) throws {
+        var number = 0
+        while true {
+            let two = try Two()
+            let dying = fileSystem(ground, two, .fromThen(number))
+            var announced: [PublishedFile] = []
+            _ = try? two.move(dying) { announced.append($0) }
+            let next = fileSystem(ground, two)
+            let isHere = two.here.bytes("a.bin") == two.bytes
+            let isThere = two.there.bytes("a.bin") == two.bytes
+            #expect(isHere || isThere, "\(number)")
+            // What has the name is whole, and was announced.
+            if try two.there.names.contains("a.bin") {
+                #expect(isThere, "\(number)")
+                #expect(announced.last?.isUnchanged(fileSystem: next) == true, "\(number)")
+            }
+            if dying.count <= number { break }
+            number += 1
+        }
+        #expect(number > 5)
+    }
+}

@@ -1,0 +1,148 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import FerryEngine
+
+/// Notes what it is told, and what the disk looks like then.
+final class PublishObserver: PublishObserving {
+    struct Entry: Sendable, Hashable {
+        var call: String
+        var file: PublishedFile
+        var names: [String]
+        var isThere: Bool
+    }
+    let entries = Mutex<[Entry]>([])
+    private let directory: TemporaryDirectory
+    private let onCall: @Sendable (String, Int) throws -> Void
+
+    /// `onCall` gets the call's name and how many of it came before.
+    init(_ directory: TemporaryDirectory, _ onCall: @escaping @Sendable (String, Int) throws -> Void = { _, _ in }) {
+        self.directory = directory
+        self.onCall = onCall
+    }
+
+    func willPublish(_ file: PublishedFile) async throws(DownloadError) { try note("will", file) }
+
+    func didPublish(_ finished: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
+        #expect(finished.path == file.path && finished.totalBytes == file.length)
+        try note("did", file)
+    }
+
+    private func note(_ call: String, _ file: PublishedFile) throws(DownloadError) {
+        let entry = Entry(
+            call: call, file: file, names: (try? directory.names) ?? [], isThere: file.isUnchanged())
+        let earlier = entries.withLock { entries in
+            defer { entries.append(entry) }
+            return entries.count { $0.call == call }
+        }
+        do { try onCall(call, earlier) } catch { throw DownloadError(.catalogue, "full") }
+    }
+
+    var calls: [String] { entries.withLock { $0.map(\.call) } }
+    var all: [Entry] { entries.withLock { $0 } }
+}
+
+@Suite("Who is told when a file gets its name", .timeLimit(.minutes(30)))
+struct PublishWitnessTests {
+    struct Full: Error {}
+
+    @Test("a small file is announced before it has its name, and told of after")
+    func small() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 300_000))
+            let witness = PublishObserver(rig.directory)
+            let end = await rig.run(try rig.request("/f"), RunContext(witness: witness))
+            #expect(end.file?.path == rig.directory.file("f").string)
+            #expect(witness.calls == ["will", "did"])
+            #expect(witness.all.first?.isThere == false)
+            #expect(witness.all.first?.names == [])
+            #expect(witness.all.last?.isThere == true)
+            #expect(witness.all.first?.file == witness.all.last?.file)
+            let file = try #require(witness.all.last?.file)
+            #expect(try PublishedFile.read(file.path) == file)
+        }
+    }
+
+    @Test("what was announced is found to have its name, or not")
+    func recovery() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 300_000))
+            let witness = PublishObserver(rig.directory)
+            _ = await rig.run(try rig.request("/f"), RunContext(witness: witness))
+            let file = try #require(witness.all.first?.file)
+            #expect(try DownloadDriver.recoverAnnounced(file, syncs: true))
+            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: false))
+            var other = file
+            other.inode += 1
+            #expect(try !DownloadDriver.recoverAnnounced(other, syncs: true))
+            try rig.directory.put("f", [UInt8](repeating: 1, count: 300_000))
+            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: true))
+            try FileManager.default.removeItem(atPath: file.path)
+            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: true))
+        }
+    }
+
+    @Test("a small file whose name is taken meanwhile is announced anew under the next")
+    func takenMeanwhile() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 300_000))
+            let directory = rig.directory
+            let witness = PublishObserver(directory) { call, earlier in
+                if call == "will", earlier == 0 { try directory.put("f") }
+            }
+            let end = await rig.run(try rig.request("/f"), RunContext(witness: witness))
+            #expect(witness.calls == ["will", "will", "did"])
+            #expect(witness.all.map { ($0.file.path as NSString).lastPathComponent } == ["f", "f (1)", "f (1)"])
+            #expect(end.file?.path == directory.file("f (1)").string)
+        }
+    }
+
+    @Test("a small file that cannot be announced is not published")
+    func refused() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 300_000))
+            let witness = PublishObserver(rig.directory) { _, _ in throw Full() }
+            let end = await rig.run(try rig.request("/f"), RunContext(witness: witness))
+            #expect(end.error?.code == .catalogue)
+            #expect(try rig.directory.names == [])
+        }
+    }
+
+    @Test("a part file's journal stays until the witness knows")
+    func pair() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/f", Resource(size: 3_000_000))
+            let witness = PublishObserver(rig.directory)
+            _ = await rig.run(try rig.request("/f"), RunContext(witness: witness))
+            #expect(witness.calls == ["did"])
+            #expect(witness.all.first?.names == ["f", "f.part.ferry"])
+            #expect(witness.all.first?.isThere == true)
+            #expect(try rig.directory.names == ["f"])
+        }
+    }
+
+    @Test("a witness that could not be told is told by the next run, and nothing is fetched again")
+    func toldLater() async throws {
+        try await DriverRig.with { rig in
+            let resource = Resource(size: 3_000_000)
+            rig.server.serve("/f", resource)
+            let witness = PublishObserver(rig.directory) { _, earlier in if earlier < 2 { throw Full() } }
+            #expect(await rig.run(try rig.request("/f"), RunContext(witness: witness)).error?.code == .catalogue)
+            #expect(try rig.directory.names == ["f", "f.part.ferry"])
+            let asked = rig.server.requests.count
+            let context = RunContext(partPath: rig.directory.file("f.part").string, witness: witness)
+            #expect(await rig.run(try rig.request("/f"), context).error?.code == .catalogue)
+            #expect(try rig.directory.names == ["f", "f.part.ferry"])
+            let end = await rig.run(try rig.request("/f"), context)
+            #expect(end.file?.wasAlreadyComplete == true)
+            #expect(rig.server.requests.count == asked)
+            #expect(witness.calls == ["did", "did", "did"])
+            #expect(try rig.directory.names == ["f"])
+            #expect(rig.holds("f", resource))
+        }
+    }
+}

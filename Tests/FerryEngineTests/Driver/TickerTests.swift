@@ -1,0 +1,68 @@
+import Dispatch
+import FerryCore
+import Foundation
+import Synchronization
+import Testing
+
+@testable import FerryEngine
+
+@Suite("The ticks of downloads", .timeLimit(.minutes(30)))
+struct MetronomeTests {
+    @Test("come also while an app computes on every thread of Swift's own")
+    func busyThreads() async {
+        let metronome = Ticker(
+            clock: SystemClock(), interval: .milliseconds(20), executor: HTTPTransport.executors.first)
+        let updates = AsyncEvent()
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        let ticked = DispatchSemaphore(value: 0)
+        let busy = (0..<count).map { _ in Task { Self.compute(until: ticked) } }
+        let waiting = Task(executorPreference: HTTPTransport.executors.first) {
+            metronome.add(updates)
+            await updates.wait(after: updates.count)
+            for _ in 0..<count { ticked.signal() }
+        }
+        for task in busy { #expect(await task.value == .success) }
+        await waiting.value
+        metronome.remove(updates)
+    }
+
+    /// Keeps a thread, as code does that never suspends.
+    private static func compute(until ticked: DispatchSemaphore) -> DispatchTimeoutResult {
+        ticked.wait(timeout: .now() + 30)
+    }
+
+    @Test("A sleep ends when its task is cancelled, before and in the middle")
+    func cancelled() async {
+        let asleep = Task { try await SystemClock().sleep(for: .seconds(10_000)) }
+        asleep.cancel()
+        await #expect(throws: CancellationError.self) { try await asleep.value }
+        let begun = AsyncEvent()
+        let later = Task {
+            begun.notify()
+            try await SystemClock().sleep(for: .seconds(10_000))
+        }
+        await begun.wait(after: 0)
+        later.cancel()
+        await #expect(throws: CancellationError.self) { try await later.value }
+    }
+
+    /// A download that was to begin at two at night began three hours after the lid was opened.
+    @Test("A sleep whose time passes while the machine sleeps ends at the next look at the time")
+    func machineSlept() async throws {
+        let looks = Atomic(0)
+        let night: @Sendable () -> Duration = {
+            looks.add(1, ordering: .relaxed).oldValue < 3 ? .zero : .seconds(36_000)
+        }
+        try await WakeTimer.sleep(for: .seconds(18_000), by: night, lookingEach: .milliseconds(1))
+        #expect(looks.load(ordering: .relaxed) == 4)
+    }
+
+    @Test("A sleep of no time, of less than none, or of ages that nobody waits for")
+    func lengths() async throws {
+        try await SystemClock().sleep(for: .zero)
+        try await SystemClock().sleep(for: .seconds(-5))
+        let ages = Task { try await SystemClock().sleep(for: .seconds(Int64.max)) }
+        ages.cancel()
+        await #expect(throws: CancellationError.self) { try await ages.value }
+    }
+}

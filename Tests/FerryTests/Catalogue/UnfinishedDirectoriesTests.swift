@@ -1,0 +1,44 @@
+import FerryCore
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Places of unfinished downloads", .timeLimit(.minutes(30)))
+struct UnfinishedPlacesTests {
+    @Test("Closed list: the directories of what is not completed or cancelled are read, and nothing is changed")
+    func read() async throws {
+        try await StoreBench.withDirectory { directory in
+            let downloads = directory + "/files"
+            let first = try await StoreBench.open(directory)
+            var rows = [
+                try StoreBench.row("paused"), try StoreBench.row("failed"), try StoreBench.row("done"),
+                try StoreBench.row("gone"), try StoreBench.row("waiting"),
+            ]
+            let places = ["/p", downloads + "/sub", "/done", "/gone", downloads]
+            let states: [DownloadState] = [
+                .paused, .failed(DownloadError(.disk, "x")), .completed(.single), .cancelled, .waiting(.slot),
+            ]
+            for index in rows.indices {
+                rows[index].request.destination = .directory(places[index])
+                rows[index].path = nil
+                rows[index].part = nil
+                rows[index].state = states[index]
+            }
+            rows[0].request.destination = .file("/p/file.bin")
+            try await first.catalogue.commit([.insert(rows), .complete])
+            await first.catalogue.close()
+            let path = first.catalogue.path
+            let before = try Data(contentsOf: URL(filePath: path))
+            let state = String(path.dropLast("/\(Catalogue.fileName)".count))
+            #expect(
+                UnfinishedDirectories.read(state: state, downloads: downloads)
+                    == ["/p", downloads, downloads + "/sub"].sorted())
+            #expect(try Data(contentsOf: URL(filePath: path)) == before)
+            // Of a list that is none, or that was not filled yet, nothing is known.
+            #expect(UnfinishedDirectories.read(state: state + "/none", downloads: downloads) == nil)
+            try Data("no database".utf8).write(to: URL(filePath: path))
+            #expect(UnfinishedDirectories.read(state: state, downloads: downloads) == nil)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import FerryTesting
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Who reads rows of the list", .timeLimit(.minutes(30)))
+struct RowReadersTests {
+    @Test("hears of each download that changed meanwhile, once, and of none from before or after")
+    func changes() {
+        let readers = StaleReads()
+        let (x, y, z) = (DownloadID(rawValue: "x"), DownloadID(rawValue: "y"), DownloadID(rawValue: "z"))
+        readers.note(x)
+        let first = readers.begin()
+        readers.note(y)
+        let second = readers.begin()
+        readers.note(z)
+        #expect(readers.changes(for: first) == [y, z])
+        #expect(readers.changes(for: first) == [])
+        #expect(readers.changes(for: second) == [z])
+        readers.end(first)
+        readers.note(x)
+        #expect(readers.changes(for: first) == [])
+        #expect(readers.changes(for: second) == [x])
+    }
+
+    @Test("finds a download that ended while it looked as it is now, and can wait for its end")
+    func ended() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 1000))
+            let manager = shop.lasting { $0.maxConcurrentDownloads = 8 }
+            for index in 0..<150 {
+                let id = DownloadID(rawValue: "\(index)")
+                let request = try shop.request("/a") {
+                    $0.id = id
+                    $0.onDuplicate = .addAnother
+                    $0.syncsToDisk = false
+                }
+                // Its handle goes at once; it is asked for again while it ends.
+                _ = try await manager.download(request)
+                let again = try await manager.download(id: id)
+                _ = try await manager.downloads(offset: max(0, index - 3))
+                #expect(try await again?.finished().totalBytes == 1000)
+            }
+            await manager.shutdown()
+        }
+    }
+}
