@@ -4,8 +4,8 @@ import FerryEngine
 import HTTPTypes
 
 extension DownloadManager {
-    /// A row as lists and events of the API show it; with what handles of the library show, when it was read after
-    /// `revision` was taken.
+    /// A row in the form of the API's lists and events. With a `revision` taken before the row was read, includes
+    /// what a library handle shows.
     package func listed(_ row: CatalogueRow, revision: UInt64? = nil) -> ListedDownload {
         let request = row.request
         var snapshot: DownloadSnapshot?
@@ -34,7 +34,7 @@ extension DownloadManager {
         return listed
     }
 
-    /// All about a download, with what handles show as ``listed(_:revision:)`` has it; `speeds` is left empty.
+    /// All details of a download, `revision` as in ``listed(_:revision:)``; leaves `speeds` empty.
     package func detail(of row: CatalogueRow, revision: UInt64? = nil) async -> DownloadDetail {
         var detail = DownloadDetail(listed(row, revision: revision))
         let picture = await self.picture(of: row)
@@ -56,7 +56,8 @@ extension DownloadManager {
 }
 
 extension TransferPicture {
-    /// The whole file in ranges, as far as it is known, in order and without gaps.
+    /// The byte ranges of the whole file with their states, sorted and without gaps; the end is the last known byte
+    /// while the size is unknown.
     var segments: [DownloadDetail.Segment] {
         let end = totalBytes ?? max(written.ranges.last?.upperBound ?? 0, running.map(\.range.lowerBound).max() ?? 0)
         guard end > 0 else { return [] }

@@ -1,12 +1,12 @@
-/// Which ended downloads ``DownloadManager/clear(_:deletingFiles:)`` takes off the list.
+/// The ended downloads that ``DownloadManager/clear(_:deletingFiles:)`` removes from the list.
 public enum ClearFilter: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Completed ones; their files stay, unless they are to be deleted.
+    /// Completed downloads; their files stay unless `deletingFiles` is set.
     case completed
-    /// Failed ones and, with them, what they hold.
+    /// Failed downloads, with their part files and journals.
     case failed
-    /// Cancelled ones.
+    /// Cancelled downloads.
     case cancelled
-    /// Everything that has ended.
+    /// Completed, failed and cancelled downloads.
     case all
 
     var kinds: Set<StateKind> {

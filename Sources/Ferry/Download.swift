@@ -2,10 +2,11 @@ public import FerryCore
 import FerryEngine
 public import Foundation
 
-/// A handle to one download; it stays valid whatever becomes of the download, and keeps its manager alive.
+/// A handle to one download. The handle stays valid in every state of the download and retains its manager.
 ///
-/// Two handles of the same download are equal. What is done with one download happens in the order of asking.
+/// Two handles of the same download are equal. Operations on one download run in the order of the calls.
 public final class Download: Sendable, Identifiable, Hashable {
+    /// The identifier, unique within the list.
     public let id: DownloadID
     let live: LiveDownload
     let manager: DownloadManager
@@ -20,88 +21,96 @@ public final class Download: Sendable, Identifiable, Hashable {
     public static func == (left: Download, right: Download) -> Bool { left.live === right.live }
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-    /// What was asked for, with the changes since; without the secrets of an earlier run.
+    /// The request with all changes applied; without the secrets of an earlier run.
     public var request: DownloadRequest { live.request }
 
-    /// Where it stands now; cheap, for a table cell.
+    /// The current state, progress and name; cheap enough to read for each table cell.
     public var status: DownloadStatus { live.status }
 
-    // MARK: Doing
+    // MARK: Actions
 
-    /// Stops it and keeps what is there; returns when that is safe on the disk.
+    /// Stops the download and keeps the bytes received so far; returns once they are durable.
     ///
-    /// Works before the first byte too. Returns false, and changes nothing, when it is paused already or has ended.
+    /// Works before the first byte too. Returns false, and changes nothing, if the download is paused already, has
+    /// ended, or writes to a stream, which cannot be resumed.
     @discardableResult
     public func pause() async -> Bool { await backend.pause(live) }
 
-    /// Lets a paused or failed download go on, behind the others of its priority; one that waits tries now.
+    /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now.
     ///
-    /// Returns false, and changes nothing, when it runs or has ended otherwise.
+    /// Returns false, and changes nothing, if the download is running, completed or cancelled.
     @discardableResult
     public func resume() async -> Bool { await backend.resume(live) }
 
-    /// Ends it and deletes its part file and journal. Returns false, and changes nothing, when it has ended.
+    /// Cancels the download, also a failed one, and deletes its part file and journal.
+    ///
+    /// Returns false, and changes nothing, if the download is completed or cancelled.
     @discardableResult
     public func cancel() async -> Bool { await backend.cancel(live) }
 
-    /// What ``cancel(keeping:)`` keeps.
+    /// The data that ``cancel(keeping:)`` keeps.
     public enum Keeping: Sendable, Hashable {
-        /// The part file, its journal, and what leads back to them.
+        /// The part file, its journal, and the ``ResumeData`` that identifies them.
         case resumeData
     }
 
-    /// Takes it off the list and keeps part file and journal; ``DownloadManager/download(resumingWith:)`` goes on.
+    /// Cancels the download, removes it from the list and returns resume data; keeps the part file and the journal.
+    /// Pass the data to ``DownloadManager/download(resumingWith:)`` to continue.
     ///
-    /// Throws `notResumable` when nothing is worth keeping (it is cancelled all the same), `wrongState` when it has
-    /// ended.
+    /// Throws `notResumable` if nothing can be resumed (the download is cancelled all the same), `wrongState` if it
+    /// is completed or cancelled.
     public func cancel(keeping: Keeping) async throws(DownloadError) -> ResumeData {
         try await backend.cancelProducingResumeData(live)
     }
 
-    /// Fetches a completed or cancelled one again, from the beginning.
+    /// Downloads the file of a completed or cancelled download again, from the beginning.
     ///
-    /// The file that it published before stays untouched until the new one is complete, which then takes its place.
-    /// Where it is not the one that was published any more, the request's conflict rule holds.
+    /// The previously published file stays untouched until the new one is complete, and is then replaced. If the file
+    /// at that path is no longer the published one, the request's conflict rule applies.
     ///
     /// Returns false, and changes nothing, in every other state.
     @discardableResult
     public func restart() async -> Bool { await backend.restart(live) }
 
-    /// Takes it off the list, cancelling it first when it has not ended.
+    /// Removes the download from the list; cancels it first if it has not ended.
     ///
-    /// `deletingFile` deletes a finished file too; throws `conflict`, and changes nothing, when it is not the one that was
-    /// published any more.
+    /// `deletingFile` also deletes a finished file. Throws `conflict`, and changes nothing, if the file at that path
+    /// is no longer the published one.
     public func remove(deletingFile: Bool = false) async throws(DownloadError) {
         try await backend.remove(live, deletingFile: deletingFile)
     }
 
-    /// Changes URL, limits, network rule, priority or texts at once, also while it runs.
+    /// Changes URLs, limits, network rule, priority or label; takes effect at once, also while the download runs.
     ///
-    /// A new URL must prove that it has the same file; proven different, what is held stays and the download fails with
-    /// `conflict`. Throws `wrongState` when it has ended, or is being verified.
+    /// A new URL must prove that it serves the same file. If it serves another one, the received bytes are kept and
+    /// the download fails with `conflict`. Throws `wrongState` if it is completed, cancelled or being verified.
     public func change(_ change: @Sendable (inout DownloadChange) -> Void) async throws(DownloadError) {
         try await backend.change(live, change)
     }
 
-    /// Gives what the server asked for, and lets it go on.
+    /// Supplies credentials for the download's server; resumes the download if it waits for them.
+    ///
+    /// Throws `wrongState` if the download is completed, cancelled or being verified.
     public func provide(credentials: Credentials) async throws(DownloadError) {
         try await backend.provide(credentials, to: live)
     }
 
-    /// Moves it within the list, among those of its priority.
+    /// Moves the download within the list, among those of its priority. Throws `notFound` if the other
+    /// download is not listed with the same priority.
     public func move(to place: ListPlacement) async throws(DownloadError) { try await backend.move(live, to: place) }
 
-    /// Moves its files to another directory, where it goes on, and where it will be; made when it is not there.
+    /// Moves the download's files to another directory, which is created if needed, and continues there.
     ///
-    /// Works in every state: one that runs is stopped for it and goes on after. Nothing is replaced: where the name is taken,
-    /// it is numbered. To another file system it is copied, compared and made durable before it goes here. Returns when all
-    /// of that is durable. Throws `disk`, `diskFull`, `conflict` when the finished file is not the one that was published
-    /// any more; then nothing was moved.
+    /// Works in every state; a running download is stopped and restarted. Replaces nothing: a name in use gets a
+    /// number. A move to another file system copies, compares and syncs the file before deleting the original.
+    /// Returns once the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer
+    /// the published one; then nothing was moved.
     public func relocate(to directory: URL) async throws(DownloadError) {
         try await backend.relocate(live, to: DownloadManager.absolute(directory.path))
     }
 
-    /// Waits for the end. Throws the failure, or a ``DownloadError`` with the code `cancelled` or `shutDown`.
+    /// Waits until the download completes. Throws its failure, or a ``DownloadError`` with the code `cancelled` or
+    /// `shutDown`.
     public func finished() async throws(DownloadError) -> FinishedDownload {
         while true {
             switch live.current {
@@ -119,10 +128,14 @@ public final class Download: Sendable, Identifiable, Hashable {
     }
 }
 
-/// A place in the list of downloads, among those of the same priority.
+/// A position in the list, among the downloads of the same priority.
 public enum ListPlacement: Sendable, Hashable {
+    /// Before all others.
     case first
+    /// After all others.
     case last
+    /// Directly before another download.
     case before(DownloadID)
+    /// Directly after another download.
     case after(DownloadID)
 }

@@ -2,33 +2,33 @@ import FerryCore
 import FerryEngine
 import Foundation
 
-/// Who does what a manager is asked: the ``Scheduler`` of this process, or a session of the daemon.
+/// The implementation behind a manager: the ``Scheduler`` of this process, or a session of the daemon.
 ///
-/// A manager and its handles know nothing else of it. Whoever feeds them, there is one ``LiveDownload`` for each
-/// download that somebody holds. Requests come checked, with absolute paths. Whatever is documented of a method of
-/// ``DownloadManager`` and ``Download`` holds for its namesake here.
+/// There is one ``LiveDownload`` for each download that has a handle, whichever backend updates it. Requests arrive
+/// checked, with absolute paths. The documentation of a method of ``DownloadManager`` or ``Download`` holds for the
+/// method of the same name here.
 protocol DownloadBackend: AnyObject, Sendable {
     // MARK: Opening and closing
 
-    /// The settings that count now.
+    /// The settings in effect.
     var configuration: DownloadManager.Configuration { get }
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async
     func activate() async throws(DownloadError)
-    /// Takes nothing new, and returns when nothing runs or waits for its turn. False when that cannot be waited for: the
-    /// list cannot be opened, it is shut down, the task was cancelled.
+    /// Refuses new downloads and returns once none is running or queued. False if that cannot be awaited: the list
+    /// cannot be opened, the backend is shut down, or the task was cancelled.
     func drain() async -> Bool
     func shutdown() async
-    /// The manager and all its downloads are gone.
+    /// Called when the manager and all its handles have been released.
     func letGo()
 
     // MARK: Adding
 
-    /// Where downloads go by default, absolute.
+    /// The default directory for downloads, absolute.
     func directory() async throws(DownloadError) -> String
-    /// Adds all of them, or none; the answers are in the order of the requests.
+    /// Adds all requests or none; the results are in the order of the requests.
     func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload]
     func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload
-    /// Lists what the part file at an absolute path holds.
+    /// Lists the download of the part file at an absolute path.
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload
     func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan
 
@@ -45,7 +45,7 @@ protocol DownloadBackend: AnyObject, Sendable {
     ) async throws(DownloadError)
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)
-    /// Moves what it has to a directory, absolute.
+    /// Moves the download's files to an absolute directory path.
     func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError)
 
     // MARK: The list
@@ -60,24 +60,24 @@ protocol DownloadBackend: AnyObject, Sendable {
     func storageReport() async throws(DownloadError) -> StorageReport
     var listChanges: ListChanges { get }
 
-    // MARK: Following
+    // MARK: Events
 
-    /// Everything that happens, first what ended earlier and was not handled.
+    /// All events, beginning with unacknowledged ends of earlier runs.
     var events: AsyncStream<DownloadEvent> { get }
-    /// As ``events``, with a mark where all that ended earlier has been told.
+    /// As ``events``, with a marker after the last unacknowledged end of earlier runs.
     func listen() -> EventHub.Place
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent]
-    /// Those that run and have begun: progress of them may be told.
+    /// Running downloads that have reported their start, so that progress may be reported.
     var moving: Set<DownloadID> { get }
-    /// The object of a download that runs, or that somebody holds.
+    /// The object of a download that is running or has a handle.
     func known(_ id: DownloadID) -> LiveDownload?
-    /// The download that has left the list, while somebody holds it.
+    /// The download that has left the list but still has a handle.
     func gone(_ id: DownloadID) -> LiveDownload?
-    /// Who is told of progress; held weakly.
+    /// Sets the dispatcher that receives progress; held weakly.
     func set(dispatcher: DelegateDispatcher?)
-    /// Somebody observes: progress is told from now on, while something runs.
+    /// Starts reporting progress while downloads run; called when observation begins.
     func startPulse()
-    /// The time.
+    /// The current wall-clock time.
     func date() -> Date
 
     // MARK: The network
@@ -87,7 +87,7 @@ protocol DownloadBackend: AnyObject, Sendable {
 }
 
 extension DownloadBackend {
-    /// The events of a place, as they are when somebody takes them; does not keep the backend alive.
+    /// The events of a listener, each resolved when it is delivered; does not retain the backend.
     func stream(_ place: EventHub.Place) -> AsyncStream<DownloadEvent> {
         AsyncStream { [weak self] in
             guard let event = await place.mailbox.nextEvent() else { return nil }
@@ -95,7 +95,7 @@ extension DownloadBackend {
         }
     }
 
-    /// The event, with a file that was moved while it waited named where it is now.
+    /// The event; a completed file that was moved while the event waited has its current path.
     private func located(_ event: DownloadEvent) -> DownloadEvent {
         guard case .completed(let told) = event.kind, let live = known(event.id) else { return event }
         var event = event

@@ -1,28 +1,28 @@
 public import FerryCore
 public import HTTPTypes
 
-/// What can be changed of a download while it is listed.
+/// The properties of a listed download that can be changed.
 public struct DownloadChange: Sendable, Hashable {
-    /// The URLs of the file, the first is the source; a new one must prove that it has the same file.
+    /// The URLs of the file, the first is the source; a new one must prove that it serves the same file.
     public var sources: [DownloadURL]
-    /// Headers, as those of the request. Where the first of `sources` is of another origin than before, secret ones that the
-    /// download had are dropped, and its credentials.
+    /// Headers of the request. If the origin of the first source changes, the download's former secret headers and
+    /// credentials are dropped.
     public var headers: HTTPFields
-    /// The most connections at a time; 1 or more.
+    /// Maximum number of connections at a time; at least 1.
     public var maxConnections: Int
-    /// Bytes per second at most; `nil` for no limit.
+    /// Maximum bytes per second; `nil` for no limit.
     public var rateLimit: ByteCount?
-    /// Which networks it may use.
+    /// The networks that the download may use.
     public var network: NetworkRule
-    /// A new one takes the last place among its equals.
+    /// A new priority puts the download last among those of that priority.
     public var priority: DownloadPriority
-    /// A text for people.
+    /// A text to show to the user.
     public var label: String?
     /// The app's own data; at most 4 KiB of UTF-8.
     public var userInfo: [String: String]
-    /// The digest that the file must have; what is held is verified against a new one.
+    /// The expected digest of the file; bytes received so far are verified against a new one.
     public var checksum: Checksum?
-    /// Take a web page where a file was asked for; see ``FerryCore/TrustRules/acceptsHTML``.
+    /// Accepts an HTML page where a file was requested; see ``FerryCore/TrustRules/acceptsHTML``.
     public var acceptsHTML: Bool
 
     init(_ request: DownloadRequest) {
@@ -38,7 +38,7 @@ public struct DownloadChange: Sendable, Hashable {
         acceptsHTML = request.trust.acceptsHTML
     }
 
-    /// The request with this change; what was given for one origin does not go to another.
+    /// The request with this change; secrets given for one origin are not sent to another.
     func applied(to old: DownloadRequest) -> DownloadRequest {
         var request = SecretScope.change(old, sources: sources, headers: headers)
         request.maxConnections = max(1, maxConnections)
@@ -52,7 +52,7 @@ public struct DownloadChange: Sendable, Hashable {
         return request
     }
 
-    /// Whether what runs must be stopped and begun again for it.
+    /// Whether a running download must be stopped and started again for this change.
     func needsNewRun(from request: DownloadRequest) -> Bool {
         sources != request.sources || headers != request.headers || checksum != request.checksum
             || network.allowsPrivate != request.network.allowsPrivate

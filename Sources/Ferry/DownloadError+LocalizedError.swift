@@ -1,7 +1,7 @@
 public import FerryCore
 public import protocol Foundation.LocalizedError
 
-/// In the language of the process; ``DownloadError/message(in:)`` gives another.
+/// Texts in the language of the process; ``DownloadError/message(in:)`` returns another.
 extension DownloadError: LocalizedError {
     public var errorDescription: String? { message(in: .current) }
     public var failureReason: String? { underlying }

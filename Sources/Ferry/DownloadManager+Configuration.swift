@@ -3,15 +3,15 @@ public import Foundation
 public import Logging
 
 extension DownloadManager {
-    /// What a manager is allowed, how it connects, and where it keeps its list.
+    /// Limits, connection settings and list storage of a manager.
     public struct Configuration: Sendable {
-        /// Where the list of downloads is kept.
+        /// The storage of the list of downloads.
         enum Storage: Sendable, Hashable {
-            /// Nowhere: for as long as the manager lives.
+            /// In memory, for the lifetime of the manager.
             case memory
-            /// In a catalogue.
+            /// In a catalogue on disk.
             case catalogue(identifier: String, directory: String, stateDirectory: String?)
-            /// By the daemon.
+            /// In the daemon.
             case daemon(DaemonAddress)
 
             var isKept: Bool { if case .memory = self { false } else { true } }
@@ -24,17 +24,18 @@ extension DownloadManager {
             }
         }
 
-        /// Keeps nothing but the journals beside the part files: for one-shot programs.
+        /// Keeps nothing except the journals beside the part files; for one-shot programs.
         public static var ephemeral: Configuration { Configuration(storage: .memory) }
 
-        /// Keeps its list in a catalogue, and goes on after a relaunch with what ran or waited.
+        /// Keeps the list in a catalogue and resumes running and queued downloads after a relaunch.
         ///
         /// - Parameters:
-        ///   - identifier: The name of this list, like that of a background URL session: letters, digits, `.`, `-` and
-        ///     `_`. One manager at a time may have it open, over all processes.
-        ///   - directory: Where downloads go by default; paths inside it are kept relative to it, so that it may move.
-        ///   - stateDirectory: Where the catalogue is; by default `$XDG_STATE_HOME/ferry/sessions/IDENTIFIER`, on Apple's
-        ///     systems inside Application Support.
+        ///   - identifier: The name of this list, as for a background URL session: letters, digits, `.`, `-` and `_`.
+        ///     At most one manager at a time, over all processes, may have the list open.
+        ///   - directory: The default directory for downloads. Paths inside it are stored relative to it, so that it
+        ///     may move.
+        ///   - stateDirectory: The directory of the catalogue; by default
+        ///     `$XDG_STATE_HOME/ferry/sessions/IDENTIFIER`, on Apple's systems inside Application Support.
         public static func `default`(
             identifier: String, directory: URL, stateDirectory: URL? = nil
         ) -> Configuration {
@@ -46,23 +47,23 @@ extension DownloadManager {
             return configuration
         }
 
-        /// Hands its downloads to the daemon: they go on when this process ends, and the next launch with the same
-        /// identifier finds them, and is told what ended meanwhile.
+        /// Runs the downloads in the daemon: they continue after this process ends. The next launch with the same
+        /// identifier finds them and receives the events of those that ended meanwhile.
         ///
-        /// The first use connects to the daemon, or starts it. Of the settings below those count that are a session's
-        /// own (`maxConcurrentDownloads`, `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`), under the
-        /// daemon's, and only once they are changed; the others are the daemon's.
+        /// The first use connects to the daemon, or starts it. Of the settings below, only those of a session
+        /// (`maxConcurrentDownloads`, `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`) apply, within
+        /// the daemon's limits and only once they are changed; the daemon determines the others.
         ///
         /// - Parameters:
         ///   - identifier: The name of the session, as for ``default(identifier:directory:stateDirectory:)``; several
         ///     managers, in several processes, may share one.
-        ///   - directory: Where downloads go by default; without one, where they went before, at first the user's
-        ///     Downloads.
-        ///   - binary: The program `ferry`, in case the daemon does not run; without one it is looked for in
-        ///     `FERRY_BINARY`, beside the app's own program, and in `PATH`.
+        ///   - directory: The default directory for downloads; `nil` for the session's previous one, initially the
+        ///     user's Downloads.
+        ///   - binary: The program `ferry`, to start the daemon if needed; `nil` to search `FERRY_BINARY`, the
+        ///     directory of the app's own program, and `PATH`.
         ///   - launchCommand: A program and its arguments, run without a shell and with `FERRY_SESSION` set when
-        ///     downloads have ended and no process of the session is there; an empty one for none, `nil` for what was
-        ///     said before.
+        ///     downloads have ended and no process of the session is connected; empty for none, `nil` to keep the
+        ///     previous one.
         @available(iOS, unavailable, message: "only the system's own session goes on when an app is suspended")
         @available(tvOS, unavailable, message: "only the system's own session goes on when an app is suspended")
         @available(watchOS, unavailable, message: "only the system's own session goes on when an app is suspended")
@@ -79,46 +80,50 @@ extension DownloadManager {
         }
 
         let storage: Storage
-        /// Downloads that run at a time; the rest waits. Default 3, at least 1.
+        /// Maximum number of downloads that run at a time; others wait. Default 3, at least 1.
         public var maxConcurrentDownloads = 3
-        /// Bytes per second over all downloads; `nil` for no limit.
+        /// Maximum bytes per second over all downloads; `nil` for no limit.
         public var rateLimit: ByteCount?
-        /// Free space that is left on the disk. Default 256 MB.
+        /// Free disk space to preserve, in bytes. Default 256 MB.
         public var minFreeBytes: ByteCount = 256_000_000
-        /// Files and part files of this user that the group of their directory can write to are gone on with, and count as
-        /// complete; otherwise they are in the way, since each member may have changed them. Default false.
+        /// Trusts files and part files of this user that the group of their directory can write to: resumes part
+        /// files and accepts finished files as complete. Otherwise such files are in the way, since any group member
+        /// may have changed them. Default false.
         public var sharesWithGroup = false
-        /// A connection that brings less than 1 KB in this time is cut; also the limit for a head. Default 60 s.
+        /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response
+        /// head. Default 60 s.
         public var stallTimeout: Duration = .seconds(60)
-        /// Consecutive attempts without progress; `nil` for no end. Default 10.
+        /// Maximum consecutive attempts without progress; `nil` for no limit. Default 10.
         public var maxAttempts: Int? = 10
-        /// Failed downloads that are not hopeless are tried again after this time; `nil`, the default, for never.
+        /// The delay after which failed downloads are retried, unless the failure is permanent; `nil`, the default,
+        /// for never.
         public var retriesFailedAfter: Duration?
-        /// Networks where bytes cost money may be used, where a request does not say otherwise. Default true.
+        /// Whether metered networks may be used where a request does not specify it. Default true.
         public var allowsMeteredNetwork = true
-        /// Networks that the user asked to spare may be used, where a request does not say otherwise. Default true.
+        /// Whether constrained networks (Low Data Mode) may be used where a request does not specify it. Default
+        /// true.
         public var allowsConstrainedNetwork = true
-        /// Follow the machine's network: wait while there is none, go on when it returns. Default true.
+        /// Follows the machine's network: waits while it is offline, resumes when it returns. Default true.
         public var watchesNetwork = true
-        /// What the user says about the network, before what is found out: bytes cost money, or do not. Default `nil`: it is
-        /// found out.
+        /// Overrides the detected metered state of the network. Default `nil`: detected.
         public var networkIsMetered: Bool?
-        /// What the user says about the network: it is to be spared, or is not. Default `nil`: it is found out.
+        /// Overrides the detected constrained state of the network. Default `nil`: detected.
         public var networkIsConstrained: Bool?
-        /// Keep passwords and secret headers of unfinished downloads in files of mode 0600. Default true; without it a
-        /// download that needs them waits for credentials after a relaunch.
+        /// Stores passwords and secret headers of unfinished downloads in files of mode 0600. Default true. If false,
+        /// a download that needs them waits for credentials after a relaunch.
         public var storesCredentials = true
-        /// A download whose link has expired, or whose server asks who is there, waits for the user instead of failing;
-        /// one whose disk is full waits until there is room, and goes on by itself.
-        /// Default: true where the list is kept.
+        /// Makes a download whose link has expired, or whose server requests credentials, wait for the user instead
+        /// of failing; a download whose disk is full waits until there is space and then resumes by itself. Default:
+        /// true if the list is kept.
         public var waitsForUser = false
-        /// How connections are made. Fixed once the manager has made the first; `connectionsPerHost` can be changed.
+        /// Connection settings. Fixed once the manager has made the first connection, except `connectionsPerHost`.
         public var transfer = TransferSettings()
-        /// Where faults that stop no download are written: a catalogue that cannot be kept. Default: nowhere.
+        /// Receives faults that stop no download, such as a catalogue that cannot be written. Default: none.
         public var logger: Logger?
-        /// Whose downloads it holds beside its own. Default: nobody's.
+        /// Other sessions whose downloads this manager hosts. Default: none.
         package var hosted = HostedSessions()
-        /// Why this process may not write to a directory, whatever the file system's modes say; `nil` where it may.
+        /// Returns why this process may not write to a directory, independent of the file system's modes; `nil` if it
+        /// may.
         package var refusal: (@Sendable (_ directory: String) -> DownloadError?)?
 
         init(storage: Storage) { self.storage = storage }

@@ -1,10 +1,11 @@
 package import FerryCore
 package import FerryEngine
 
-/// For the program that holds the downloads of several sessions in one list, and shows them to others.
+/// API for a program that hosts the downloads of several sessions in one list.
 extension DownloadManager {
-    /// Adds many for a session, all or none; one whose identifier is listed in that session already is the answer, so
-    /// that a repeated request adds nothing. Throws `duplicate` where another session has the identifier.
+    /// Adds requests for a session, all or none. A request whose identifier is already listed in that session returns
+    /// the listed download, so that a repeated call adds nothing. Throws `duplicate` if another session has the
+    /// identifier.
     package func add(
         _ requests: [DownloadRequest], for session: String
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
@@ -27,7 +28,7 @@ extension DownloadManager {
                     return added.popFirst()
                 }
             } catch {
-                // The same request, sent twice at once: the other one was first.
+                // A concurrent call with the same requests has added them first.
                 attempts += 1
                 guard error.code == .duplicate, attempts < 3, requests.contains(where: { $0.id != nil }) else {
                     throw error
@@ -53,22 +54,22 @@ extension DownloadManager {
         handle(try await local.add(resumingWith: data, session: session))
     }
 
-    /// A page of the list, and how many pass the filter in all.
+    /// A page of the list, and the total number of rows that match the filter.
     package func page(
         _ filter: RowFilter, order: RowOrder = .queue, offset: Int = 0, limit: Int
     ) async throws(DownloadError) -> (rows: [CatalogueRow], total: Int) {
         try await local.page(filter, order: order, offset: offset, limit: limit)
     }
 
-    /// What is written down of these; those that are not listed are left out.
+    /// The stored rows of these downloads; identifiers that are not listed are omitted.
     package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
         try await local.rows(ids)
     }
 
-    /// How a row stands now.
+    /// The current status of a row's download.
     package func status(of row: CatalogueRow) -> DownloadStatus { scheduler?.status(of: row) ?? row.status }
 
-    /// A revision to give to rows that are read after this call; see ``DownloadSnapshot/revision``.
+    /// A revision for rows that are read after this call; see ``DownloadSnapshot/revision``.
     package static func nextRevision() -> UInt64 { Revision.next() }
 
     /// As ``adopt(_:)``, for a session.
@@ -76,47 +77,47 @@ extension DownloadManager {
         handle(try await local.adopt(Self.absolute(path), session: session))
     }
 
-    /// As ``storage()``, of one session, whose directory this is.
+    /// As ``storage()``, for one session; orphaned part files are searched in `directory`.
     package func storage(session: String, directory: String) async throws(DownloadError) -> StorageReport {
         try await local.storageReport(session: session, directory: directory)
     }
 
-    /// Those that run now, with the session that they belong to.
+    /// The downloads that run now, with their sessions.
     package var running: [(status: DownloadStatus, session: String)] { scheduler?.running ?? [] }
 
-    /// What is there of a file and who fetches what; `nil` where nothing is known.
+    /// The ranges of a file that are written or in transfer; `nil` if unknown.
     package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 
-    /// As ``pauseAll()``, of one session.
+    /// As ``pauseAll()``, for one session.
     package func pauseAll(session: String) async throws(DownloadError) {
         try await local.pauseAll(session: session)
     }
 
-    /// As ``resumeAll()``, of one session.
+    /// As ``resumeAll()``, for one session.
     package func resumeAll(session: String) async throws(DownloadError) {
         try await local.resumeAll(session: session)
     }
 
-    /// As ``clear(_:deletingFiles:)``, of one session.
+    /// As ``clear(_:deletingFiles:)``, for one session.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
     ) async throws(DownloadError) {
         try await local.clear(filter, deletingFiles: deletingFiles, session: session)
     }
 
-    /// How many there are of a session and what they hold, by state; with `nil` of all.
+    /// The number of a session's downloads and their bytes, by state; `nil` for all sessions.
     package func totals(session: String?) async throws(DownloadError) -> StoreTotals {
         try await local.opened().totals(session: session)
     }
 
-    /// Events that ended a download and were not acknowledged, in order, with numbers above `number`.
+    /// Unacknowledged events that ended a download, in order, with numbers above `number`.
     package func pendingEvents(
         after number: Int64 = 0, limit: Int = 1000
     ) async throws(DownloadError) -> [NumberedEvent] {
         try await local.opened().pendingEvents(after: number, limit: limit)
     }
 
-    /// These were handled: they are not told again. Returns when that is durable.
+    /// Acknowledges events, so that they are not delivered again. Returns once that is durable.
     package func acknowledge(_ numbers: [Int64]) async throws(DownloadError) {
         guard !numbers.isEmpty else { return }
         _ = try await local.opened().commit(numbers.map { .acknowledge($0) })
@@ -124,12 +125,12 @@ extension DownloadManager {
 }
 
 extension Download {
-    /// The session that it belongs to.
+    /// The session that the download belongs to.
     package var session: String { live.session }
 }
 
 extension DownloadManager {
-    /// The queue of this process. Throws `invalidRequest` where the downloads run in another.
+    /// The queue of this process. Throws `invalidRequest` if the downloads run in another one.
     private var local: Scheduler {
         get throws(DownloadError) {
             guard let scheduler else {
@@ -139,7 +140,7 @@ extension DownloadManager {
         }
     }
 
-    /// Moves it to this place among all of its priority, from 0; to the last one for a larger number.
+    /// Moves a download to an index among all of its priority, from 0; a larger index than the last means the last.
     package func move(_ download: Download, toIndex index: Int) async throws(DownloadError) {
         try await local.move(download.live, toIndex: index)
     }

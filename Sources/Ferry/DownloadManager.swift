@@ -3,7 +3,7 @@ import FerryEngine
 public import Foundation
 import Synchronization
 
-/// Runs downloads: at most ``Configuration/maxConcurrentDownloads`` at a time, the rest waits its turn.
+/// Runs downloads: at most ``Configuration/maxConcurrentDownloads`` at a time, the others wait in a queue.
 ///
 /// ```swift
 /// extension DownloadManager {
@@ -13,17 +13,18 @@ import Synchronization
 /// let file = try await download.finished().file
 /// ```
 ///
-/// Nothing is opened when it is made: the catalogue is with the first use, or with ``activate()``, and what ran or waited
-/// when the process ended goes on then. When the last reference to a manager and its downloads goes, it shuts down.
+/// The initializer opens nothing. The first use, or ``activate()``, opens the catalogue and resumes the downloads
+/// that were running or queued when the process ended. The manager shuts down when the last reference to it and its
+/// downloads is released.
 public final class DownloadManager: Sendable {
-    /// Who does it.
+    /// The implementation: the ``Scheduler`` of this process, or a session of the daemon.
     let backend: any DownloadBackend
-    /// The queue, of a manager whose downloads run in this process.
+    /// The queue, if the downloads run in this process.
     var scheduler: Scheduler? { backend as? Scheduler }
     private let dispatcher = Mutex<DelegateDispatcher?>(nil)
     private let places = WritableDirectories()
 
-    /// A manager with this configuration; opens nothing yet.
+    /// Creates a manager; opens nothing yet.
     public convenience init(_ configuration: Configuration) {
         self.init(configuration, engine: EngineProvider())
     }
@@ -44,35 +45,37 @@ public final class DownloadManager: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the catalogue now and goes on with what ran or waited; idempotent.
+    /// Opens the catalogue and resumes running and queued downloads; idempotent.
     ///
-    /// Throws `catalogue` when another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
+    /// Throws `catalogue` if another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
     public func activate() async throws(DownloadError) { try await backend.activate() }
 
-    /// Changes limits and rules at once, one change after the other. Connection settings count until the first download
-    /// has begun. `change` may look at the manager.
+    /// Changes limits and rules with immediate effect; concurrent calls are serialized. Connection settings take
+    /// effect only before the first download starts. `change` may read the manager.
     public func configure(_ change: @Sendable (inout Configuration) -> Void) async {
         await backend.configure(change)
     }
 
-    /// The settings that count now.
+    /// The settings in effect.
     public var configuration: Configuration { backend.configuration }
 
-    /// Stops all downloads, makes what they have safe, lets go of everything. Handles end with `shutDown`. Downloads whose
-    /// end no listener has been told of by then are told of when the identifier is opened again.
+    /// Stops all downloads, makes their bytes durable and releases all resources. Handles end with `shutDown`. An end
+    /// that no listener has received by then is delivered when the identifier is opened again.
     ///
-    /// States are kept: what ran or waited goes on when the same identifier is opened again, in this process or another.
+    /// States are kept: running and queued downloads resume when the same identifier is opened again, in this process
+    /// or another.
     public func shutdown() async {
         await backend.shutdown()
         dispatcher.withLock { $0 }?.stop()
     }
 
-    /// Takes no more downloads, waits until all that run or wait for their turn have ended and the delegate was told so,
-    /// then shuts down.
+    /// Refuses new downloads, waits until all running and queued ones have ended and the delegate has received their
+    /// events, then shuts down.
     ///
-    /// Opens the list when it is not open yet: what ran or waited when it was left belongs to it. Those that are paused,
-    /// or wait for a link or credentials, are left as they are. Awaited inside a method of the delegate, it does not wait
-    /// for the calls behind that one, and takes its event as handled; once the task is cancelled, it waits for nothing.
+    /// Opens the list if needed, since downloads that were running or queued earlier are included. Paused downloads,
+    /// and those that wait for a link or credentials, are left as they are. Awaited inside a delegate method, does
+    /// not wait for later delegate calls, and acknowledges that method's event. After the task is cancelled, shuts
+    /// down without waiting.
     public func finishAndShutDown() async {
         if await backend.drain() { await dispatcher.withLock { $0 }?.finish() }
         await shutdown()
@@ -80,20 +83,20 @@ public final class DownloadManager: Sendable {
 
     // MARK: Adding
 
-    /// Adds a download; it runs when there is a slot.
+    /// Adds a download; it runs as soon as a slot is free.
     ///
-    /// Throws what can be known before a byte is fetched: no URL, a directory that cannot be written to, texts that are
-    /// too long, `duplicate` under ``DuplicateRule/fail``. Nothing is listed then.
+    /// Throws errors that can be detected before the transfer: no URL, a directory that is not writable, texts that
+    /// are too long, `duplicate` under ``DuplicateRule/fail``. Nothing is listed then.
     public func download(_ request: DownloadRequest) async throws(DownloadError) -> Download {
         try await download([request])[0]
     }
 
-    /// Adds many at once, all or none; the answers are in the order of the requests.
+    /// Adds several downloads, all or none; the results are in the order of the requests.
     public func download(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Download] {
         try await backend.add(checked(requests)).map(handle)
     }
 
-    /// The requests with what can be known of them before a byte is fetched looked at.
+    /// The validated requests, with absolute paths. Throws errors that can be detected before the transfer.
     func checked(_ requests: [DownloadRequest]) async throws(DownloadError) -> [DownloadRequest] {
         var checked: [DownloadRequest] = []
         checked.reserveCapacity(requests.count)
@@ -113,30 +116,31 @@ public final class DownloadManager: Sendable {
         return try await download(DownloadRequest(sources: [source], destination: .directory(place)))
     }
 
-    /// Goes on with what ``Download/cancel(keeping:)`` kept.
+    /// Continues a download from the resume data of ``Download/cancel(keeping:)``.
     ///
-    /// Throws `notResumable` when it cannot be: used already, damaged, or of another file. When the part file is gone, it
-    /// begins anew, and an event says so, in a directory that the session has used; for others it throws `notResumable` too.
+    /// Throws `notResumable` if the data was used already, is damaged, or belongs to another file. If the part file
+    /// is gone, restarts from zero and reports that as an event, provided that the session has used the directory;
+    /// otherwise throws `notResumable` too.
     public func download(resumingWith data: ResumeData) async throws(DownloadError) -> Download {
         handle(try await backend.add(resumingWith: data))
     }
 
-    /// Lists what a part file or its journal holds, under the identifier in the journal; it goes on at once. Both must
-    /// be this user's alone. Of the trust and network rules in the journal those count that forbid something.
+    /// Lists and starts the download of a part file or journal, under the identifier in the journal. Both files must
+    /// belong to this user alone. Of the journal's trust and network rules, only restrictions apply.
     ///
-    /// The answer is the listed download, when it is listed already.
+    /// Returns the listed download if it is listed already.
     public func adopt(_ path: String) async throws(DownloadError) -> Download {
         handle(try await backend.adopt(Self.absolute(path)))
     }
 
     // MARK: The list
 
-    /// Downloads in the order of the list: higher priority first, then the position. All that were added, also those
-    /// that have ended, until they are removed.
+    /// All downloads in the order of the list: higher priority first, then position. Includes ended downloads until
+    /// they are removed.
     ///
     /// - Parameters:
-    ///   - offset: How many to leave out at the start.
-    ///   - limit: The most to give; by default all.
+    ///   - offset: Number of downloads to skip.
+    ///   - limit: Maximum number of downloads to return; by default all.
     public func downloads(offset: Int = 0, limit: Int = .max) async throws(DownloadError) -> [Download] {
         try await backend.downloads(offset: max(0, offset), limit: max(0, limit)).map(handle)
     }
@@ -152,46 +156,47 @@ public final class DownloadManager: Sendable {
         return try await backend.downloads(of: source).map(handle)
     }
 
-    /// How many are listed.
+    /// The number of listed downloads.
     public var downloadCount: Int {
         get async throws(DownloadError) { try await backend.count() }
     }
 
-    /// What changes in the list from now on; ends with ``shutdown()``. Does not keep the manager alive.
+    /// Changes of the list from now on; ends with ``shutdown()``. Does not retain the manager.
     public var listChanges: ListChanges { backend.listChanges }
 
-    /// Pauses everything that has not ended.
+    /// Pauses all downloads that have not ended.
     public func pauseAll() async throws(DownloadError) { try await backend.pauseAll() }
 
-    /// Lets every paused download go on, in the order of the list.
+    /// Resumes all paused downloads, in the order of the list.
     public func resumeAll() async throws(DownloadError) { try await backend.resumeAll() }
 
-    /// Takes downloads that have ended off the list, and deletes their files when asked; files that are not those that
-    /// were published any more stay where they are. Never deletes a directory, or a file that the list does not name.
+    /// Removes ended downloads from the list and, with `deletingFiles`, deletes their files; files that are no longer
+    /// the published ones stay. Never deletes a directory or a file that the list does not name.
     public func clear(_ filter: ClearFilter, deletingFiles: Bool = false) async throws(DownloadError) {
         try await backend.clear(filter, deletingFiles: deletingFiles)
     }
 
-    /// What the downloads hold on the disk.
+    /// The disk space that the downloads use.
     public func storage() async throws(DownloadError) -> StorageReport { try await backend.storageReport() }
 
-    // MARK: Following
+    // MARK: Events
 
-    /// Everything that happens to every download, in order; first what ended earlier and was not acknowledged. Of what waits
-    /// for one that does not read, beyond 10,000, only ends are kept.
+    /// Events of all downloads, in order, beginning with unacknowledged ends of earlier runs. For a slow reader, only
+    /// ends are kept beyond 10,000 pending events.
     ///
-    /// Ends with ``shutdown()``. Does not keep the manager alive.
+    /// Ends with ``shutdown()``. Does not retain the manager.
     public var events: AsyncStream<DownloadEvent> { backend.events }
 
-    /// What happened to a download, with the reasons; the 50 newest events, oldest first.
+    /// The 50 newest events of a download with their reasons, oldest first.
     public func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
         try await backend.history(of: id)
     }
 
-    /// Who is told what happens; held weakly. `nil` for nobody.
+    /// The delegate, held weakly; `nil` if none is set.
     public var delegate: (any DownloadManagerDelegate)? { dispatcher.withLock { $0 }?.delegate }
 
-    /// Calls `delegate` from now on, on `actor`, which may be the delegate itself; `nil` for nobody.
+    /// Sets the delegate. Its methods are called on `actor`, which may be the delegate itself; `nil` removes the
+    /// delegate.
     public func setDelegate(_ delegate: (any DownloadManagerDelegate)?, on actor: any Actor = MainActor.shared) {
         let new = delegate.map {
             let place = backend.listen()
@@ -208,34 +213,35 @@ public final class DownloadManager: Sendable {
 
     // MARK: The network
 
-    /// The network as it is seen now; online until it was looked at: when the list is opened, with `.ephemeral` once this
-    /// or ``networkChanges`` was asked for, a rule forbids some network, or an attempt has failed.
+    /// The current network status; `.online` until the first check. The check runs when the list is opened; with
+    /// `.ephemeral`, on the first use of this property or ``networkChanges``, when a rule forbids a network, or when
+    /// an attempt has failed.
     public var network: NetworkStatus { backend.network }
 
-    /// The network now and whenever it changes; ends with ``shutdown()``.
+    /// The current network status and every change of it; ends with ``shutdown()``.
     public var networkChanges: AsyncStream<NetworkStatus> { backend.networkChanges }
 
     // MARK: Without a download
 
-    /// The journals in a directory, by the path of their part file, sorted; each can be gone on with as
-    /// ``DownloadRequest/Destination/part(_:)``. Journals of other users are left out.
+    /// The part files that have a journal in a directory, as sorted paths; each can be resumed with
+    /// ``DownloadRequest/Destination/part(_:)``. Journals of other users are omitted.
     public func partFiles(in directory: String) throws(DownloadError) -> [String] {
         try PartFiles.list(in: Self.absolute(directory)).own
     }
 
-    /// The same, with what is to be said of those that were left out.
+    /// As ``partFiles(in:)``, with an explanation for each omitted file.
     package func allPartFiles(in directory: String) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
         try PartFiles.list(in: Self.absolute(directory))
     }
 
-    /// The URLs in the journal of a part file, or in all journals of a directory; what cannot be read has none.
+    /// The URLs in the journal of a part file, or in all journals of a directory; unreadable journals are omitted.
     package static func journalURLs(at path: String) -> [DownloadURL] {
         let inside = PartFiles.all(in: path) { $0.record.urls }
         let found = inside.isEmpty ? (try? PartFiles.find(at: path)).map { [$0.record.urls] } ?? [] : inside
         return found.flatMap { $0 }.compactMap { try? DownloadURL($0) }
     }
 
-    /// Asks the server what the download would be; writes nothing.
+    /// Requests the file's size, name and resumability from the server; writes nothing.
     public func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
         try await backend.plan(request.checked())
     }
@@ -244,8 +250,8 @@ public final class DownloadManager: Sendable {
 
     func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
 
-    /// The handle of the download that an event is about. When it is not listed any more, the one that the app still holds,
-    /// or one that shows how it ended; `nil` for an event that ended nothing.
+    /// The handle of an event's download. If the download has left the list, the app's existing handle or one that
+    /// shows only the end; `nil` if it has left and the event is not an end.
     func handle(for event: DownloadEvent) async throws(DownloadError) -> Download? {
         let listed = try await backend.download(event.id)
         return (listed ?? backend.gone(event.id) ?? LiveDownload(ended: event)).map(handle)

@@ -1,52 +1,54 @@
 public import FerryCore
 
-/// What a manager tells an app; every method has an empty default.
+/// The methods by which a manager reports events to an app; all have empty default implementations.
 ///
-/// Methods are called one after the other, on the main actor unless ``DownloadManager/setDelegate(_:on:)`` was given
-/// another; calls for one download come in this order: resumed, progress…, then one of paused, completed, failed or
-/// cancelled. An event that ends a download counts as handled when its method has returned: one whose method did not
-/// return, because the app was killed in it, is told again at the next start. The manager holds its delegate weakly.
+/// Methods are called serially, on the main actor unless ``DownloadManager/setDelegate(_:on:)`` was given another.
+/// The order for one download is: started or resumed, progress…, then one of paused, completed, failed or cancelled.
+/// An event that ends a download is acknowledged when its method has returned; if the app was killed inside the
+/// method, the event is delivered again at the next launch. The manager holds its delegate weakly.
 ///
-/// An end is told also when the download has left the list since. Its handle shows how it ended and nothing else: not what
-/// was asked for, and calls change nothing.
+/// An end is delivered even if the download has left the list since. Its handle then shows only how the download
+/// ended: the request is not available, and operations have no effect.
 ///
-/// A class on the main actor marks each method `@MainActor`: where methods are called is said by ``DownloadManager``
-/// alone, so the protocol cannot.
+/// A class on the main actor marks each method `@MainActor`; the protocol cannot, since ``DownloadManager``
+/// determines the actor of the calls.
 public protocol DownloadManagerDelegate: AnyObject, Sendable {
-    /// It has begun: the server said what the file is.
+    /// The download has started: the server has sent the name and size of the file.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?) async
 
-    /// It goes on from bytes that are held; `reason` says what they are known by.
+    /// The download has resumed from existing bytes; `reason` says how they were matched to the file.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didResumeAtOffset offset: ByteCount, totalBytes: ByteCount?,
         reason: String) async
 
-    /// At most ten times a second for one download; the latest alone, when the delegate is slower.
+    /// The download has progressed. Called at most ten times a second for one download; a slow delegate gets the
+    /// latest value only.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didMakeProgress progress: DownloadProgress) async
 
-    /// It waits: for a network that it may use, the next attempt, space, a link or credentials.
+    /// The download waits: for a permitted network, the next attempt, disk space, a link or credentials.
     ///
-    /// That it waits for its turn, or its earliest start, is shown by ``Download/status`` and no call: 100,000 may. Of those that
-    /// wait for a network, those are told that ran, and those whose turn it would be: as many as may run at a time.
+    /// Waiting for a slot or an earliest start is shown by ``Download/status`` without a call, since 100,000
+    /// downloads may do so. Waiting for a network is reported for downloads that were running, and for those next in
+    /// the queue: at most as many as may run at a time.
     func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason) async
 
-    /// It was paused; what is there is safe.
+    /// The download was paused; its bytes are durable.
     func downloadManager(_ manager: DownloadManager, didPause download: Download) async
 
-    /// The file has its name.
+    /// The file has been published under its final name.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload) async
 
-    /// It failed; what is there is kept. Never called for a pause, a cancellation or a shutdown.
+    /// The download failed; its bytes are kept. Not called for a pause, a cancellation or a shutdown.
     func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async
 
-    /// It was cancelled.
+    /// The download was cancelled.
     func downloadManager(_ manager: DownloadManager, didCancel download: Download) async
 
-    /// Everything that ended while nobody listened has been told, once after each activation
-    /// (`urlSessionDidFinishEvents(forBackgroundURLSession:)`).
+    /// All ends of earlier runs have been delivered; called once after each activation (compare
+    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`).
     func downloadManagerDidFinishEvents(_ manager: DownloadManager) async
 }
 

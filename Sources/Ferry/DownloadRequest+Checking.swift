@@ -2,7 +2,8 @@ import FerryCore
 import Foundation
 
 extension DownloadRequest {
-    /// The request with absolute paths and sane limits. Throws what can be known without a look at the disk.
+    /// The request with absolute paths and limits within bounds. Throws errors that can be detected without disk
+    /// access.
     func checked() throws(DownloadError) -> DownloadRequest {
         var request = self
         request.maxConnections = min(max(1, maxConnections), Self.mostConnections)
@@ -29,10 +30,10 @@ extension DownloadRequest {
         return request
     }
 
-    /// More connections than any host is asked for at once.
+    /// Upper bound of `maxConnections`; more than any host is sent at once.
     private static let mostConnections = 1000
 
-    /// Throws where there are more sources than a journal keeps.
+    /// Throws if there are more sources than a journal stores.
     func checkSources() throws(DownloadError) {
         guard sources.count > Self.mostSources else { return }
         throw DownloadError(

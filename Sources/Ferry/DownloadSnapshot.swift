@@ -1,14 +1,14 @@
 package import FerryCore
 
-/// All that a handle shows at one moment, for who shows it in another process.
+/// Everything that a handle shows at one moment, for display in another process.
 package struct DownloadSnapshot: Sendable {
-    /// Where it stands, with its progress.
+    /// State and progress.
     package var status: DownloadStatus
-    /// What was asked for, with the changes since; may hold secrets.
+    /// The request with all changes applied; may hold secrets.
     package var request: DownloadRequest
-    /// How it ended well; `nil` when it has not.
+    /// The result of a completed download; otherwise `nil`.
     package var finished: FinishedDownload?
-    /// Larger than in every earlier snapshot of this process that shows something else.
+    /// Larger than in every earlier snapshot of this process with other content.
     package var revision: UInt64
 
     package init(
@@ -22,12 +22,12 @@ package struct DownloadSnapshot: Sendable {
 }
 
 extension Download {
-    /// What it shows now.
+    /// The current snapshot.
     package var snapshot: DownloadSnapshot { live.snapshot }
 }
 
 extension DownloadRequest {
-    /// The same without user info, credentials, and every header that may be secret.
+    /// The request without user info, credentials and headers that may be secret.
     package var withoutSecrets: DownloadRequest {
         var request = self
         request.sources = sources.map { $0.with(nil) }

@@ -1,14 +1,14 @@
 package import FerryEngine
 import Synchronization
 
-/// Makes the engine's shared parts when the first download needs them.
+/// Creates the engine's shared parts when the first download needs them.
 package final class EngineProvider: Sendable {
-    /// The engine's time, and the queue's.
+    /// The clock of the engine and the queue.
     let clock: any EngineClock
     private let state = Mutex<EngineEnvironment?>(nil)
     private let make: @Sendable (DownloadManager.Configuration) -> EngineEnvironment
 
-    /// `make` builds the shared parts; tests give their own.
+    /// `make` builds the shared parts; tests supply their own.
     package init(
         clock: any EngineClock = SystemClock(),
         _ make: @escaping @Sendable (DownloadManager.Configuration) -> EngineEnvironment
@@ -17,12 +17,12 @@ package final class EngineProvider: Sendable {
         self.make = make
     }
 
-    /// The real ones.
+    /// The production parts.
     convenience init() {
         let clock = SystemClock()
         self.init(clock: clock) { configuration in
             EngineEnvironment(
-                // Who may connect is decided by the engine, and can be changed while it runs.
+                // The engine limits connections itself, with a limit that can change at run time.
                 transport: HTTPTransport(configuration.transfer, poolLimit: 1 << 16),
                 fileSystem: LocalFileSystem(sharesWithGroup: configuration.sharesWithGroup), clock: clock,
                 pool: BlockingPool(), executor: TransferExecutor.shared, loops: HTTPTransport.executors,
@@ -40,7 +40,7 @@ package final class EngineProvider: Sendable {
         }
     }
 
-    /// Hands changed limits on.
+    /// Passes changed limits to the engine.
     func apply(_ configuration: DownloadManager.Configuration) {
         guard let environment = state.withLock({ $0 }) else { return }
         environment.set(rateLimit: configuration.rateLimit)

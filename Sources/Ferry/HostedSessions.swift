@@ -1,7 +1,7 @@
-/// The sessions whose downloads a list holds beside its own: looked for when the list was lost.
+/// Sessions whose downloads a list hosts beside its own; used to rebuild a lost list from journals.
 package struct HostedSessions: Sendable, Hashable {
     package var identifiers: Set<String>
-    /// Where their downloads go, absolute.
+    /// The directories of their downloads, absolute.
     package var directories: [String]
 
     package init(identifiers: Set<String> = [], directories: [String] = []) {

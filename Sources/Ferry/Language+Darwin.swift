@@ -3,7 +3,8 @@
     import struct Foundation.Locale
 
     extension Language {
-        /// The language of the process, by the user's list of languages at the first question.
+        /// The language of the process: the first supported one of the user's preferred languages, read on first
+        /// access.
         public static let current = Language(preferring: Locale.preferredLanguages)
     }
 #endif

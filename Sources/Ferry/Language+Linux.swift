@@ -3,7 +3,7 @@
     import class Foundation.ProcessInfo
 
     extension Language {
-        /// The language of the process, by `LC_ALL`, `LC_MESSAGES`, `LANG` as they were at the first question.
+        /// The language of the process, from `LC_ALL`, `LC_MESSAGES` and `LANG`, read on first access.
         public static let current = Language(environment: ProcessInfo.processInfo.environment)
     }
 #endif

@@ -2,10 +2,10 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// What is known of a download that runs, or that somebody holds a handle of: one object for each, found by its id.
+/// The in-memory state of a download that is running or has a handle; one object for each identifier.
 ///
-/// Everything that lasts is in the store; this is what a handle shows, and who is told when it changes.
-/// Locks: this one may be taken under the scheduler's, never the other way round.
+/// Durable state is in the store; this object holds what a handle shows and notifies its observers of changes. Lock
+/// order: this lock may be acquired while the scheduler's is held, never the other way round.
 final class LiveDownload: Sendable {
     private struct State {
         var request: DownloadRequest
@@ -15,13 +15,13 @@ final class LiveDownload: Sendable {
         var observers: [Int: AsyncStream<DownloadStatus>.Continuation] = [:]
         var lastObserver = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-        /// Nothing changes any more: the manager was shut down, or the download is not listed any longer.
+        /// Set at shutdown and when the download leaves the list; no change follows.
         var isClosed = false
-        /// Of what is shown; see ``DownloadSnapshot/revision``.
+        /// The revision of the shown state; see ``DownloadSnapshot/revision``.
         var revision: UInt64
         weak var handle: Download?
 
-        /// The status with what the driver says of its progress, while there is one.
+        /// The status with the driver's progress, while there is a driver.
         func status(_ progress: DownloadProgress?) -> DownloadStatus {
             var status = status
             if let progress, driver != nil { status.progress = progress }
@@ -30,15 +30,15 @@ final class LiveDownload: Sendable {
     }
 
     let id: DownloadID
-    /// Who asked for it.
+    /// The session that added the download.
     let session: String
-    /// What users do with one download happens one after the other.
+    /// Serializes user operations on this download.
     let lock = AsyncLock()
     private let state: Mutex<State>
     private let readers: StaleReads
     private let registry: LiveRegistry
 
-    /// It is in no registry yet; once it is let go it leaves this one.
+    /// Does not register the object; on deinit it removes its entry from `registry`.
     init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
         readers: StaleReads, registry: LiveRegistry, revision: UInt64 = Revision.next()
@@ -56,7 +56,7 @@ final class LiveDownload: Sendable {
     var driver: DownloadDriver? { state.withLock { $0.driver } }
     var finished: FinishedDownload? { state.withLock { $0.finished } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
-    /// The state alone, without asking the driver how far it is.
+    /// The state alone, without the driver's progress.
     var current: DownloadState { state.withLock { $0.status.state } }
 
     var status: DownloadStatus {
@@ -67,7 +67,7 @@ final class LiveDownload: Sendable {
         return live
     }
 
-    /// The handle that somebody holds, or a new one.
+    /// The existing handle, or a new one.
     func handle(_ make: () -> Download) -> Download {
         state.withLock { state in
             if let handle = state.handle { return handle }
@@ -102,7 +102,7 @@ final class LiveDownload: Sendable {
         }
     }
 
-    /// Its files are elsewhere now; without a path, nothing of it has a name.
+    /// Sets the name and path after a move; `nil` if no file exists yet.
     func moved(to name: String, path: String?) {
         state.withLock { state in
             state.status.name = name
@@ -111,10 +111,10 @@ final class LiveDownload: Sendable {
         }
     }
 
-    /// `isEnd`: the driver has ended, and what it says of its progress is the last.
+    /// `isEnd`: the driver has ended, and its progress is final.
     func set(state new: DownloadState, finished: FinishedDownload? = nil, isEnd: Bool = false) {
         readers.note(id)
-        // While there is a driver, it is asked whenever somebody wants to know.
+        // While a driver is running, its progress is read on demand.
         let progress = isEnd ? driver?.progress() : nil
         let waiting = state.withLock { state in
             state.status.state = new
@@ -131,7 +131,7 @@ final class LiveDownload: Sendable {
             if let finished {
                 state.finished = finished
                 state.status.path = finished.path
-                // It may have got another one when it was published.
+                // Publishing may have changed the name.
                 if !finished.path.isEmpty { state.status.name = Paths.name(of: finished.path) }
                 state.status.progress.completedBytes = finished.totalBytes
                 state.status.progress.totalBytes = finished.totalBytes
@@ -139,12 +139,12 @@ final class LiveDownload: Sendable {
             defer { state.waiting.removeAll() }
             return state.waiting.values.map { $0 }
         }
-        // Before whoever waits goes on: he finds this status in his updates.
+        // Publish before resuming the waiters, so that they find this status in their updates.
         publish()
         for continuation in waiting { continuation.resume() }
     }
 
-    /// How it ended, as an event has it; the file is named where it is now, when it was moved since.
+    /// The result of an event, with the file's current path if the file was moved since.
     func located(_ told: FinishedDownload) -> FinishedDownload {
         guard let finished else { return told }
         var moved = told
@@ -152,7 +152,7 @@ final class LiveDownload: Sendable {
         return moved == finished ? moved : told
     }
 
-    /// It waits for this now. False when it does not wait for the old thing any more.
+    /// Changes a waiting state to another reason. Returns false if the state is no longer `old`.
     @discardableResult
     func wait(for reason: WaitReason, insteadOf old: DownloadState) -> Bool {
         readers.note(id)
@@ -170,7 +170,7 @@ final class LiveDownload: Sendable {
         return true
     }
 
-    /// It begins anew: nothing of the file is there.
+    /// Resets progress, path and result before a download from zero.
     func forgetProgress() {
         state.withLock { state in
             state.status.progress = DownloadProgress()
@@ -180,9 +180,9 @@ final class LiveDownload: Sendable {
         }
     }
 
-    // MARK: Telling
+    // MARK: Observing
 
-    /// Hands the status to who observes it. False when nobody does.
+    /// Sends the status to the observers. Returns false if there are none.
     @discardableResult
     func publish() -> Bool {
         guard state.withLock({ !$0.observers.isEmpty }) else { return false }
@@ -190,7 +190,7 @@ final class LiveDownload: Sendable {
         let (observers, isFinal) = state.withLock { state in
             let now = state.status(progress)
             let observers = Array(state.observers.values)
-            // Under the lock, so that everybody sees states in their order.
+            // Yield under the lock, so that all observers see states in the same order.
             for observer in observers { observer.yield(now) }
             if now.state.isFinal { state.observers.removeAll() }
             return (observers, now.state.isFinal)
@@ -199,13 +199,13 @@ final class LiveDownload: Sendable {
         return !observers.isEmpty
     }
 
-    /// The status now and at every change; `owner` lives as long as somebody reads.
+    /// The current status and every change; `owner` is retained while the stream is read.
     func updates(owner: (any Sendable)?) -> AsyncStream<DownloadStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DownloadStatus.self, bufferingPolicy: .bufferingNewest(1))
         let progress = driver?.progress()
         let id: Int? = state.withLock { state in
-            // Under the lock, so that nobody's later status comes before this one.
+            // Yield under the lock, so that no later status precedes this one.
             continuation.yield(state.status(progress))
             guard !state.status.state.isFinal, !state.isClosed else { return nil }
             state.lastObserver += 1
@@ -246,7 +246,7 @@ final class LiveDownload: Sendable {
         }
     }
 
-    /// Nothing changes any more: whoever waits looks again.
+    /// Ends all changes: resumes the waiters and finishes the observers.
     func close() {
         let (waiting, observers) = state.withLock { state in
             state.isClosed = true
@@ -264,7 +264,7 @@ final class LiveDownload: Sendable {
 // MARK: - Across processes
 
 extension LiveDownload {
-    /// All that it shows now.
+    /// Everything that a handle shows now.
     var snapshot: DownloadSnapshot {
         let (snapshot, driver) = state.withLock { state in
             (
@@ -279,13 +279,13 @@ extension LiveDownload {
         return live
     }
 
-    /// Shows what another process says of it. False when something newer is shown already.
+    /// Applies a snapshot of another process. Returns false if a newer one is shown already.
     @discardableResult
     func show(_ new: DownloadSnapshot) -> Bool {
         let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
             guard new.revision > state.revision else { return nil }
             state.revision = new.revision
-            // Who asked for it here knows the secrets, which nobody sends back.
+            // The local request holds the secrets, which snapshots omit.
             if state.request.withoutSecrets != new.request { state.request = new.request }
             state.status = new.status
             state.finished = new.finished
@@ -293,13 +293,14 @@ extension LiveDownload {
             return state.waiting.values.map { $0 }
         }
         guard let waiting else { return false }
-        // Before whoever waits goes on: he finds this status in his updates.
+        // Publish before resuming the waiters, so that they find this status in their updates.
         publish()
         for continuation in waiting { continuation.resume() }
         return true
     }
 
-    /// Shows how far another process has come; nothing unless it moves. False when it does not.
+    /// Applies progress of another process. Returns false, and changes nothing, unless the download is transferring
+    /// or being verified.
     @discardableResult
     func show(_ progress: DownloadProgress) -> Bool {
         let isMoving = state.withLock { state in
@@ -311,6 +312,6 @@ extension LiveDownload {
         return isMoving
     }
 
-    /// The other process is another one now: whatever it says next is newer.
+    /// Accepts any next snapshot as newer, since the other process has restarted.
     func forgetRevision() { state.withLock { $0.revision = 0 } }
 }

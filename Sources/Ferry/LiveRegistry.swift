@@ -1,14 +1,14 @@
 import FerryCore
 import Synchronization
 
-/// The downloads in memory, by their identifier: an entry goes when its download does.
+/// The downloads in memory by identifier; an entry is removed when its download is released.
 ///
-/// Its lock is the innermost: it may be taken under any other, and nothing is called or let go under it.
+/// Its lock is the innermost: it may be acquired under any other, and nothing is called or released under it.
 final class LiveRegistry: Sendable {
     private struct Entry {
         weak var live: LiveDownload?
-        /// Whose entry it is, also when that is being let go. A number: an optional of a weak reference beside an
-        /// `ObjectIdentifier` is not told from none by Swift 6.3.
+        /// The address of the object, valid while it is being released. A number, since Swift 6.3 confuses an
+        /// optional of a weak reference beside an `ObjectIdentifier` with `nil`.
         let object: Int
 
         init(_ live: LiveDownload) {
@@ -18,21 +18,21 @@ final class LiveRegistry: Sendable {
     }
     private struct Entries {
         var listed: [DownloadID: Entry] = [:]
-        /// Those that were taken out, and that somebody holds.
+        /// Downloads that left the list but are still referenced.
         var removed: [DownloadID: Entry] = [:]
     }
     private let entries = Mutex(Entries())
 
-    /// The download, while somebody holds it.
+    /// The listed download, while it is referenced.
     subscript(id: DownloadID) -> LiveDownload? { entries.withLock { $0.listed[id]?.live } }
 
-    /// The last with this identifier that was taken out, while somebody holds it.
+    /// The last download with this identifier that left the list, while it is referenced.
     func removed(_ id: DownloadID) -> LiveDownload? { entries.withLock { $0.removed[id]?.live } }
 
-    /// All that somebody holds, in no order.
+    /// All listed downloads that are referenced, in no order.
     var all: [LiveDownload] { entries.withLock { $0.listed.values.compactMap(\.live) } }
 
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int { entries.withLock { $0.listed.count + $0.removed.count } }
 
     func insert(_ live: LiveDownload) {
@@ -40,7 +40,7 @@ final class LiveRegistry: Sendable {
         entries.withLock { $0.listed[live.id] = entry }
     }
 
-    /// Takes one out, which goes on to exist while somebody holds it.
+    /// Removes a download from the listed ones; the object stays reachable by ``removed(_:)`` while it is referenced.
     @discardableResult
     func remove(_ id: DownloadID) -> LiveDownload? {
         entries.withLock { entries in
@@ -51,7 +51,7 @@ final class LiveRegistry: Sendable {
         }
     }
 
-    /// A download is let go. Another one may have its identifier by now.
+    /// Removes the entry of a released object, unless another object has its identifier by now.
     func letGo(_ id: DownloadID, _ object: ObjectIdentifier) {
         entries.withLock { entries in
             if entries.listed[id]?.object == Int(bitPattern: object) { entries.listed[id] = nil }

@@ -1,15 +1,17 @@
 public import FerryCore
 
-/// What the downloads of a manager hold on the disk.
+/// The disk space that the downloads of a manager use.
 public struct StorageReport: Sendable, Hashable {
-    /// Bytes in part files of listed downloads that have not ended.
+    /// Bytes received by listed downloads that are neither completed nor cancelled.
     public var partBytes: ByteCount = 0
-    /// Bytes of completed downloads that are listed.
+    /// Bytes of listed, completed downloads.
     public var finishedBytes: ByteCount = 0
-    /// Part files in the manager's directory that no listed download names; ``DownloadManager/adopt(_:)`` lists one.
+    /// Paths of part files in the manager's directory that no listed download names; ``DownloadManager/adopt(_:)``
+    /// lists one.
     public var orphanedParts: [String] = []
-    /// Bytes that the journals of the orphaned ones claim.
+    /// Bytes that the journals of the orphaned part files claim.
     public var orphanedBytes: ByteCount = 0
 
+    /// Creates a report of zero bytes.
     public init() {}
 }

@@ -3,19 +3,19 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// Where downloads can go, looked at before a byte is fetched: away from the caller's thread, which may be an app's main
-/// one, while the disk may be one that does not answer.
+/// Checks that destinations are writable before the transfer. Runs off the caller's thread, which may be the main
+/// one, since a disk may not respond.
 final class WritableDirectories: Sendable {
-    /// Directories that could be written to: they are not looked at again, but by each run, and an error then.
+    /// Directories found writable. They are not checked again; a later failure surfaces in the run.
     private let known = Mutex<Set<String>>([])
     private let fileSystem: any FileSystem
 
-    /// So many directories are remembered, so that memory does not grow with the list.
+    /// Bounds the cache, so that memory does not grow with the list.
     private static let mostKnown = 1024
 
     init(fileSystem: any FileSystem = LocalFileSystem()) { self.fileSystem = fileSystem }
 
-    /// Throws when one of these destinations, absolute, cannot be written to.
+    /// Throws if one of these destinations (absolute paths) is not writable.
     func check(_ destinations: [DownloadRequest.Destination]) async throws(DownloadError) {
         let (places, directories) = known.withLock { known in
             var places: [DownloadRequest.Destination] = []

@@ -1,7 +1,7 @@
-/// A small file that is about to get its name: written down before, so that a crash in between can be told from one
-/// that came earlier.
+/// A file that is about to get its final name. Stored before the rename, so that after a crash the file can be
+/// distinguished from one that existed before.
 package struct AnnouncedFile: Sendable, Hashable, Codable {
-    /// The name that it is about to get, absolute.
+    /// The announced path, absolute.
     package var path: String
     package var stamp: FileStamp
 

@@ -6,30 +6,31 @@ import GRDB
 import SystemPackage
 
 extension Catalogue {
-    /// A catalogue that was opened, and what was found.
+    /// An opened catalogue, and the condition in which it was found.
     package struct Opening: Sendable {
         package let catalogue: Catalogue
-        /// There was none, or the one that was there could not be used: the list may have to be found again from
-        /// journals. So it stays, at every opening, until ``StoreChange/complete`` is in it.
+        /// Whether the catalogue was missing or unusable, so that the list may have to be rebuilt from journals.
+        /// Stays true at every opening until ``StoreChange/complete`` has been stored.
         package let isNew: Bool
-        /// Where a damaged one has been moved to; `nil` when there was none.
+        /// The path to which a damaged catalogue was moved; `nil` if it was not damaged.
         package let damaged: String?
 
-        /// What a person should know; `nil` when all was well.
+        /// A message for the user; `nil` if there was no problem.
         package var note: String? {
             damaged.map { "the catalogue \(catalogue.path) was damaged; it has been moved to \($0)" }
         }
     }
 
-    /// The name of the database in its state directory.
+    /// The file name of the database in its state directory.
     package static let fileName = "catalogue.sqlite"
 
-    /// Opens or makes the catalogue in a state directory, and locks that.
+    /// Opens or creates the catalogue in a state directory, and locks the directory.
     ///
-    /// `directory`, absolute, is the state directory; it is made with mode 0700 when missing. Paths inside `downloads`,
-    /// absolute, are written relative to it. `report` hears of submitted batches and of entries that cannot be applied or read. Throws
-    /// `catalogue` when another process (or this one) has it open, when a newer Ferry made it, or when it is no
-    /// catalogue: then nothing has been touched. A damaged one is moved aside, whole.
+    /// `directory`, absolute, is the state directory; created with mode 0700 if missing. Paths inside `downloads`,
+    /// absolute, are stored relative to it. `report` receives errors of submitted batches and of entries that cannot
+    /// be applied or read. Throws `catalogue` if the catalogue is open in another process or this one, was created by
+    /// a newer Ferry, or is no catalogue; then no file has been changed. A damaged catalogue is renamed, with its
+    /// companion files.
     package static func open(
         directory: String, downloads: String, fileSystem: any FileSystem = LocalFileSystem(),
         report: @escaping @Sendable (DownloadError) -> Void = { _ in }

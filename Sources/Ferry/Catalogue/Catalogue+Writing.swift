@@ -3,28 +3,29 @@ import Dispatch
 import GRDB
 import Synchronization
 
-/// Batches that wait to be written.
+/// Batches that have not been written yet.
 struct CatalogueBacklog {
     struct Batch {
         let changes: [StoreChange]
-        /// Who waits; `nil` when nobody does.
+        /// The caller of ``Catalogue/commit(_:)``; `nil` for a submitted batch.
         let waiting: CheckedContinuation<Result<[NumberedEvent], DownloadError>, Never>?
     }
     var batches: [Batch] = []
-    /// The writer will come.
+    /// Whether a write is scheduled.
     var isScheduled = false
-    /// Nothing more is taken.
+    /// Set by ``Catalogue/close()``; no more batches are accepted.
     var isClosing = false
-    /// The connection is closed.
+    /// Set once the connection is closed.
     var isReleased = false
 
-    /// So many batches may wait for a disk that refuses; beyond them, progress is forgotten: the journals have it.
+    /// Number of refused batches beyond which progress, and then history, is dropped; the journals contain the
+    /// progress.
     static let maxRefused = 4096
-    /// Beyond so many the oldest are forgotten, whatever they say.
+    /// Maximum number of refused batches; beyond it, the oldest are dropped.
     static let mostRefused = 16 * maxRefused
 
-    /// What is kept of batches that nobody waits for and the disk refused: what says least of where downloads stand goes
-    /// first. How many are forgotten that said more than progress.
+    /// Limits submitted batches after a failed write: drops progress first, then history, then the oldest. Returns
+    /// the kept batches, and the number of dropped ones that held more than progress.
     static func keeping(_ refused: [Batch]) -> (kept: [Batch], forgotten: Int) {
         guard refused.count > maxRefused else { return (refused, 0) }
         var kept = refused.filter { !$0.changes.allSatisfy(\.isProgress) }
@@ -36,9 +37,9 @@ struct CatalogueBacklog {
 }
 
 extension Catalogue {
-    /// How long a batch that nobody waits for may wait for others, in milliseconds.
+    /// How long a submitted batch may wait for others, in milliseconds.
     private static let linger = 100
-    /// How long the disk is left alone after it refused, in milliseconds.
+    /// The delay before the next attempt after a failed write, in milliseconds.
     private static let retryDelay = 5000
 
     package func submit(_ changes: [StoreChange]) {
@@ -73,7 +74,7 @@ extension Catalogue {
         return try result.get()
     }
 
-    /// Writes all that waits, on the connection's thread.
+    /// Writes all pending batches, on the connection's thread.
     func drain(_ db: Database) {
         let batches = writing.withLock { backlog in
             defer {
@@ -83,18 +84,18 @@ extension Catalogue {
             return backlog.batches
         }
         guard !batches.isEmpty else { return }
-        // One that the disk has no room for must not take the others along.
+        // Write one by one after a failure: a batch without disk space must not fail the others.
         if write(batches, db) { return }
         for (index, batch) in batches.enumerated() where !write([batch], db, isLast: true) && batch.waiting == nil {
-            // The order must hold: what came later waits with it, or is told so.
+            // Keep the order: later submitted batches wait with this one, and later commits fail.
             let later = batches[(index + 1)...]
             for other in later where other.waiting != nil { tell(other, .failure(.isBehind(path))) }
             return keep([batch] + later.filter { $0.waiting == nil })
         }
     }
 
-    /// Writes these in one transaction and tells who waits. False when the disk refused; then nothing is written and,
-    /// unless it is the last attempt, nobody is told.
+    /// Writes batches in one transaction and resumes their callers. Returns false if the disk refused; then nothing
+    /// is written and, unless `isLast`, no caller is resumed.
     private func write(_ batches: [CatalogueBacklog.Batch], _ db: Database, isLast: Bool = false) -> Bool {
         var results: [Result<[NumberedEvent], DownloadError>] = []
         do {
@@ -114,7 +115,7 @@ extension Catalogue {
         return true
     }
 
-    /// Applies one batch, all of it or nothing. Throws what concerns the whole transaction.
+    /// Applies one batch in a savepoint. Throws errors that concern the whole transaction.
     private func apply(
         _ batch: CatalogueBacklog.Batch, _ editor: CatalogueEditor, _ db: Database
     ) throws -> Result<[NumberedEvent], DownloadError> {
@@ -140,7 +141,7 @@ extension Catalogue {
         }
     }
 
-    /// Puts batches that the disk refused back to the front, for another attempt.
+    /// Puts refused batches back at the front for another attempt.
     private func keep(_ refused: [CatalogueBacklog.Batch]) {
         let (kept, forgotten) = CatalogueBacklog.keeping(refused)
         if forgotten > 0 { report(DownloadError(.catalogue, ErrorPhrase(.changesForgotten, path, "\(forgotten)"))) }
@@ -155,10 +156,10 @@ extension Catalogue {
 }
 
 extension StoreChange {
-    /// Only says how far a download is, or what happened to it.
+    /// Whether the change holds only progress or history.
     fileprivate var isHistory: Bool { if case .record = self { true } else { isProgress } }
 
-    /// Only says how far a download is.
+    /// Whether the change holds only progress.
     fileprivate var isProgress: Bool {
         guard case .update(_, let fields) = self else { return false }
         return fields.allSatisfy { if case .progress = $0 { true } else { false } }

@@ -4,11 +4,11 @@ import FerryEngine
 import GRDB
 import Synchronization
 
-/// Remembers downloads for good: an SQLite database that one process has open through one connection.
+/// The durable store: an SQLite database that one process has open through one connection.
 ///
-/// Everything runs on the connection's own thread; callers wait for it without blocking theirs. Batches that come in
-/// while others are being written are written together, with one sync. A crash leaves the batches up to one of them,
-/// never half of one.
+/// Everything runs on the connection's own thread; callers suspend without blocking theirs. Batches that arrive
+/// during a write are written together, with one sync. After a crash, the database contains all batches up to one of
+/// them, and no part of a batch.
 package final class Catalogue: DownloadStore {
     /// The path of the database.
     package let path: String
@@ -17,7 +17,7 @@ package final class Catalogue: DownloadStore {
     let report: @Sendable (DownloadError) -> Void
     let writing = Mutex(CatalogueBacklog())
     private let pages = Mutex(ReadPages())
-    // Last, so that it goes after the database.
+    // The last property, so that the lock is released after the database.
     private let lock: StateLock
 
     init(
@@ -96,7 +96,7 @@ package final class Catalogue: DownloadStore {
         }
     }
 
-    /// The nearest on one side of a position, of the same priority.
+    /// The nearest download on one side of a position, of the same priority.
     private static func neighbour(
         of place: QueuePlace, _ side: String, _ position: Int64, _ db: Database
     ) throws -> QueuePlace? {
@@ -162,7 +162,7 @@ package final class Catalogue: DownloadStore {
     package func totals(session: String?) async throws(DownloadError) -> StoreTotals {
         try await read { db in
             var totals = StoreTotals()
-            // total(), a number with a fraction: sum() fails where it overflows.
+            // total() returns a floating-point number; sum() throws on integer overflow.
             let sql = """
                 SELECT state, count(*), total(completed) FROM download WHERE ?1 IS NULL OR session = ?1 GROUP BY state
                 """
@@ -211,7 +211,7 @@ package final class Catalogue: DownloadStore {
         return try readable(cursor, columns.row)
     }
 
-    /// What can be read of these; one that cannot must not hide the others.
+    /// The rows that can be decoded; an unreadable row is reported and must not hide the others.
     private func readable<Value>(_ cursor: RowCursor, _ read: (Row) throws -> Value) throws -> [Value] {
         var values: [Value] = []
         while let row = try cursor.next() {
@@ -255,7 +255,7 @@ package final class Catalogue: DownloadStore {
                     defer { backlog.isReleased = true }
                     return !backlog.isReleased
                 }
-                // Not here: closing waits for this very thread.
+                // Off the connection's thread, for which close() waits.
                 DispatchQueue.global().async {
                     if isFirst {
                         do { try self.database.close() } catch {

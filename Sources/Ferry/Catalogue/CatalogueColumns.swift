@@ -2,14 +2,14 @@ import FerryCore
 import struct Foundation.Date
 import GRDB
 
-/// Rows as the columns of the table `download`, and back.
+/// Converts rows to and from columns of the table `download`.
 struct CatalogueColumns {
     /// A column and its new value.
     typealias Assignment = (column: String, value: (any DatabaseValueConvertible)?)
 
     let root: PathRoot
 
-    /// What ``row(_:)`` reads, in its order.
+    /// The columns that ``row(_:)`` reads, in its order.
     static let selection = """
         id, session, priority, position, state, details, name, path, part, completed, total, request, label, userInfo, \
         createdAt, endedAt, finished, published, announced, attempts, retryAt
@@ -17,8 +17,8 @@ struct CatalogueColumns {
 
     // MARK: Writing
 
-    /// Every column of a new row, in the same order for all rows, and each of them once: an insertion would take the
-    /// first of two.
+    /// All columns of a new row, in the same order for all rows, each exactly once: an insertion would use the first
+    /// of two assignments.
     func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard row.id.canBeStored else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier))
@@ -39,7 +39,7 @@ struct CatalogueColumns {
         ]
     }
 
-    /// The columns that a field stands in; where one comes twice, an update takes the last.
+    /// The columns of a field; if a column occurs twice, an update uses the last assignment.
     func assignments(_ field: RowField) throws -> [Assignment] {
         switch field {
         case .state(let state):
@@ -111,19 +111,19 @@ struct CatalogueColumns {
         return all
     }
 
-    /// The further sources, a line each; `nil` when there is one source alone.
+    /// The further sources, one per line; `nil` if there is only one source.
     func mirrors(_ request: StoredRequest) -> String? {
         request.sources.count < 2 ? nil : request.sources.dropFirst().map(\.text).joined(separator: "\n")
     }
 
-    /// The text of a destination: equal for equal ones, different for others.
+    /// The text form of a destination; two destinations are equal exactly if their texts are.
     func place(_ request: StoredRequest) -> String { place(stored: root.stored(request)) }
 
     private func place(stored: StoredRequest) -> String {
         switch stored.destination {
         case .file(let path): "file \(path)"
         case .directory(let path, .suggested): "directory \(path)"
-        // With its length, since the name may hold anything.
+        // Prefixed with its length, since the name may contain any character.
         case .directory(let path, .exact(let name)): "name \(name.utf8.count) \(name) \(path)"
         case .part(let path): "part \(path)"
         case .stream(let descriptor): "stream \(descriptor)"
@@ -132,7 +132,7 @@ struct CatalogueColumns {
 
     // MARK: Reading
 
-    /// Reads a row of ``selection``.
+    /// Decodes a row of ``selection``.
     func row(_ row: Row) throws -> CatalogueRow {
         guard let kind = StateKind(rawValue: row[4]) else { throw Unreadable() }
         let state = StateText(kind: kind, details: row[5])
@@ -141,7 +141,7 @@ struct CatalogueColumns {
             id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
             state: try state.state(), name: row[6],
             path: (row[7] as String?).map(root.absolute), part: (row[8] as String?).map(root.absolute),
-            // An earlier version kept what a server said, however large.
+            // Limited, since an earlier version stored any size that a server sent.
             completedBytes: min(row[9], .bound - 1),
             totalBytes: (row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
             request: root.absolute(try StoredText.value(StoredRequest.self, row[11] as String)),
@@ -151,7 +151,7 @@ struct CatalogueColumns {
             attempts: row[19], retryAt: row.dateIfPresent(20), pauseReason: state.pauseReason)
     }
 
-    /// Something in a row that this code never wrote.
+    /// A row contains a value that this code never writes.
     struct Unreadable: Error {}
 }
 
@@ -166,13 +166,13 @@ extension Row {
 }
 
 extension String {
-    /// Without NUL, where a text would end when it is read.
+    /// With NUL replaced, at which SQLite would truncate the text.
     fileprivate var storable: String {
         utf8.contains(0) ? String(map { $0 == "\0" ? "\u{fffd}" : $0 }) : self
     }
 }
 
 extension DownloadID {
-    /// A text in SQLite ends at its first zero.
+    /// Whether the identifier is not empty and has no control characters; SQLite would truncate a text at NUL.
     var canBeStored: Bool { !rawValue.isEmpty && isOneLine }
 }

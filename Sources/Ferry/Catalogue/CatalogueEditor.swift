@@ -1,10 +1,10 @@
 import GRDB
 
-/// Applies changes to an open database, inside a transaction of its caller.
+/// Applies changes to an open database, inside the caller's transaction.
 struct CatalogueEditor {
     let columns: CatalogueColumns
 
-    /// Gives the ended events that were numbered.
+    /// Returns the numbered events of ended downloads.
     func apply(_ changes: [StoreChange], _ db: Database) throws -> [NumberedEvent] {
         var events: [NumberedEvent] = []
         for change in changes {
@@ -76,7 +76,7 @@ struct CatalogueEditor {
         return NumberedEvent(number: db.lastInsertedRowID, session: session ?? "", event: event)
     }
 
-    /// The finished file is about to be known elsewhere: events of it that wait to be handled name it there.
+    /// Updates the path of a moved file in its unacknowledged events; called before the row is updated.
     private func follow(_ file: FinishedDownload, of id: DownloadID, _ db: Database) throws {
         try db.cachedStatement(
             sql: """

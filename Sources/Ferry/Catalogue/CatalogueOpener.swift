@@ -28,18 +28,19 @@ struct CatalogueOpener: Sendable {
             database = try openDatabase()
         }
         let isComplete = try database.writeWithoutTransaction(CatalogueSchema.isComplete)
-        // The name of a new file is on the disk before anything in it is relied upon.
+        // Makes the name of a new file durable before its contents are relied on.
         try? fileSystem.syncDirectory(state)
         let catalogue = Catalogue(path: path.string, database: database, root: root, lock: lock, report: report)
         return Catalogue.Opening(catalogue: catalogue, isNew: !isComplete, damaged: damaged?.string)
     }
 
-    /// What is there is not a database any more.
+    /// The file is not a usable database.
     private struct Damage: Error {}
 
     // MARK: The file
 
-    /// Makes the file when it is missing, so that it and its companions are nobody else's to read.
+    /// Creates the file with mode 0600 if missing, which SQLite copies to the companion files; removes the
+    /// permissions of others from an existing one.
     private func prepareFile() throws {
         guard let status = try fileSystem.statusIfPresent(path) else {
             return try fileSystem.create(path, mode: 0o600).close()
@@ -52,8 +53,8 @@ struct CatalogueOpener: Sendable {
         }
     }
 
-    /// Looks at the header without opening the database, which would change it. False when it is damaged; throws when
-    /// it is not ours or newer.
+    /// Checks the header without opening the database, which would modify the file. Returns false if it is damaged;
+    /// throws if the file is foreign or newer.
     private func headerIsFine() throws -> Bool {
         guard let status = try fileSystem.statusIfPresent(path), status.kind == .regular, status.length > 0 else {
             return true
@@ -78,12 +79,12 @@ struct CatalogueOpener: Sendable {
         if version > CatalogueSchema.version { throw isNewer }
     }
 
-    /// Renames the database and its companions; nothing is lost and nothing in the way.
+    /// Renames the database and its companion files to unused names.
     private func moveAside() throws -> FilePath {
-        // The companions first: a journal without its database would be deleted by the next opening.
+        // The companions first: the next opening would delete a journal without its database.
         let suffixes = ["-wal", "-shm", ""]
         var number = 1
-        // The lock is ours: nobody takes a name in between.
+        // No other process takes a name in between, since this one holds the lock.
         while try suffixes.contains(where: { try fileSystem.exists(asidePath(number, $0)) }) { number += 1 }
         for suffix in suffixes {
             let from = FilePath(path.string + suffix)
@@ -128,7 +129,7 @@ struct CatalogueOpener: Sendable {
             application: Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
         if try CatalogueSchema.migrator.hasBeenSuperseded(db) { throw isNewer }
         let isOurs = try Int32.fetchOne(db, sql: "PRAGMA application_id") == CatalogueSchema.applicationID
-        // A crash may leave it with nothing but the table of its migrations.
+        // After a crash, the database may contain only the table of migrations.
         let isEmpty =
             try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") == 0
         guard isOurs || isEmpty else { throw isNoCatalogue(.foreignFile) }
@@ -138,7 +139,7 @@ struct CatalogueOpener: Sendable {
     private var configuration: GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.label = "Ferry.Catalogue"
-        // Nobody else should have it open, but a person may look into it with a tool.
+        // No other process should have the database open, but the user may inspect it with a tool.
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             try db.execute(

@@ -1,7 +1,7 @@
 import FerryCore
 
 extension CatalogueRow {
-    /// Gives a field its new value, with what follows from it.
+    /// Sets a field, and the fields that depend on it.
     mutating func set(_ field: RowField) {
         switch field {
         case .state(let new):
@@ -36,7 +36,7 @@ extension CatalogueRow {
         }
     }
 
-    /// The run has ended like this.
+    /// Applies the end of a run.
     mutating func end(_ ending: Ending) {
         state = ending.state
         pauseReason = nil

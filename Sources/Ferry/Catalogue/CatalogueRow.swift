@@ -1,18 +1,18 @@
 package import struct Foundation.Date
 
-/// All that is remembered of one download, secrets and history apart.
+/// The stored state of one download, without secrets and history.
 package struct CatalogueRow: Sendable, Hashable {
     package var id: DownloadID
-    /// The app that it belongs to.
+    /// The session that the download belongs to.
     package var session: String
     package var key: QueueKey
     package var state: DownloadState
-    /// Why it is paused, where nobody asked for that.
+    /// Why the download is paused, if the user did not pause it.
     package var pauseReason: PauseReason?
     package var name: String
-    /// Where the finished file is or will be, absolute; `nil` until its name is taken.
+    /// The path of the finished file, absolute; `nil` until the name is reserved.
     package var path: String?
-    /// The part file that it goes on with, absolute; `nil` where there is none yet.
+    /// The part file to resume, absolute; `nil` if there is none yet.
     package var part: String?
     package var completedBytes: ByteCount
     package var totalBytes: ByteCount?
@@ -22,11 +22,11 @@ package struct CatalogueRow: Sendable, Hashable {
     package var createdAt: Date
     package var endedAt: Date?
     package var finished: FinishedDownload?
-    /// The file as it was when it got its name; while it is fetched again, that of the time before.
+    /// The stamp of the published file; during a restart, that of the previous one.
     package var published: FileStamp?
-    /// A small file that was about to get its name; `nil` once it is told whether it did.
+    /// A file that was about to get its final name; `nil` once the result is known.
     package var announced: AnnouncedFile?
-    /// Attempts without progress so far.
+    /// Consecutive attempts without progress.
     package var attempts: Int
     /// When the next attempt may start.
     package var retryAt: Date?
@@ -60,7 +60,7 @@ package struct CatalogueRow: Sendable, Hashable {
         self.pauseReason = pauseReason
     }
 
-    /// The request as the app made it, with its identifier, label, user info and today's priority.
+    /// The request with its identifier, label, user info and current priority.
     package func request(with secrets: Secrets?) -> DownloadRequest {
         var whole = request.join(secrets)
         whole.id = id
@@ -70,7 +70,7 @@ package struct CatalogueRow: Sendable, Hashable {
         return whole
     }
 
-    /// What the index keeps of it.
+    /// The index entry of this row.
     package var entry: IndexEntry {
         IndexEntry(
             id: id, key: key, kind: StateKind(state), network: request.network, host: request.sources.first?.host ?? "",

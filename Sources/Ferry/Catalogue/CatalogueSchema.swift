@@ -1,12 +1,12 @@
 import GRDB
 
-/// The tables of a catalogue, and how they became what they are.
+/// The tables of a catalogue and their migrations.
 enum CatalogueSchema {
-    /// Names the file as ours in its header: `Frry`.
+    /// The application identifier in the file's header: `Frry`.
     static let applicationID: Int32 = 0x4672_7279
-    /// The version that this code writes into the header once the list has been looked for; larger ones are left alone.
+    /// The version in the header of a complete catalogue; files with a larger one are not opened.
     ///
-    /// A catalogue that was just made has 0 there: what journals say of its downloads is not in it yet.
+    /// A new catalogue has 0: the downloads known from journals have not been added yet.
     static let version: Int32 = 1
 
     static var migrator: DatabaseMigrator {
@@ -72,11 +72,11 @@ enum CatalogueSchema {
                 """)
     }
 
-    /// Whether what journals say of the list is in it, or was there from the start.
+    /// Whether the downloads known from journals have been added.
     static func isComplete(_ db: Database) throws -> Bool {
         try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 > 0
     }
 
-    /// The header is part of the transaction, as every page is.
+    /// Part of the transaction, as the header is on a database page.
     static func setComplete(_ db: Database) throws { try db.execute(sql: "PRAGMA user_version = \(version)") }
 }

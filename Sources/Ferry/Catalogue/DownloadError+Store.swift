@@ -17,7 +17,7 @@ extension DownloadError {
             recovery: .transient(retryAfter: nil))
     }
 
-    /// What a database said while the catalogue at `path` was used.
+    /// An error that occurred while the catalogue at `path` was used.
     init(_ error: any Error, catalogue path: String, doing what: ErrorPhrase.Key) {
         switch error {
         case let error as DownloadError: self = error
@@ -38,10 +38,10 @@ extension DownloadError {
 }
 
 extension DatabaseError {
-    /// The database is not what it was: it must be moved aside.
+    /// Whether the database is damaged and must be replaced.
     var isOfDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 
-    /// Nothing is wrong with what was to be written; the same may work later.
+    /// Whether the data is valid and the same write may succeed later.
     var isOfTheDisk: Bool {
         switch resultCode {
         case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_NOMEM, .SQLITE_CANTOPEN, .SQLITE_READONLY: true

@@ -1,50 +1,51 @@
-/// What a manager remembers of its downloads: ``MemoryStore`` for as long as it runs, ``Catalogue`` for good.
+/// The storage of a manager's downloads: ``MemoryStore`` for the manager's lifetime, ``Catalogue`` on disk.
 ///
-/// Changes are values and are applied in the order in which they are handed over, whoever hands them over; each batch
-/// is applied as a whole or not at all. Every reading sees all batches that were handed over before it. Nothing here
-/// blocks the caller's thread. After ``close()`` everything throws ``DownloadError/Code/shutDown``.
+/// Changes are values, applied in the order of the calls; each batch is applied as a whole or not at all. A read sees
+/// all batches of earlier calls. No method blocks the caller's thread. After ``close()`` every method throws
+/// ``DownloadError/Code/shutDown``.
 ///
 /// *List order* is that of ``QueueKey``, and by identifier where two keys are equal.
 package protocol DownloadStore: Sendable {
     // MARK: Reading
 
-    /// The lean entries of all downloads, in list order.
+    /// The index entries of all downloads, in list order.
     func load() async throws(DownloadError) -> [IndexEntry]
 
-    /// All about one download; `nil` when it is not listed.
+    /// The row of a download; `nil` if it is not listed.
     func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow?
 
-    /// All about these downloads, in the order of `ids`; those that are not listed are left out.
+    /// The rows of these downloads, in the order of `ids`; those that are not listed are omitted.
     func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow]
 
-    /// At most `limit` rows that pass the filter, from the one with the number `offset` on, in this order.
+    /// At most `limit` rows that match the filter, from index `offset` on, in the given order.
     func page(
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
     ) async throws(DownloadError) -> [CatalogueRow]
 
-    /// The identifiers of all that pass the filter, in list order.
+    /// The identifiers of all rows that match the filter, in list order.
     func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID]
 
-    /// Between which two of its priority a download would be, put there; the placement is within that priority too.
+    /// The neighbours that a download would have at a placement, both within its priority.
     func gap(_ placement: PlacementPlanner.Placement, for place: QueuePlace) async throws(DownloadError) -> QueueGap
 
-    /// Who has a number, from 0, among all others of a download's priority, in list order; `nil` behind the last.
+    /// The identifier at an index, from 0, among all other downloads of the same priority, in list order; `nil` past
+    /// the end.
     func identifier(at index: Int, besides place: QueuePlace) async throws(DownloadError) -> DownloadID?
 
-    /// How many rows pass the filter.
+    /// The number of rows that match the filter.
     func count(_ filter: RowFilter) async throws(DownloadError) -> Int
 
     /// The rows whose first source is exactly this text (``DownloadURL/text``), in list order.
     func rows(url: String) async throws(DownloadError) -> [CatalogueRow]
 
-    /// For each request the listed downloads of the same sources to the same place, of one session or, with `nil`, of
-    /// any, in list order.
+    /// For each request, the listed downloads with the same sources and destination, in list order; of one session,
+    /// or with `nil` of any.
     func duplicates(of requests: [StoredRequest], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
-    /// How many downloads of a session there are and how many bytes they hold, by state; with `nil` of any.
+    /// The number of a session's downloads and their bytes, by state; with `nil` of all sessions.
     func totals(session: String?) async throws(DownloadError) -> StoreTotals
 
-    /// Ended events that nobody has acknowledged, with numbers above `number`, in order, at most `limit`.
+    /// Unacknowledged events of ended downloads with numbers above `number`, in order, at most `limit`.
     func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent]
 
     /// The newest ``StoreChange/maxHistory`` events of a download, oldest first.
@@ -52,20 +53,20 @@ package protocol DownloadStore: Sendable {
 
     // MARK: Changing
 
-    /// Hands a batch over and returns at once; it is durable a little later, together with others.
+    /// Enqueues a batch and returns at once; the batch becomes durable a little later, together with others.
     ///
-    /// A change of a download that is not listed does nothing. A batch that cannot be applied is dropped, and what
-    /// was wrong is told where the store was made; one that the disk refuses is tried again before the next.
+    /// A change of a download that is not listed has no effect. A batch that cannot be applied is dropped and its
+    /// error reported to the store's `report`; a batch that the disk refuses is retried before later ones.
     func submit(_ changes: [StoreChange])
 
-    /// Hands a batch over and returns when it is durable; gives the ended events of the batch with their numbers.
+    /// Writes a batch and returns once it is durable; returns the numbered events of ended downloads.
     ///
-    /// Throws `duplicate` when an identifier is listed already, `diskFull`, or `catalogue` with what the database said;
-    /// then nothing of the batch is kept. Cancelling the task changes nothing.
+    /// Throws `duplicate` if an identifier is listed already, `diskFull`, or `catalogue` with the database's error;
+    /// then nothing of the batch is stored. Cancellation of the task has no effect.
     @discardableResult
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent]
 
-    /// Makes durable what was handed over, and lets go of everything; idempotent.
+    /// Makes all batches durable and releases all resources; idempotent.
     func close() async
 }
 
@@ -75,14 +76,14 @@ extension DownloadStore {
         try await page(filter, order: .queue, offset: offset, limit: limit)
     }
 
-    /// Of any session.
+    /// As ``duplicates(of:session:)``, of any session.
     package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
         try await duplicates(of: requests, session: nil)
     }
 
-    /// Of all sessions.
+    /// As ``totals(session:)``, of all sessions.
     package func totals() async throws(DownloadError) -> StoreTotals { try await totals(session: nil) }
 
-    /// The app has handled this event: it is not kept any longer; durable when it returns.
+    /// Removes an event that the app has handled; durable on return.
     package func acknowledge(_ number: Int64) async throws(DownloadError) { try await commit([.acknowledge(number)]) }
 }

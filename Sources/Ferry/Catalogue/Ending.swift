@@ -1,9 +1,9 @@
 package import struct Foundation.Date
 
-/// How a download ended.
+/// The end of a download.
 package struct Ending: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
-        /// With the file as it was published; `nil` when there is none to recognize (a stream).
+        /// With the stamp of the published file; `nil` if there is no file (a stream).
         case completed(FinishedDownload, FileStamp?)
         case failed(DownloadError)
         case cancelled
@@ -12,17 +12,17 @@ package struct Ending: Sendable, Hashable {
     package var date: Date
     /// Keep a numbered event until the app has acknowledged it.
     package var isNumbered: Bool
-    /// Completed, and its journal has still to go: the part file stays written down until it has.
+    /// The completed download's journal still exists; the part file stays recorded until it is removed.
     package var leavesJournal = false
 
     package init(_ outcome: Outcome, at date: Date, isNumbered: Bool = true) {
         self.outcome = outcome
-        // As the catalogue keeps it: who reads of it there is told the same as who hears of it.
+        // Rounded as the catalogue stores it, so that readers of the store and event listeners see the same date.
         self.date = Date(timeIntervalSince1970: date.storedSeconds)
         self.isNumbered = isNumbered
     }
 
-    /// The state that it leaves.
+    /// The state after this end.
     package var state: DownloadState {
         switch outcome {
         case .completed(let finished, _): .completed(finished.proof)
@@ -31,7 +31,7 @@ package struct Ending: Sendable, Hashable {
         }
     }
 
-    /// The event that tells it.
+    /// The event of this end.
     package var event: DownloadEvent.Kind {
         switch outcome {
         case .completed(let finished, _): .completed(finished)

@@ -1,6 +1,6 @@
 import FerryEngine
 
-/// A file as it was at one time: as long as all of it is the same, so are its bytes.
+/// The identity of a file at one time; the contents are unchanged as long as all fields are.
 package struct FileStamp: Sendable, Hashable, Codable {
     package var device: UInt64
     package var inode: UInt64

@@ -1,20 +1,20 @@
 package import struct Foundation.Date
 
-/// What the queue must know of every listed download, and no more: there may be 100,000 of them.
+/// The fields that the queue keeps of every listed download; few, since there may be 100,000 downloads.
 package struct IndexEntry: Sendable, Hashable {
     package var id: DownloadID
     package var key: QueueKey
     package var kind: StateKind
-    /// Which networks it may use.
+    /// The networks that the download may use.
     package var network: NetworkRule
-    /// The host of its first source, one text for all entries of a host; empty when it has none.
+    /// The host of the first source, one string shared by all entries of a host; empty if there is none.
     package var host: String
-    /// Who asked for it, one text for all entries of a session.
+    /// The session that added the download, one string shared by all entries of a session.
     package var session: String
-    /// The later one of its next attempt and its earliest start; for one that has failed, the next attempt alone.
-    /// `nil` for at once, or never.
+    /// The later one of the next attempt and the earliest start; for a failed download, the next attempt alone. `nil`
+    /// for at once, or never.
     package var wakeAt: Date?
-    /// It is completed, and its journal may still be there, or its file was being moved.
+    /// Whether a completed download may still have its journal, or its file was being moved.
     package var leavesJournal: Bool
 
     package init(

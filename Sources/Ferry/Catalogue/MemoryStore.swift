@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Remembers downloads for as long as the manager runs.
+/// Stores downloads for the lifetime of the manager.
 package final class MemoryStore: DownloadStore {
     fileprivate struct State {
         var rows: [DownloadID: CatalogueRow] = [:]
         var histories: [DownloadID: [DownloadEvent]] = [:]
         var pending: [NumberedEvent] = []
         var lastNumber: Int64 = 0
-        /// The list in its order; `nil` when it must be made anew.
+        /// The identifiers in list order; `nil` if they must be sorted again.
         var order: [DownloadID]? = []
         var isClosed = false
     }
     private let state = Mutex(State())
     private let report: @Sendable (DownloadError) -> Void
 
-    /// `report` hears of batches from ``submit(_:)`` that could not be applied.
+    /// `report` receives errors of batches passed to ``submit(_:)``.
     package init(report: @escaping @Sendable (DownloadError) -> Void = { _ in }) { self.report = report }
 
     // MARK: Reading
@@ -151,7 +151,7 @@ package final class MemoryStore: DownloadStore {
     }
 }
 
-/// What makes two requests duplicates of each other.
+/// The key of duplicate detection.
 struct SourcesAndPlace: Hashable {
     let sources: [DownloadURL]
     let destination: DownloadRequest.Destination
@@ -176,12 +176,12 @@ extension MemoryStore.State {
         return sorted
     }
 
-    /// In list order.
+    /// The matching rows, in list order.
     fileprivate mutating func matching(_ isMeant: (CatalogueRow) -> Bool) -> [CatalogueRow] {
         sorted().compactMap { rows[$0] }.filter(isMeant)
     }
 
-    /// The first identifier that could not be inserted, as the changes before it leave the list.
+    /// The first identifier in `changes` that cannot be inserted, taking earlier changes of the batch into account.
     fileprivate func taken(by changes: [StoreChange]) -> DownloadID? {
         var added: Set<DownloadID> = []
         var removed: Set<DownloadID> = []
@@ -234,7 +234,7 @@ extension MemoryStore.State {
         }
     }
 
-    /// The finished file is about to be known elsewhere: events of it that wait to be handled name it there.
+    /// Updates the path of a moved file in its unacknowledged events; called before the row is updated.
     private mutating func follow(_ file: FinishedDownload, of id: DownloadID) {
         guard let old = rows[id]?.finished?.path else { return }
         for index in pending.indices where pending[index].event.id == id {

@@ -1,6 +1,6 @@
-/// An event that ended a download, kept until the app has handled it.
+/// An event that ended a download, kept until the app has acknowledged it.
 package struct NumberedEvent: Sendable, Hashable {
-    /// Ascending in the order of the endings, never used again.
+    /// Ascending in the order of the ends, never reused.
     package var number: Int64
     package var session: String
     package var event: DownloadEvent

@@ -1,8 +1,8 @@
 import FerryCore
 
-/// Where downloads go by default: paths inside it are written relative to it, so that it may be moved.
+/// The default directory for downloads. Paths inside it are stored relative to it, so that it may be moved.
 struct PathRoot: Sendable, Hashable {
-    /// Ends with a slash.
+    /// The directory with a trailing slash.
     private let prefix: String
     private let directory: String
 
@@ -14,19 +14,19 @@ struct PathRoot: Sendable, Hashable {
         prefix = trimmed == "/" ? "/" : trimmed + "/"
     }
 
-    /// As it is written; what lies elsewhere stays as it is.
+    /// The stored form of a path; paths outside the directory are unchanged.
     func stored(_ path: String) -> String {
         if path.hasSameBytes(as: directory) { return "." }
         guard path.utf8.starts(with: prefix.utf8), path.utf8.count > prefix.utf8.count else { return path }
         let rest = path.utf8.dropFirst(prefix.utf8.count)
-        // A second slash would make it look absolute, a lone dot like the directory itself.
+        // A second slash would make the path look absolute; a lone dot would mean the directory itself.
         guard rest.first != UInt8(ascii: "/"), rest.count > 1 || rest.first != UInt8(ascii: "."),
             let text = String(rest)
         else { return path }
         return text
     }
 
-    /// As it was.
+    /// The absolute path of a stored one.
     func absolute(_ stored: String) -> String {
         if stored.isEmpty || stored.utf8.hasPrefix("/") { return stored }
         return stored == "." ? directory : prefix + stored

@@ -1,13 +1,13 @@
 import FerryEngine
 import SystemPackage
 
-/// A directory that only its owner may look into.
+/// A directory accessible to its owner only.
 struct PrivateDirectory {
     let path: FilePath
     let fileSystem: any FileSystem
 
-    /// Makes it, with those above, when missing. One that is empty or holds a catalogue is closed to others; what
-    /// else somebody chose to keep us in is theirs to set.
+    /// Creates the directory and its parents if missing. An existing directory is made private if it is empty or
+    /// contains a catalogue; the mode of any other directory is left to its owner.
     func prepare() throws {
         if let status = try fileSystem.statusIfPresent(path) {
             let names = try fileSystem.list(path)
@@ -20,7 +20,7 @@ struct PrivateDirectory {
         try close()
     }
 
-    /// Takes everybody else's rights away.
+    /// Sets mode 0700.
     func close() throws {
         let directory = try fileSystem.open(path, .readOnly)
         defer { directory.close() }

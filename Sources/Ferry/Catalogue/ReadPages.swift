@@ -1,5 +1,4 @@
-/// Pages and counts of the list as they were read, for as long as nothing is written: who shows a list reads it again and
-/// again.
+/// A cache of pages and counts of the list, valid until the next write, since a displayed list is read repeatedly.
 struct ReadPages {
     struct Page: Hashable {
         let filter: RowFilter
@@ -8,17 +7,17 @@ struct ReadPages {
         let limit: Int
     }
 
-    /// How many rows are kept in all; larger pages are not.
+    /// Maximum number of cached rows in all; larger pages are not cached.
     static let mostRows = 1000
     private static let mostCounts = 64
 
-    /// What the connection had written when these were read.
+    /// The connection's change count when the cache was filled.
     private var changes = 0
     private var pages: [Page: [CatalogueRow]] = [:]
     private var counts: [RowFilter: Int] = [:]
     private var rowCount = 0
 
-    /// The rows of a page that was read, when nothing was written since. `changes` is the connection's count of them.
+    /// The cached rows of a page, unless the connection has written since; `changes` is its current change count.
     mutating func rows(of page: Page, at changes: Int) -> [CatalogueRow]? {
         renew(changes)
         return pages[page]
@@ -33,7 +32,7 @@ struct ReadPages {
         guard rows.count <= Self.mostRows else { return }
         if rowCount + rows.count > Self.mostRows { (pages, rowCount) = ([:], 0) }
         pages[page] = rows
-        // An empty page counts too.
+        // Count an empty page too, so that the number of pages is bounded.
         rowCount += max(1, rows.count)
     }
 

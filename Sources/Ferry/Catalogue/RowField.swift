@@ -2,27 +2,26 @@ package import struct Foundation.Date
 
 /// A field of a row with its new value.
 package enum RowField: Sendable, Hashable {
-    /// A final state has its own change, ``StoreChange/end(_:_:)``; any other one clears ``CatalogueRow/endedAt``
-    /// and `finished`; and each clears `pauseReason`.
+    /// A final state has its own change, ``StoreChange/end(_:_:)``. Any other state clears ``CatalogueRow/endedAt``
+    /// and `finished`; every state clears `pauseReason`.
     case state(DownloadState)
-    /// It is paused, and nobody asked for that.
+    /// Paused for this reason, not by the user.
     case paused(PauseReason)
-    /// The name, and the path of the finished file once it is taken.
+    /// The name, and the path of the finished file once the name is reserved.
     case name(String, path: String?)
     case progress(completedBytes: ByteCount, totalBytes: ByteCount?)
     /// Sources, limits, rules.
     case request(StoredRequest)
     case label(String?)
     case userInfo([String: String])
-    /// Attempts without progress so far, and when the next may start.
+    /// Consecutive attempts without progress, and when the next one may start.
     case attempts(Int, retryAt: Date?)
-    /// The part file that it goes on with.
+    /// The part file to resume.
     case part(String?)
-    /// A small file is about to get its name, or a finished one another.
+    /// A file that is about to get its final name, or a new one by a move.
     case announced(AnnouncedFile?)
-    /// The file that the next run may replace.
+    /// The published file that the next run may replace.
     case published(FileStamp?)
-    /// The finished file has another path now; name, path and announcement follow, and so do events of it that were not
-    /// acknowledged.
+    /// The finished file has been moved; also updates name, path, announcement and unacknowledged events.
     case file(FinishedDownload, FileStamp?)
 }

@@ -1,11 +1,11 @@
 import GRDB
 
 extension RowFilter {
-    /// `WHERE …`; nothing for all rows.
+    /// `WHERE …`; empty for all rows.
     var clause: String {
         var terms: [String] = []
         if let kinds {
-            // Fixed words, sorted so that there are few different statements.
+            // Fixed words, sorted so that few distinct statements are prepared.
             let list = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
             terms.append("state IN (\(list))")
         }
@@ -23,12 +23,12 @@ extension RowFilter {
         return arguments
     }
 
-    /// The text that is looked for, for LIKE.
+    /// The search text as pattern of LIKE.
     private var pattern: String? {
         guard let search, !search.isEmpty else { return nil }
         var pattern = "%"
         for scalar in search.unicodeScalars {
-            // Texts are kept without NUL, where a pattern would end.
+            // Stored texts contain no NUL, at which the pattern would end.
             if scalar == "\0" { return "" }
             if scalar == "%" || scalar == "_" || scalar == "\\" { pattern += "\\" }
             pattern.unicodeScalars.append(scalar)

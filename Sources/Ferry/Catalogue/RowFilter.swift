@@ -1,10 +1,10 @@
-/// Which rows are meant; by default all.
+/// A filter of rows; by default all match.
 package struct RowFilter: Sendable, Hashable {
-    /// Only these states; `nil` for any.
+    /// Match only these states; `nil` for any.
     package var kinds: Set<StateKind>?
-    /// Only downloads of one session; `nil` for any.
+    /// Match only downloads of one session; `nil` for any.
     package var session: String?
-    /// Only those with this text in their name, first URL or label; ASCII letters of either case. `nil` or empty for any.
+    /// Match only rows with this text in their name, first URL or label, ignoring ASCII case; `nil` or empty for any.
     package var search: String?
 
     package init(kinds: Set<StateKind>? = nil, session: String? = nil, search: String? = nil) {
@@ -13,10 +13,10 @@ package struct RowFilter: Sendable, Hashable {
         self.search = search
     }
 
-    /// Every row.
+    /// Matches every row.
     package static let all = RowFilter()
 
-    /// Whether this row is meant.
+    /// Whether a row matches.
     package func passes(_ row: CatalogueRow) -> Bool {
         if let kinds, !kinds.contains(StateKind(row.state)) { return false }
         if let session, session != row.session { return false }
@@ -27,7 +27,7 @@ package struct RowFilter: Sendable, Hashable {
         }
     }
 
-    /// As LIKE of SQLite compares: byte by byte, ASCII letters of either case alike.
+    /// Folds ASCII case, as LIKE of SQLite does, which compares byte by byte.
     private static func plain(_ text: String) -> [UInt8] {
         text.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
     }

@@ -1,14 +1,14 @@
-/// In which order rows are given; equal ones in list order, whichever way the rest goes.
+/// An order of rows; rows that compare equal are in list order, whatever the direction.
 package struct RowOrder: Sendable, Hashable {
     package enum Column: Sendable, Hashable, CaseIterable {
         /// List order.
         case queue
         case added
-        /// By bytes, ASCII letters of either case alike.
+        /// By bytes, ignoring ASCII case.
         case name
-        /// The size of the whole; those whose size is unknown come last, both ways.
+        /// By total size; unknown sizes come last in both directions.
         case size
-        /// By the word of the state.
+        /// By the raw value of ``StateKind``.
         case state
     }
     package var column: Column
@@ -19,10 +19,10 @@ package struct RowOrder: Sendable, Hashable {
         self.isDescending = isDescending
     }
 
-    /// As the queue runs.
+    /// List order.
     package static let queue = RowOrder(.queue)
 
-    /// Whether one row comes before another, by this alone; `nil` where it does not say.
+    /// Whether a row precedes another in this order alone; `nil` if they compare equal.
     func isBefore(_ left: CatalogueRow, _ right: CatalogueRow) -> Bool? {
         switch column {
         case .queue: return nil

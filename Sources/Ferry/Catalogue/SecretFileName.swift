@@ -1,12 +1,12 @@
 import FerryCore
 
-/// The name of the file that holds the secrets of a download.
+/// The name of the file with a download's secrets.
 enum SecretFileName {
-    /// Follows the name of a file that is being written.
+    /// The suffix of a file that is being written.
     static let draftSuffix = ".new"
 
-    /// Safe on every disk: lower-case letters, digits, `-` and `_` stand for themselves, other bytes as `%xx`, so that
-    /// no disk that ignores case takes two for one; what would be empty or too long as `~` and a hash.
+    /// A name that is valid and unique on every file system, also on case-insensitive ones: keeps lower-case letters,
+    /// digits, `-` and `_`, and encodes other bytes as `%xx`. An empty or too long name becomes `~` and a hash.
     static func make(_ id: DownloadID) -> String {
         var name: [UInt8] = []
         for byte in id.rawValue.utf8 {
@@ -22,7 +22,7 @@ enum SecretFileName {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// Whether ``make(_:)`` may have made this name, or a draft of it.
+    /// Whether the name has the form of ``make(_:)`` or of a draft of it.
     static func isOurs(_ name: String) -> Bool {
         let stem = name.dropping(suffix: draftSuffix) ?? name[...]
         return !stem.isEmpty
@@ -40,7 +40,7 @@ enum SecretFileName {
 
     private static func digit(_ value: UInt8) -> UInt8 { Array("0123456789abcdef".utf8)[Int(value)] }
 
-    /// FNV-1a, 64 bits, as 16 digits.
+    /// FNV-1a, 64 bits, as 16 hexadecimal digits.
     private static func hash(_ id: DownloadID, _ seed: UInt64) -> String {
         var value = seed
         for byte in id.rawValue.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps secrets for as long as the manager runs.
+/// Keeps secrets for the lifetime of the manager.
 package final class SecretMemory: SecretVault {
     private let secrets = Mutex<[DownloadID: Secrets]>([:])
 

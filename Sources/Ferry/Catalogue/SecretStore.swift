@@ -4,17 +4,16 @@ package import FerryEngine
 import Foundation
 import SystemPackage
 
-/// Keeps secrets on the disk, one file of mode 0600 for each download in a directory of mode 0700; nobody else
-/// writes them anywhere.
+/// Keeps secrets on disk, one file of mode 0600 for each download in a directory of mode 0700.
 ///
-/// A file is written under another name, synced, and renamed: it is whole or the one before. Callers wait without
-/// blocking their threads.
+/// A file is written under a draft name, synced and renamed, so that it is always either the old or the new one.
+/// Callers suspend without blocking their threads.
 package final class SecretStore: SecretVault {
     private let directory: FilePath
     private let fileSystem: any FileSystem
     private let queue = DispatchQueue(label: "Ferry.SecretStore", qos: .userInitiated)
 
-    /// The secrets in this directory, absolute, where nothing else is; it is made with the first of them.
+    /// Uses a directory (absolute path) for secrets alone; it is created with the first of them.
     package init(directory: String, fileSystem: any FileSystem = LocalFileSystem()) {
         self.directory = FilePath(directory)
         self.fileSystem = fileSystem
@@ -99,7 +98,7 @@ package final class SecretStore: SecretVault {
         let length = try file.status().length
         guard length <= Self.maxBytes else { throw SecretText.Unreadable.tooLong }
         let text = try StoredText.value(SecretText.self, Data(try file.read(0..<length)))
-        // Two long identifiers may share a name, though that hardly ever happens.
+        // Two long identifiers may have the same hash.
         return text.id == id.rawValue ? text.secrets : nil
     }
 
@@ -110,10 +109,10 @@ package final class SecretStore: SecretVault {
         }
     }
 
-    /// No one's headers are longer.
+    /// Upper bound of a file; no request has longer headers.
     private static let maxBytes: ByteCount = 16 * 1024 * 1024
 
-    /// Never says what was in a file.
+    /// An error that never contains the contents of a file.
     private static func failure(_ error: any Error, _ message: ErrorPhrase) -> DownloadError {
         guard let error = error as? FileError else {
             return DownloadError(

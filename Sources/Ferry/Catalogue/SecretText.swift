@@ -1,8 +1,8 @@
 import FerryCore
 
-/// What a file of secrets says: an object with `version`, `id`, and what there is of `credentials`, `sources` (by
-/// index), `checksumList` (each `user` and `password`), `headers` (pairs), and `origin`: whom credentials and headers are
-/// for. Of a source `origin` stands beside user and password.
+/// The JSON object in a file of secrets: `version`, `id` and, if present, `credentials`, `sources` (by index),
+/// `checksumList` (each with `user` and `password`), `headers` (pairs), and `origin`, the origin to which credentials
+/// and headers may be sent. The entry of a source has its own `origin` beside user and password.
 struct SecretText: Codable {
     private enum Key: String, CodingKey { case version, id, origin, credentials, sources, checksumList, headers }
     private static let currentVersion = 1

@@ -1,14 +1,14 @@
-/// Keeps secrets while their downloads need them: ``SecretMemory`` or, on the disk, ``SecretStore``.
+/// The storage of secrets while their downloads need them: ``SecretMemory`` or, on disk, ``SecretStore``.
 package protocol SecretVault: Sendable {
-    /// Keeps these, durable when it returns; secrets that are empty are removed.
+    /// Stores secrets, durable on return; empty secrets are removed.
     func keep(_ secrets: [DownloadID: Secrets]) async throws(DownloadError)
 
-    /// The secrets of a download; `nil` when there are none.
+    /// The secrets of a download; `nil` if there are none.
     func secrets(of id: DownloadID) async throws(DownloadError) -> Secrets?
 
-    /// Forgets these; what is not there is no error.
+    /// Removes secrets; missing ones are no error.
     func remove(_ ids: [DownloadID]) async
 
-    /// Forgets all but these: what a crash left.
+    /// Removes all secrets except those of `ids`, such as those left by a crash.
     func sweep(keeping ids: Set<DownloadID>) async
 }

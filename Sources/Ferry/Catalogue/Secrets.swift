@@ -1,17 +1,17 @@
-/// What a request holds that is written nowhere but in a ``SecretVault``: user info, passwords, and every header except
+/// The parts of a request that only a ``SecretVault`` may store: user info, passwords, and every header except
 /// Accept, Accept-Language, User-Agent and Referer.
 package struct Secrets: Sendable, Hashable {
     /// The credentials of the request.
     package var credentials: Credentials?
-    /// Whom the credentials and headers are for; `nil` where an older version has not written it down.
+    /// The origin to which credentials and headers may be sent; `nil` if an older version has not stored it.
     package var home: Origin?
     /// The user info of the sources, by their index.
     package var sources: [Int: Credentials]
-    /// The origins of those sources, by the same index; without those that an older version has not written down.
+    /// The origins of those sources, by the same index; without those that an older version has not stored.
     package var origins: [Int: Origin] = [:]
-    /// The user info of the list of checksums.
+    /// The user info of the URL of the checksum list.
     package var checksumList: Credentials?
-    /// Header lines: name, value.
+    /// Secret headers of the request.
     package var headers: [StoredHeader]
 
     package init(
@@ -30,7 +30,7 @@ package struct Secrets: Sendable, Hashable {
 }
 
 extension Secrets: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Never what they are.
+    /// Never contains a secret.
     package var description: String { "Secrets(…)" }
     package var debugDescription: String { description }
 }

@@ -1,4 +1,4 @@
-/// A state without its details, with the reason of a wait; what is counted, filtered and written in a column.
+/// A state without its details, but with the reason of a wait; used for counts, filters and a column.
 package enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
     case waitingForSlot = "waiting.slot"
     case waitingForNetwork = "waiting.network"
@@ -33,10 +33,10 @@ package enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
             }
     }
 
-    /// Whether it has ended: as ``DownloadState/isFinal``.
+    /// As ``DownloadState/isFinal``.
     package var isFinal: Bool { Self.final.contains(self) }
 
-    /// Whether it is at its end for good: nothing of it can be gone on with, and its secrets are not needed any more.
+    /// Whether the end is permanent: nothing can be resumed, and the secrets are not needed any more.
     package var isOver: Bool { self == .completed || self == .cancelled }
 
     package static let final: Set<StateKind> = [.failed, .completed, .cancelled]

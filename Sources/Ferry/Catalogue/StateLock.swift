@@ -3,17 +3,18 @@ import FerryEngine
 import Foundation
 import SystemPackage
 
-/// The lock on a state directory: a file that one open description at a time has locked, over all processes.
+/// The lock on a state directory: a lock file that one open file description at a time holds, over all processes.
 ///
-/// The system takes it back when the process ends, however it ends. The file stays; the owner's number is in it.
+/// The system releases the lock when the process ends, for any reason. The file stays; it contains the owner's
+/// process identifier.
 final class StateLock: Sendable {
     private let file: any File
 
     private init(_ file: any File) { self.file = file }
 
-    /// Takes the lock; throws at once when somebody has it, this process included.
+    /// Acquires the lock; throws at once if it is held, by another process or by this one.
     static func take(_ path: FilePath, _ fileSystem: any FileSystem) throws -> StateLock {
-        // Somebody may remove the file between opening and locking it: then the lock is on nothing that others see.
+        // The file may be removed between open and lock; then the lock excludes no other process.
         var attempts = 0
         while true {
             let file = try open(path, fileSystem)
@@ -30,7 +31,7 @@ final class StateLock: Sendable {
         }
     }
 
-    /// Gives it back; it is also given back when it is let go.
+    /// Releases the lock; deinit does so too.
     func release() { file.close() }
 
     deinit { release() }
@@ -43,7 +44,7 @@ final class StateLock: Sendable {
         }
     }
 
-    /// The number that the owner wrote; `nil` while it has not.
+    /// The process identifier in the file; `nil` until the owner has written it.
     private static func owner(_ file: any File) -> Int32? {
         guard let length = try? file.status().length,
             let bytes = try? file.read(0..<min(length, 32))

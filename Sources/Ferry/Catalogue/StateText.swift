@@ -1,7 +1,7 @@
-/// A state as it stands in the columns `state` and `details`.
+/// A state in the form of the columns `state` and `details`.
 struct StateText {
     let kind: StateKind
-    /// JSON of the whole state, where the kind does not say all of it; of a paused one, why it is paused.
+    /// JSON of the whole state, if the kind does not determine it; for a paused download, of the pause reason.
     let details: String?
 
     init(_ state: DownloadState, _ pauseReason: PauseReason? = nil) throws {
@@ -13,7 +13,7 @@ struct StateText {
         }
     }
 
-    /// `nil` where there is none, or one of a newer version.
+    /// `nil` if there is no reason, or one of a newer version.
     var pauseReason: PauseReason? {
         guard kind == .paused, let details else { return nil }
         return try? StoredText.value(PauseReason.self, details)
@@ -31,7 +31,7 @@ struct StateText {
 }
 
 extension StateKind {
-    /// The state that this kind says all of; `nil` where it has details.
+    /// The state, if the kind determines it; `nil` if it has details.
     fileprivate var plainState: DownloadState? {
         switch self {
         case .waitingForSlot: .waiting(.slot)

@@ -1,26 +1,26 @@
-/// One change of what a store remembers.
+/// One change of a store.
 package enum StoreChange: Sendable, Hashable {
-    /// Lists these: all of them or, when an identifier is listed already, none.
+    /// Lists rows: all, or none if an identifier is listed already.
     case insert([CatalogueRow])
-    /// Gives fields of one download new values.
+    /// Sets fields of one download.
     case update(DownloadID, [RowField])
-    /// New places in the list.
+    /// Sets positions in the list.
     case keys([KeyChange])
-    /// The end of a run: state, time, file and the numbered event, all in one.
+    /// Ends a run: state, date, file and the numbered event.
     case end(DownloadID, Ending)
-    /// Adds to the download's history.
+    /// Appends to the download's history.
     case record(DownloadEvent)
-    /// Takes downloads and their histories off the list; numbered events stay until they are acknowledged.
+    /// Removes downloads and their histories from the list; numbered events stay until they are acknowledged.
     case remove([DownloadID])
-    /// The numbered event has been handled by the app.
+    /// Removes a numbered event that the app has handled.
     case acknowledge(Int64)
-    /// What can be known of the list is in it: it is not made again from journals at the next opening.
+    /// Marks the list as complete: it is not rebuilt from journals at the next opening.
     case complete
 
-    /// How many events of a download are kept in its history.
+    /// Maximum number of events in a download's history.
     package static let maxHistory = 50
 
-    /// A download and its new place.
+    /// A download and its new position.
     package struct KeyChange: Sendable, Hashable {
         package var id: DownloadID
         package var key: QueueKey

@@ -1,4 +1,4 @@
-/// How many downloads a store lists, and what they hold, by state; states that no download has are left out.
+/// The number of listed downloads and their bytes, by state; states without downloads are omitted.
 package struct StoreTotals: Sendable, Hashable {
     package var counts: [StateKind: Int]
     /// The sums of ``CatalogueRow/completedBytes``.

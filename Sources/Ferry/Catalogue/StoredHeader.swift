@@ -1,4 +1,3 @@
-/// One header line.
 package struct StoredHeader: Sendable, Hashable {
     package var name: String
     package var value: String

@@ -1,15 +1,15 @@
 import FerryCore
 import struct Foundation.Date
 
-/// Shape: an object; what has its default is left out. Paths as they are, times in seconds since 1970, checksums as
-/// `sha-256=HEX`. Headers are pairs of name and value, in order.
+/// An object; members with their default value are omitted. Paths as they are, times in seconds since 1970, checksums
+/// as `sha-256=HEX`. Headers are pairs of name and value, in order.
 extension StoredRequest: Codable {
     private enum Key: String, CodingKey {
         case sources, destination, onConflict, headers, checksum, checksumList, maxConnections, rateLimit, maxBytes
         case trust, syncsToDisk, startsPaused, notBefore, network, onDuplicate, hasSecrets, root
     }
 
-    /// A stream throws: it ends with its process.
+    /// Throws for a stream, which ends with its process.
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         let usual = Self.usual
@@ -60,7 +60,7 @@ extension StoredRequest: Codable {
         root = try object.decodeIfPresent(String.self, forKey: .root)
     }
 
-    /// A request with nothing but defaults.
+    /// A request with default values.
     private static let usual = split(DownloadRequest(sources: [], destination: .directory("."))).stored
 }
 
@@ -113,7 +113,8 @@ extension StoredHeader: Codable {
 }
 
 extension Date {
-    /// Seconds since 1970; what no file can hold (no number, infinite) is moved to the ends of the year 33658.
+    /// Seconds since 1970, with NaN replaced by 0 and the magnitude limited to 1e12 (the year 33658), which JSON can
+    /// hold.
     var storedSeconds: Double {
         let seconds = timeIntervalSince1970
         return seconds.isNaN ? 0 : min(max(seconds, -1e12), 1e12)

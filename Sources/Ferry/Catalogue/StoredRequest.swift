@@ -1,14 +1,14 @@
 import HTTPTypes
 package import struct Foundation.Date
 
-/// A request as it is kept: without secrets, and without what a ``CatalogueRow`` has fields for (identifier, label,
-/// user info, priority).
+/// The stored form of a request: without secrets, and without the fields of ``CatalogueRow`` (identifier, label, user
+/// info, priority).
 package struct StoredRequest: Sendable, Hashable {
     /// Without user info.
     package var sources: [DownloadURL]
     package var destination: DownloadRequest.Destination
     package var onConflict: ConflictRule
-    /// Accept, Accept-Language, User-Agent and Referer alone.
+    /// Accept, Accept-Language, User-Agent and Referer only.
     package var headers: [StoredHeader]
     package var checksum: Checksum?
     package var checksumList: DownloadURL?
@@ -21,14 +21,14 @@ package struct StoredRequest: Sendable, Hashable {
     package var notBefore: Date?
     package var network: NetworkRule
     package var onDuplicate: DuplicateRule
-    /// There were secrets: without them it waits for credentials.
+    /// Whether the request had secrets; if they are missing, the download waits for credentials.
     package var hasSecrets: Bool
-    /// The directory that it may not leave.
+    /// The directory that the download may not leave.
     package var root: String?
 }
 
 extension StoredRequest {
-    /// Takes a request apart: what may be written down, and what may not (`nil` when there is nothing of it).
+    /// Splits a request into the stored form and its secrets (`nil` if there are none).
     package static func split(_ request: DownloadRequest) -> (stored: StoredRequest, secrets: Secrets?) {
         var secrets = Secrets(credentials: request.credentials)
         secrets.home = SecretScope.home(of: request)
@@ -54,8 +54,8 @@ extension StoredRequest {
         return (stored, secrets.isEmpty ? nil : secrets)
     }
 
-    /// Puts it together again. Secrets of sources that are not there any more are left out, and none goes to another origin
-    /// than it was given for, whatever the URLs are now: those of a list that was made anew come from journals.
+    /// The request with its secrets. Secrets of removed sources are omitted, and none is sent to another origin than
+    /// it was given for, even if the URLs are different now: those of a rebuilt list come from journals.
     package func join(_ secrets: Secrets?) -> DownloadRequest {
         var request = DownloadRequest(sources: sources, destination: destination)
         for (index, credentials) in secrets?.sources ?? [:] where sources.indices.contains(index) {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Values as JSON text, as they stand in a column or a file.
+/// Values as JSON text in a column or a file.
 enum StoredText {
-    // Keys in order, so that equal values are equal texts.
+    // Sorted keys, so that equal values have equal texts.
     private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,13 +2,13 @@ import FerryCore
 import Foundation
 import GRDB
 
-/// Where the unfinished downloads of a list go, read while the list is closed: nothing of it is changed.
+/// The directories of a list's unfinished downloads, read while the list is closed, without changing it.
 package enum UnfinishedDirectories {
-    /// The directories, absolute; `nil` where there is no list, or it cannot be read or was not filled yet.
+    /// The directories, absolute; `nil` if there is no list, or it is unreadable or incomplete.
     ///
     /// - Parameters:
     ///   - state: The directory of the catalogue.
-    ///   - downloads: Where its downloads go by default.
+    ///   - downloads: The default directory of its downloads.
     package static func read(state: String, downloads: String) -> [String]? {
         let path = state + "/" + Catalogue.fileName
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -22,14 +22,14 @@ package enum UnfinishedDirectories {
                 guard try CatalogueSchema.isComplete(db) else { return nil }
                 let columns = CatalogueColumns(root: PathRoot(downloads))
                 let over = StateKind.allCases.filter(\.isOver).map { "'\($0.rawValue)'" }.joined(separator: ", ")
-                // One of each place is enough.
+                // One row of each destination suffices.
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
                         SELECT \(CatalogueColumns.selection) FROM download WHERE state NOT IN (\(over)) GROUP BY place
                         """)
                 var directories: Set<String> = []
-                // A row that cannot be read is not listed either.
+                // An unreadable row is not listed either.
                 while let row = try rows.next() {
                     if let directory = (try? columns.row(row))?.directory { directories.insert(directory) }
                 }

@@ -8,31 +8,31 @@
         import Musl
     #endif
 
-    /// A program that runs beside us and whose standard output we read.
+    /// A child process whose standard output is read.
     ///
-    /// It leads a process group of its own, so that a Ctrl-C at the terminal is not meant for it and that it can be ended
-    /// with everything it started; it inherits no descriptor but the three standard ones.
+    /// The child leads its own process group, so that it receives no Ctrl-C of the terminal and can be killed with
+    /// its descendants; it inherits only the three standard descriptors.
     struct ChildProcess {
         private let process: pid_t
-        /// Where its output is read, without waiting.
+        /// The non-blocking read end of the child's standard output.
         let output: Int32
-        /// The end of a pipe that is its input; closed by the kernel when we die, however we die.
+        /// The write end of the child's standard input; the kernel closes it when this process ends, for any reason.
         private let lifeline: Int32
 
-        /// Ends what it runs when its own input ends.
+        /// A shell script that kills the command when its own standard input ends.
         private static let guardian = #""$@" & child=$!; exec >/dev/null 2>&1; read -r line; kill "$child""#
 
-        /// Starts a program with these arguments; `nil` when it is not there or cannot be started.
+        /// Starts a program with arguments; `nil` if it is missing or cannot be started.
         static func start(_ program: String, _ arguments: [String]) -> ChildProcess? {
             spawn([program] + arguments, hasLifeline: false)
         }
 
-        /// Starts a program that runs until ``end()``, or until this process is gone.
+        /// Starts a program that runs until ``end()`` or until this process ends.
         static func startForLife(_ program: String, _ arguments: [String]) -> ChildProcess? {
             spawn(["/bin/sh", "-c", guardian, "sh", program] + arguments, hasLifeline: true)
         }
 
-        /// Kills it with all it started, and waits for its end, which is then immediate.
+        /// Kills the process group and reaps the child, which is then immediate.
         func end() {
             kill(-process, SIGKILL)
             close(output)
@@ -41,7 +41,7 @@
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
         }
 
-        /// Reads what there is: bytes, none when nothing is there yet, `nil` at the end.
+        /// Reads available bytes; empty if there are none yet, `nil` at the end.
         func read() -> [UInt8]? {
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
@@ -81,7 +81,7 @@
         }
 
         private static func spawn(_ words: [String], input: Int32, output: Int32) -> pid_t? {
-            // What it prints is read by a program.
+            // LC_ALL=C, since the output is parsed.
             let variables = ChildEnvironment.command(from: ProcessInfo.processInfo.environment)
                 .merging(["LC_ALL": "C"]) { $1 }
             var spawning = Spawning(words, environment: variables)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Closed until it is opened, once; who waits for it waits whatever happens to the task.
+/// A one-shot event: closed until opened once; waiting ignores the cancellation of the task.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false

@@ -9,23 +9,24 @@ import Synchronization
     import Musl
 #endif
 
-/// Looks names up to find whether they are local, a few at a time on threads of its own, and remembers the answers for
-/// as long as the network stays the same.
+/// Resolves names to find whether they are local, a few at a time on threads of its own, and caches the results until
+/// the network changes.
 final class LocalNames: Sendable {
-    /// The addresses of a name; it may block.
+    /// Returns the addresses of a name; may block.
     typealias Lookup = @Sendable (String) -> [NetworkAddress]
 
-    /// A name in one network.
+    /// A name to resolve in one network.
     private struct Question: Hashable {
         var name: String
         var network: Int
     }
     private struct State {
         var snapshot: NetworkSnapshot?
-        /// How many snapshots there were.
+        /// The number of snapshots seen.
         var network = 0
         var answers: [String: Bool] = [:]
-        /// Who waits for the answer, by a number of his own. A question is here for as long as its lookup is queued.
+        /// The callers that wait for a lookup, by a number. A question is present while its lookup is queued or
+        /// running.
         var waiting: [Question: [Int: CheckedContinuation<Bool, Never>]] = [:]
         var questions: [Int: Question] = [:]
         var last = 0
@@ -38,7 +39,7 @@ final class LocalNames: Sendable {
         self.lookUp = lookUp
         queue = OperationQueue()
         queue.name = "ferry-names"
-        // A resolver that cannot reach its servers takes many seconds for each name.
+        // A resolver without reachable servers takes many seconds for each name.
         queue.maxConcurrentOperationCount = 4
     }
 
@@ -48,8 +49,8 @@ final class LocalNames: Sendable {
         case wait
     }
 
-    /// Whether one of the addresses of a name is local in this network; false when it has none, and at once when the task
-    /// is cancelled, whatever the resolver does.
+    /// Whether an address of the name is local in this network; false if the name has none, and at once if the task
+    /// is cancelled, even while the resolver blocks.
     func isLocal(_ name: String, in snapshot: NetworkSnapshot) async -> Bool {
         let id = state.withLock { state in
             state.last += 1
@@ -102,7 +103,7 @@ final class LocalNames: Sendable {
         for continuation in waiting.values { continuation.resume(returning: isLocal) }
     }
 
-    /// Asks the system's resolver.
+    /// Calls the system's resolver.
     static let system: Lookup = { name in
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(name, nil, nil, &list) == 0 else { return [] }

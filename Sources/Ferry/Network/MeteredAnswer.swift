@@ -1,4 +1,4 @@
-/// NetworkManager's word on whether bytes cost money (its enumeration `NMMetered`).
+/// NetworkManager's metered property (its enumeration `NMMetered`).
 package enum MeteredAnswer: Int, Sendable, Hashable, CaseIterable {
     case unknown = 0
     case yes = 1

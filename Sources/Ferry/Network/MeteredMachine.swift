@@ -1,37 +1,37 @@
-/// Decides when NetworkManager is asked, and which of its words is the newest.
+/// Decides when to query NetworkManager's metered property, and which value is the newest.
 ///
-/// It is asked when the network changes, one question at a time. Once it has answered, its signals are listened to; what
-/// cannot be listened to is asked again a while after each change, since NetworkManager makes up its mind later than
-/// the kernel.
+/// Queries on each network change, one query at a time. After the first value, subscribes to its signals. Without a
+/// subscription, queries again some time after each change, since NetworkManager decides later than the kernel.
 struct MeteredMachine: Equatable {
-    /// What is to be done now.
+    /// A command to the driver.
     enum Command: Equatable {
-        /// Run the question; tell `answered`.
+        /// Run the query, then call `answered` or `timedOut`.
         case ask
-        /// Start listening; tell `heard` each line and `listenerEnded`, or `cannotListen`.
+        /// Start the subscription, then call `heard` for each line and `listenerEnded`, or `cannotListen`.
         case listen
     }
 
-    /// Its last word; `nil` when it is not there or has not answered yet.
+    /// The newest value; `nil` if NetworkManager is not running or has not responded yet.
     private(set) var answer: MeteredAnswer?
-    /// No question is on its way.
+    /// Whether no query is running.
     var isSettled: Bool { !isAsking }
-    /// It is there and its signals are not heard: ask whenever anything happens.
+    /// Whether NetworkManager is running without a subscription, so that every event requires a query.
     var asksOften: Bool { answer != nil && !isListening }
-    /// When to say `timeHasCome`; on the scale of what was given.
+    /// When to call `timeHasCome`, on the clock of the `now` arguments.
     private(set) var wake: Duration?
 
     private var isAsking = false
     private var asksAgain = false
     private var isListening = false
     private var canListen = true
-    /// One listener for each change at most, so that one that ends at once is not started in a loop.
+    /// At most one subscription for each network change, so that one that ends at once is not restarted in a loop.
     private var mayListen = false
-    /// NetworkManager answers an instant later than the kernel: two seconds are plenty for it to settle.
+    /// NetworkManager follows the kernel within moments; two seconds suffice for it to settle.
     private static let settling: Duration = .seconds(2)
-    /// Questions in a row that got no answer in time.
+    /// Consecutive queries that timed out.
     private var timeouts = 0
-    /// So many are asked again, each after twice as long; then it counts as not there until the network changes.
+    /// The number of retries after time-outs, each after twice the delay; then NetworkManager counts as absent until
+    /// the network changes.
     private static let maximumTimeouts = 6
 
     init() {}
@@ -44,13 +44,13 @@ struct MeteredMachine: Equatable {
         return ask()
     }
 
-    /// The time of ``wake`` has come.
+    /// The time ``wake`` has come.
     mutating func timeHasCome() -> [Command] {
         wake = nil
         return ask()
     }
 
-    /// The question was given up: a busy machine is no missing NetworkManager, so its last word stands, and it is asked again.
+    /// The query timed out. The machine may be busy, so the last value is kept and the query is repeated.
     mutating func timedOut(at now: Duration) -> [Command] {
         timeouts += 1
         guard timeouts <= Self.maximumTimeouts else { return answered(nil, at: now) }
@@ -60,7 +60,7 @@ struct MeteredMachine: Equatable {
         return []
     }
 
-    /// The question has ended; `nil` when NetworkManager is not there or says nothing that can be read.
+    /// The query has ended; `nil` if NetworkManager is not running or its output cannot be parsed.
     mutating func answered(_ answer: MeteredAnswer?, at now: Duration) -> [Command] {
         isAsking = false
         timeouts = 0
@@ -80,12 +80,12 @@ struct MeteredMachine: Equatable {
         return commands
     }
 
-    /// A line has come from the listener.
+    /// The subscription has printed a line.
     mutating func heard(_ notice: NetworkManagerText.Notice) -> [Command] {
         switch notice {
         case .metered(let answer):
             self.answer = answer
-            // The question on its way may have been answered before this was said.
+            // The running query may have been answered before this signal.
             return isAsking ? ask() : []
         case .ask:
             return ask()
@@ -97,10 +97,10 @@ struct MeteredMachine: Equatable {
         }
     }
 
-    /// The listener has ended by itself; the answer after the next change starts another one.
+    /// The subscription has ended; the value after the next change starts another one.
     mutating func listenerEnded() { isListening = false }
 
-    /// There is nothing to listen with.
+    /// The subscription's program is missing.
     mutating func cannotListen(at now: Duration) {
         canListen = false
         isListening = false

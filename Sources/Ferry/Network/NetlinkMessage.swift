@@ -1,12 +1,12 @@
-/// One message of the kernel's rtnetlink interface (netlink(7), rtnetlink(7)), read from bytes as they came.
+/// A message of the kernel's rtnetlink interface (netlink(7), rtnetlink(7)).
 struct NetlinkMessage {
     var type: UInt16
     var flags: UInt16
     var sequence: UInt32
-    /// Without the header.
+    /// The message without its header.
     var payload: ArraySlice<UInt8>
 
-    // Values of the kernel's interface (linux/netlink.h, linux/rtnetlink.h); they never change.
+    // Constants of the kernel's ABI (linux/netlink.h, linux/rtnetlink.h).
     static let error: UInt16 = 2
     static let done: UInt16 = 3
     static let newLink: UInt16 = 16
@@ -15,10 +15,10 @@ struct NetlinkMessage {
     static let getAddress: UInt16 = 22
     static let newRoute: UInt16 = 24
     static let getRoute: UInt16 = 26
-    /// NLM_F_DUMP_INTR: what is listed changed meanwhile.
+    /// NLM_F_DUMP_INTR: the dump is inconsistent, because its objects changed meanwhile.
     static let wasInterrupted: UInt16 = 0x10
 
-    /// The messages in a datagram, up to the first that makes no sense.
+    /// The messages of a datagram, up to the first malformed one.
     static func all(in bytes: ArraySlice<UInt8>) -> [NetlinkMessage] {
         var rest = bytes
         var messages: [NetlinkMessage] = []
@@ -35,7 +35,7 @@ struct NetlinkMessage {
         return messages
     }
 
-    /// The attributes behind a fixed part of so many bytes; of one kind the last counts.
+    /// The attributes after a fixed header of `fixed` bytes; the last of each type is used.
     static func attributes(_ bytes: ArraySlice<UInt8>, after fixed: Int) -> [UInt16: ArraySlice<UInt8>] {
         var rest = bytes.dropFirst(fixed)
         var attributes: [UInt16: ArraySlice<UInt8>] = [:]
@@ -50,9 +50,9 @@ struct NetlinkMessage {
         return attributes
     }
 
-    /// A request to list everything of a kind, of every address family.
+    /// A dump request of a type, for all address families.
     static func dump(_ type: UInt16, sequence: UInt32) -> [UInt8] {
-        // NLM_F_REQUEST | NLM_F_DUMP; the fixed part of the longest kind (ifinfomsg, 16 bytes) fits them all.
+        // NLM_F_REQUEST | NLM_F_DUMP; the longest fixed header (ifinfomsg, 16 bytes) is valid for all types.
         var bytes: [UInt8] = []
         for word in [32, UInt32(type) | 0x301 << 16, sequence, 0, 0, 0, 0, 0] as [UInt32] {
             withUnsafeBytes(of: word) { bytes.append(contentsOf: $0) }
@@ -62,7 +62,7 @@ struct NetlinkMessage {
 }
 
 extension ArraySlice<UInt8> {
-    /// Four bytes in the machine's order, which netlink uses; missing ones are 0.
+    /// Four bytes in host order, which netlink uses; missing bytes are 0.
     func word(at offset: Int) -> UInt32 {
         var value: UInt32 = 0
         Swift.withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: dropFirst(offset).prefix(4)) }
@@ -71,6 +71,6 @@ extension ArraySlice<UInt8> {
 
     func byte(at offset: Int) -> UInt8 { offset < count ? self[startIndex + offset] : 0 }
 
-    /// Text that ends with a zero.
+    /// The text up to the first NUL.
     var text: String { String(decoding: prefix { $0 != 0 }, as: UTF8.self) }
 }

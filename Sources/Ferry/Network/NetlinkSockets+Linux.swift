@@ -7,17 +7,17 @@
         import Musl
     #endif
 
-    /// Two sockets to the kernel's rtnetlink: one hears what changes, the other asks for lists.
+    /// Two rtnetlink sockets: one receives change notifications, the other requests dumps.
     package struct NetlinkSockets: Sendable {
         let events: Int32
         private let lists: Int32
 
         /// RTMGRP_LINK, and RTMGRP_IPV4_ and RTMGRP_IPV6_ IFADDR and ROUTE.
         private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
-        /// The kernel's datagrams of a list are no longer than 32 KiB.
+        /// Datagrams of a dump are at most 32 KiB long.
         private static let bufferSize = 65_536
 
-        /// `nil` where the system does not allow it.
+        /// `nil` if the system does not permit the sockets.
         package static func open() -> NetlinkSockets? {
             let events = ferry_route_socket(groups)
             guard events >= 0 else { return nil }
@@ -26,7 +26,7 @@
                 _ = ferry_close(events)
                 return nil
             }
-            // The kernel answers within milliseconds; nothing waits here for ever.
+            // The kernel answers within milliseconds; the limit guards against blocking forever.
             var limit = timeval(tv_sec: 2, tv_usec: 0)
             setsockopt(lists, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             return NetlinkSockets(events: events, lists: lists)
@@ -37,8 +37,8 @@
             _ = ferry_close(lists)
         }
 
-        /// Takes all that has been said since; what it was does not matter, since everything is listed anew. When the
-        /// kernel had more to say than fits (ENOBUFS), nothing is lost by it.
+        /// Discards pending notifications, since everything is listed again. An overflow (ENOBUFS) therefore loses
+        /// nothing.
         func drain() {
             var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
             while true {
@@ -47,14 +47,14 @@
             }
         }
 
-        /// Lists everything; `nil` when the kernel refuses.
+        /// Dumps links, addresses and routes; `nil` if the kernel refuses or the dumps keep being interrupted.
         func list() -> NetworkTable? {
             attempts: for _ in 0..<4 {
                 var table = NetlinkTable()
                 for kind in [NetlinkMessage.getLink, NetlinkMessage.getAddress, NetlinkMessage.getRoute] {
                     switch list(kind, into: &table) {
                     case .whole: break
-                    // It changed meanwhile: the next attempt finds it in order, or the event does that follows.
+                    // Inconsistent dump: try again now, or on the notification that follows.
                     case .interrupted: continue attempts
                     case .refused: return nil
                     }

@@ -1,20 +1,20 @@
-/// Collects what the kernel lists about links, addresses and routes; knows nothing of sockets.
+/// Collects links, addresses and routes from dump messages; independent of sockets.
 struct NetlinkTable {
     private var links: [UInt32: NetworkInterface] = [:]
     private var addresses: [(index: UInt32, address: NetworkAddress)] = []
     private var routes: [(index: UInt32, route: NetworkRoute)] = []
 
-    /// A router of the Internet has a million of them, and no use for ours: default routes are always taken.
+    /// Bounds the routes: an Internet router has a million of them. Default routes are always taken.
     static let maximumRoutes = 4096
 
-    /// Kinds of interfaces whose packets travel in others'.
+    /// Kinds of interfaces whose packets travel through other interfaces.
     private static let tunnelKinds: Set<String> = [
         "tun", "wireguard", "ipip", "sit", "gre", "ip6gre", "ip6tnl", "vti", "vti6", "xfrm", "amneziawg",
     ]
 
     init() {}
 
-    /// What is known by now; in the order of interface numbers, routes as the kernel lists them.
+    /// The table so far; interfaces sorted by index, routes in the kernel's order.
     var table: NetworkTable {
         var byIndex = links
         for (index, address) in addresses { byIndex[index]?.addresses.append(address) }
@@ -28,7 +28,7 @@ struct NetlinkTable {
         return NetworkTable(interfaces: interfaces, routes: named)
     }
 
-    /// Takes in one message of a list; other kinds are ignored.
+    /// Adds a message of a dump; other types are ignored.
     mutating func add(_ message: NetlinkMessage) {
         switch message.type {
         case NetlinkMessage.newLink: addLink(message.payload)
@@ -46,7 +46,7 @@ struct NetlinkTable {
         guard let name = attributes[3]?.text, !name.isEmpty else { return }
         let kind = attributes[18].flatMap { NetlinkMessage.attributes($0, after: 0)[1] }?.text
         let isPointToPoint = flags & 0x10 != 0
-        // IFF_UP and IFF_RUNNING: switched on, and its operational state is up or unknown (RFC 2863).
+        // IFF_UP and IFF_RUNNING: administratively up, and the operational state is up or unknown (RFC 2863).
         let interface = NetworkInterface(
             name: name, isUp: flags & 0x41 == 0x41, isLoopback: flags & 8 != 0, isPointToPoint: isPointToPoint,
             isTunnel: isPointToPoint && Self.tunnelKinds.contains(kind ?? ""))
@@ -58,10 +58,10 @@ struct NetlinkTable {
         guard bytes.count >= 8 else { return }
         let attributes = NetlinkMessage.attributes(bytes, after: 8)
         let flags = attributes[8]?.word(at: 0) ?? UInt32(bytes.byte(at: 2))
-        // Tentative (unless used optimistically), found twice on the link, or deprecated.
+        // Skip tentative addresses (unless optimistic), and those with failed duplicate detection or deprecated ones.
         let isTentative = flags & 0x40 != 0 && flags & 0x04 == 0
         guard !isTentative, flags & 0x28 == 0 else { return }
-        // With a peer the local address is our own; IPv6 has only the other when there is none.
+        // On a link with a peer, IFA_LOCAL is our address; IPv6 without a peer has only IFA_ADDRESS.
         guard let address = (attributes[2] ?? attributes[1]).flatMap({ NetworkAddress(bytes: $0) }) else { return }
         addresses.append((bytes.word(at: 4), address))
     }
@@ -71,7 +71,7 @@ struct NetlinkTable {
     private mutating func addRoute(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count >= 12 else { return }
         let family = bytes.byte(at: 0)
-        // RTN_UNICAST only: neither our own addresses nor what is refused; and no cached copies (RTM_F_CLONED).
+        // RTN_UNICAST only: no local addresses and no prohibited routes; no cached copies (RTM_F_CLONED).
         guard family == 2 || family == 10, bytes.byte(at: 7) == 1, bytes.word(at: 8) & 0x200 == 0 else { return }
         let attributes = NetlinkMessage.attributes(bytes, after: 12)
         let nothing = [UInt8](repeating: 0, count: family == 2 ? 4 : 16)
@@ -112,7 +112,7 @@ struct NetlinkTable {
     }
 
     private static func gateway(_ attributes: [UInt16: ArraySlice<UInt8>]) -> NetworkAddress? {
-        // RTA_VIA names its family first: a router of the other one.
+        // RTA_VIA begins with the address family: a gateway of the other family.
         (attributes[5] ?? attributes[18]?.dropFirst(2)).flatMap { NetworkAddress(bytes: $0) }
     }
 }

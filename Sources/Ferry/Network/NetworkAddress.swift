@@ -6,12 +6,12 @@
     import Musl
 #endif
 
-/// An IPv4 or IPv6 address; an IPv4 address that is written as an IPv6 one (`::ffff:1.2.3.4`) is the IPv4 one.
+/// An IPv4 or IPv6 address; an IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) is converted to IPv4.
 package struct NetworkAddress: Sendable, Hashable {
-    /// Four or sixteen, in network order.
+    /// Four or sixteen bytes in network order.
     package let bytes: [UInt8]
 
-    /// `nil` when there are neither four nor sixteen bytes.
+    /// `nil` unless there are four or sixteen bytes.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         let all = Array(bytes)
@@ -19,13 +19,13 @@ package struct NetworkAddress: Sendable, Hashable {
         self.bytes = isMapped ? Array(all[12...]) : all
     }
 
-    /// As above, but an IPv4 address that is written as an IPv6 one stays one: what a prefix begins with.
+    /// As ``init(bytes:)``, but keeps an IPv4-mapped address as IPv6, for the address of a prefix.
     init?(plain bytes: some Collection<UInt8>) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = Array(bytes)
     }
 
-    /// An address as text, as `DownloadURL.host` writes it; `nil` for a name.
+    /// Parses an address in the form of `DownloadURL.host`; `nil` for a name.
     package init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
@@ -38,7 +38,7 @@ package struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// The address in one of the system's structures; `nil` for other families.
+    /// The address in a `sockaddr`; `nil` for other families.
     init?(_ pointer: UnsafePointer<sockaddr>) {
         let raw = UnsafeRawPointer(pointer)
         switch Int32(pointer.pointee.sa_family) {
@@ -52,10 +52,10 @@ package struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// Sixteen bytes.
+    /// Whether the address has sixteen bytes.
     package var isIPv6: Bool { bytes.count == 16 }
 
-    /// 127.0.0.0/8, ::1, and the address of no host, which connects to this one.
+    /// 127.0.0.0/8 and ::1, and the unspecified addresses, which connect to this host.
     package var isLoopback: Bool {
         isIPv6
             ? bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] <= 1

@@ -1,16 +1,16 @@
 import FerryCore
 
-/// One interface of this machine, and what it is attached to.
+/// A network interface of this machine.
 package struct NetworkInterface: Sendable, Hashable {
     package var name: String
-    /// Up, and what it is attached to is there.
+    /// Whether the interface is up and has a carrier.
     package var isUp: Bool
     package var isLoopback: Bool
-    /// One peer only (tunnels, PPP): its prefixes say nothing about what is near.
+    /// Whether there is only one peer (tunnels, PPP); the interface's prefixes then do not mean a local network.
     package var isPointToPoint: Bool
-    /// What it carries goes through another interface in the end.
+    /// Whether packets travel through another interface.
     package var isTunnel: Bool
-    /// Addresses that connections may come from: neither being tried (tentative) nor being phased out (deprecated).
+    /// Addresses usable as source: neither tentative nor deprecated.
     package var addresses: [NetworkAddress]
 
     package init(
@@ -25,6 +25,6 @@ package struct NetworkInterface: Sendable, Hashable {
         self.addresses = addresses
     }
 
-    /// A mobile network, by the name that Linux gives it.
+    /// Whether Linux names the interface as a mobile network.
     package var isMobile: Bool { name.utf8.hasPrefix("wwan") }
 }

@@ -8,11 +8,11 @@
         import Musl
     #endif
 
-    /// What the thread of a ``NetworkWatch`` does: hears, asks, publishes. It belongs to that thread alone.
+    /// The loop of a ``NetworkWatch``'s thread, used by that thread only.
     ///
     ///     until the end:
-    ///         publish when something is new, and NetworkManager has answered or time is up
-    ///         sleep until: the kernel speaks | a child speaks | someone rings | a time has come
+    ///         publish if the state has changed, and NetworkManager has answered or the hold time has passed
+    ///         poll: netlink | a child's output | the wake-up pipe | the next deadline
     struct NetworkLoop {
         private let watch: NetworkWatch
         private let hub: SnapshotHub
@@ -26,10 +26,10 @@
         private var machine = MeteredMachine()
         private var question: (child: ChildProcess, text: [UInt8], deadline: Duration)?
         private var listener: (child: ChildProcess, text: [UInt8], hasSpoken: Bool)?
-        /// What was published last; `nil` before the first.
+        /// The last published snapshot; `nil` before the first.
         private var published: NetworkSnapshot?
         private var isNew = true
-        /// Something new waits until then for NetworkManager's word.
+        /// Until when a change waits for NetworkManager's answer.
         private var heldUntil: Duration?
 
         private static let maximumText = 65_536
@@ -62,8 +62,8 @@
             guard isNew else { return }
             let next = NetworkVerdict.judge(
                 table, manager: machine.answer, settings: watch.settings, before: published)
-            // A network is taken for what it was a moment ago rather than for what it is not. Nothing that NetworkManager could
-            // say matters while there is none.
+            // Until NetworkManager answers, the previous snapshot stays published rather than a wrong one. While
+            // offline, the answer does not matter.
             if !machine.isSettled, next.status.isOnline {
                 guard let limit = heldUntil else { return heldUntil = now + tools.hold }
                 if now < limit { return }
@@ -95,7 +95,7 @@
             if let limit = question?.deadline, now >= limit { endQuestion(machine.timedOut(at: now)) }
         }
 
-        /// Milliseconds, rounded up; -1 for ever.
+        /// Milliseconds, rounded up; -1 for no timeout.
         private static func timeout(until time: Duration?, from now: Duration) -> Int32 {
             guard let time else { return -1 }
             let rest = time - now
@@ -172,13 +172,13 @@
                     isNew = true
                 }
             }
-            // One that never said a word is not installed.
+            // A program that exits without output is not installed.
             if listener?.hasSpoken == true { machine.listenerEnded() } else { machine.cannotListen(at: now) }
             child.end()
             listener = nil
         }
 
-        /// The whole lines that these bytes complete.
+        /// The complete lines that end within these bytes.
         private mutating func lines(_ bytes: [UInt8]) -> [String] {
             var lines: [String] = []
             for byte in bytes {

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// What NetworkManager's tools print.
+/// The arguments and output of NetworkManager's tools.
 enum NetworkManagerText {
     static let service = "org.freedesktop.NetworkManager"
     static let object = "/org/freedesktop/NetworkManager"
@@ -10,7 +10,7 @@ enum NetworkManagerText {
     /// `gdbus monitor`, which prints a line for each signal.
     static let subscription = ["monitor", "--system", "--dest", service, "--object-path", object]
 
-    /// The answer to ``question``: `u 4`; also as a variant, `v u 4`. `nil` when it is none.
+    /// The answer to ``question``: `u 4`, or `v u 4` as a variant; `nil` if the text is no answer.
     static func answer(_ text: String) -> MeteredAnswer? {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count >= 2, words[words.count - 2] == "u", words.count == 2 || words == ["v", "u", words[2]] else {
@@ -19,18 +19,18 @@ enum NetworkManagerText {
         return words.last.flatMap { Int($0) }.flatMap(MeteredAnswer.init(rawValue:))
     }
 
-    /// What a line of the subscription says.
+    /// The meaning of a line of the subscription.
     enum Notice: Equatable {
         case metered(MeteredAnswer)
-        /// It has changed, to what is to be asked for: it is there now, or took its value back.
+        /// The property must be queried: NetworkManager has started, or the value was invalidated.
         case ask
-        /// It is not there any more.
+        /// NetworkManager has stopped.
         case gone
-        /// Nothing of use.
+        /// An irrelevant line.
         case other
     }
 
-    /// Reads one line, without its end.
+    /// Parses a line without its line break.
     static func notice(_ line: String) -> Notice {
         if line.utf8.hasPrefix("The name \(service) ") {
             if line.utf8.hasSuffix("does not have an owner") { return .gone }

@@ -1,15 +1,15 @@
-/// The programs through which NetworkManager is asked: a path, or a name to look for in `PATH`; `nil` for none.
+/// The programs to query NetworkManager: paths, or names to search in `PATH`; `nil` for none.
 package struct NetworkManagerTools: Sendable, Hashable {
-    /// Asks for one property; without it NetworkManager is taken not to be there.
+    /// Reads a property; without it, NetworkManager counts as absent.
     package var busctl: String?
-    /// Says when the property changes.
+    /// Prints changes of the property.
     package var gdbus: String?
-    /// So long a network that is new waits for the first's word before it is taken to be unmetered. Default 0.5 s.
+    /// How long a new network waits for the first answer before it counts as unmetered. Default 0.5 s.
     package var hold: Duration
-    /// After this time a question is given up. Default 2 s.
+    /// The time limit of a query. Default 2 s.
     package var limit: Duration
 
-    /// Those of systemd and GLib.
+    /// Defaults to the programs of systemd and GLib.
     package init(
         busctl: String? = "busctl", gdbus: String? = "gdbus", hold: Duration = .milliseconds(500),
         limit: Duration = .seconds(2)
@@ -20,6 +20,6 @@ package struct NetworkManagerTools: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// NetworkManager is not asked.
+    /// NetworkManager is not queried.
     package static let none = NetworkManagerTools(busctl: nil, gdbus: nil)
 }

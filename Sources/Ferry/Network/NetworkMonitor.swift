@@ -1,26 +1,25 @@
-/// Knows the network and says when it changes.
+/// Provides the network's state and its changes.
 ///
-/// Nothing is watched before ``start()``; what is known then is ``NetworkSnapshot/assumed``.
+/// Nothing is watched before ``start()``; ``current`` is then ``NetworkSnapshot/assumed``.
 package protocol NetworkMonitor: AnyObject, Sendable {
-    /// The newest snapshot, at once.
+    /// The newest snapshot.
     var current: NetworkSnapshot { get }
 
-    /// The newest snapshot now, and then each that differs from the one before; who is slow sees only the newest.
+    /// The newest snapshot and every later one that differs from its predecessor; a slow reader gets only the newest.
     /// The stream ends with ``stop()``.
     func changes() -> AsyncStream<NetworkSnapshot>
 
-    /// Changes what the user says about the network, at once.
+    /// Changes the user's overrides, effective at once.
     func set(_ settings: NetworkSettings)
 
-    /// Looks at the network and watches it from now on; returns when ``current`` is what the system says. Does
-    /// nothing when it watches already.
+    /// Begins watching; returns once ``current`` reflects the system's state. Has no effect if watching already.
     func start() async
 
-    /// Ends the watch and every stream, and returns when threads, sockets and child processes of it are gone.
+    /// Ends the watch and all streams; returns once its threads, sockets and child processes are gone.
     func stop() async
 
-    /// Whether a host, written as in `DownloadURL.host`, is reached without the way to the outside: see
-    /// ``NetworkSnapshot/isLocal(_:)``. Names are looked up, away from Swift's threads, only while offline.
-    /// That may take long; false at once when the task is cancelled.
+    /// Whether a host, in the form of `DownloadURL.host`, is reachable without the default route: see
+    /// ``NetworkSnapshot/isLocal(_:)``. Names are resolved only while offline, off the cooperative thread pool. May
+    /// take long; returns false at once if the task is cancelled.
     func isLocal(_ host: String) async -> Bool
 }

@@ -1,18 +1,18 @@
 import FerryCore
 
-/// A range of addresses: those whose first bits are these.
+/// A range of addresses with a common prefix.
 package struct NetworkPrefix: Sendable, Hashable {
     package let address: NetworkAddress
-    /// How many bits count, from 0 to 32 or 128.
+    /// The number of prefix bits, from 0 to 32 or 128.
     package let length: Int
 
-    /// More bits than there are count as all of them.
+    /// A length out of range is clamped.
     package init(_ address: NetworkAddress, length: Int) {
         self.address = address
         self.length = min(max(length, 0), address.bytes.count * 8)
     }
 
-    /// A prefix as text, as in `192.0.2.0/24`; without a length it is the address alone.
+    /// Parses a prefix such as `192.0.2.0/24`; without a length, the range is the address alone.
     package init?(_ text: String) {
         let parts = text.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = NetworkAddress(String(first)) else { return nil }

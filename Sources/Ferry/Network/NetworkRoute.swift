@@ -1,13 +1,13 @@
-/// A way to a range of addresses.
+/// A route to a range of addresses.
 package struct NetworkRoute: Sendable, Hashable {
     package var destination: NetworkPrefix
-    /// The name of the interface that it goes through.
+    /// The name of the outgoing interface.
     package var interface: String
-    /// The router; `nil` when the destination is attached to the interface itself.
+    /// The gateway; `nil` if the destination is on-link.
     package var gateway: NetworkAddress?
-    /// Which routing table it stands in; 254 is the one that counts before all others.
+    /// The routing table; 254, the main table, takes precedence.
     package var table: Int
-    /// The lower one is taken.
+    /// The metric; the lowest one is chosen.
     package var metric: Int
 
     package init(
@@ -24,7 +24,7 @@ package struct NetworkRoute: Sendable, Hashable {
     /// Linux's main routing table.
     package static let mainTable = 254
 
-    /// Leads to the outside: the destination is everything, or one of the halves (IPv6: the 2000::/3) that stand in
-    /// for everything in front of a default route that must stay.
+    /// Whether the route is a default route, or one of the halves (for IPv6 also 2000::/3) that override a default
+    /// route without replacing it.
     package var isDefault: Bool { destination.length <= (destination.address.isIPv6 ? 3 : 1) }
 }

@@ -1,8 +1,8 @@
-/// What the user says about the network, which counts before anything that is found out; `nil` finds out.
+/// The user's overrides of the detected network properties; `nil` means detected.
 package struct NetworkSettings: Sendable, Hashable {
-    /// Bytes cost money, or do not.
+    /// Whether the network is metered.
     package var isMetered: Bool?
-    /// The network is to be spared, or is not.
+    /// Whether the network is constrained.
     package var isConstrained: Bool?
 
     package init(isMetered: Bool? = nil, isConstrained: Bool? = nil) {

@@ -1,19 +1,19 @@
 import FerryCore
 
 extension NetworkSnapshot {
-    /// Whether a host, written as in `DownloadURL.host`, is reached without the way to the outside: it is never
-    /// "offline" and its bytes never cost money.
+    /// Whether a host, in the form of `DownloadURL.host`, is reachable without the default route: it is never offline
+    /// and never metered.
     ///
-    /// So are names of loopback (`localhost` and what ends in it, RFC 6761 §6.3) and the addresses of
-    /// ``isLocal(_:)-(NetworkAddress)``. Any other name is not: this looks nothing up.
+    /// True for loopback names (`localhost` and its subdomains, RFC 6761 §6.3) and for the addresses of
+    /// ``isLocal(_:)-(NetworkAddress)``. False for any other name, since names are not resolved here.
     package func isLocal(_ host: String) -> Bool {
         if Self.isLoopbackName(host) { return true }
         return NetworkAddress(host).map(isLocal) ?? false
     }
 
-    /// Loopback, an address of this machine, and what the best route reaches without a default route: what is
-    /// attached to an interface of ours (on-link), or lies behind a router on another interface than the one that leads
-    /// outside, unless that interface is a tunnel or a mobile network.
+    /// True for loopback, for addresses of this machine, and for destinations whose best route is no default route:
+    /// on-link ones, and those behind a gateway on another interface than the default route's, unless that interface is
+    /// a mobile network. False for routes through point-to-point interfaces.
     package func isLocal(_ address: NetworkAddress) -> Bool {
         if address.isLoopback || interfaces.contains(where: { $0.isUp && $0.addresses.contains(address) }) {
             return true
@@ -24,7 +24,7 @@ extension NetworkSnapshot {
         return route.gateway == nil || !interface.isMobile && route.interface != defaultInterface
     }
 
-    /// The route that the longest prefix chooses.
+    /// The route with the longest prefix, then the lowest metric.
     func route(to address: NetworkAddress) -> NetworkRoute? {
         routes.lazy.filter { $0.destination.contains(address) }
             .max { ($0.destination.length, -$0.metric) < ($1.destination.length, -$1.metric) }

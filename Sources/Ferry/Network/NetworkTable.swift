@@ -1,4 +1,4 @@
-/// What the system says about interfaces and routes, before anything is concluded from it.
+/// The system's interfaces and routes, before interpretation.
 package struct NetworkTable: Sendable, Hashable {
     package var interfaces: [NetworkInterface]
     package var routes: [NetworkRoute]

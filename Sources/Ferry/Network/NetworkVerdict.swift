@@ -1,13 +1,13 @@
 import FerryCore
 
-/// Concludes from what the system says what the network is like, and whether connections are to be opened anew.
+/// Derives the network's status from the system's data, and whether connections must be reopened. Pure.
 package enum NetworkVerdict {
-    /// The snapshot that follows `before`.
+    /// Returns the snapshot that follows `before`.
     ///
     /// - Parameters:
-    ///   - table: Interfaces and routes; `nil` when they cannot be had: then it counts as online.
-    ///   - manager: What NetworkManager says; `nil` when it is not there.
-    ///   - before: `nil` for the first, whose generation is 0.
+    ///   - table: Interfaces and routes; `nil` if unavailable, in which case the network counts as online.
+    ///   - manager: NetworkManager's value; `nil` if it is not running.
+    ///   - before: The previous snapshot; `nil` for the first, whose generation is 0.
     package static func judge(
         _ table: NetworkTable?, manager: MeteredAnswer?, settings: NetworkSettings, before: NetworkSnapshot?
     ) -> NetworkSnapshot {
@@ -21,13 +21,13 @@ package enum NetworkVerdict {
         return next
     }
 
-    /// Gives a snapshot the generation that follows from the one before it; the first has 0.
+    /// Sets the generation of a snapshot from its predecessor's; the first has 0.
     static func count(_ next: inout NetworkSnapshot, after before: NetworkSnapshot?) {
         guard let before else { return next.generation = 0 }
         next.generation = before.generation + (breaks(before, next) ? 1 : 0)
     }
 
-    /// Without the routes through what is down or is not known, in an order of its own.
+    /// The table without routes through interfaces that are down or unknown.
     private static func usable(_ table: NetworkTable?) -> NetworkTable? {
         guard var table else { return nil }
         let up = Set(table.interfaces.lazy.filter(\.isUp).map(\.name))
@@ -39,7 +39,8 @@ package enum NetworkVerdict {
 
     private static func isOnline(_ table: NetworkTable) -> Bool {
         let tunnels = Set(table.interfaces.lazy.filter { $0.isTunnel || $0.isLoopback }.map(\.name))
-        // A tunnel stays up when what carries it is gone; where there is nothing else (a container), it has to do.
+        // A tunnel stays up without its carrier, so a carrier is required, except where all interfaces are tunnels (a
+        // container).
         let isCarried =
             table.routes.contains { ($0.isDefault || $0.gateway != nil) && !tunnels.contains($0.interface) }
             || table.interfaces.allSatisfy { tunnels.contains($0.name) }
@@ -64,12 +65,12 @@ package enum NetworkVerdict {
         switch manager {
         case .yes, .guessYes: true
         case .no: false
-        // A guess does not outweigh what the name of the interface says.
+        // The interface's name is more reliable than a guess.
         case .guessNo, .unknown, nil: leavesThroughMobile(snapshot)
         }
     }
 
-    /// Whether what carries the way to the outside, of either family, is a mobile network.
+    /// Whether the carrier of a default route, of either family, is a mobile network.
     private static func leavesThroughMobile(_ snapshot: NetworkSnapshot) -> Bool {
         let interfaces = Dictionary(snapshot.interfaces.map { ($0.name, $0) }) { first, _ in first }
         return [false, true].contains { isIPv6 in
@@ -77,7 +78,7 @@ package enum NetworkVerdict {
                 return false
             }
             guard interface.isTunnel else { return interface.isMobile }
-            // What the tunnel itself travels on: the routes with a router that are not in a tunnel.
+            // The carriers of the tunnel: routes with a gateway outside of tunnels.
             let carriers = snapshot.routes.filter {
                 ($0.isDefault || $0.gateway != nil) && interfaces[$0.interface]?.isTunnel == false
             }
@@ -87,19 +88,19 @@ package enum NetworkVerdict {
 
     // MARK: Generation
 
-    /// Whether connections that were opened under the one snapshot are of no use under the other.
+    /// Whether connections opened under the first snapshot are unusable under the second.
     private static func breaks(_ before: NetworkSnapshot, _ after: NetworkSnapshot) -> Bool {
         guard before.status.isOnline == after.status.isOnline else { return after.status.isOnline }
         let remaining = Set(after.interfaces.lazy.filter(\.isUp).flatMap(\.addresses))
         if !sources(before).isSubset(of: remaining) { return true }
-        // A family that had no way out had no connections either.
+        // A family without a default route had no connections.
         return [false, true].contains { isIPv6 in
             let old = paths(before, isIPv6: isIPv6)
             return !old.isEmpty && old != paths(after, isIPv6: isIPv6)
         }
     }
 
-    /// The addresses that connections come from: of the interfaces that lead outside, or of all when none does.
+    /// The source addresses of connections: of the interfaces with a default route, or of all if there is none.
     private static func sources(_ snapshot: NetworkSnapshot) -> Set<NetworkAddress> {
         let outside = Set(snapshot.routes.lazy.filter(\.isDefault).map(\.interface))
         return Set(
@@ -114,7 +115,7 @@ package enum NetworkVerdict {
         var gateway: NetworkAddress?
     }
 
-    /// The best way out of each table, since rules of their own may choose any of them.
+    /// The best default route of each table, since routing rules may select any table.
     private static func paths(_ snapshot: NetworkSnapshot, isIPv6: Bool) -> Set<Path> {
         let ways = snapshot.routes.filter { $0.isDefault && $0.destination.address.isIPv6 == isIPv6 }
         let best = Dictionary(grouping: ways, by: \.table).values.compactMap { $0.min { $0.metric < $1.metric } }

@@ -5,11 +5,11 @@
     import Network
     import Synchronization
 
-    /// Watches the network through `NWPathMonitor`, on a queue of its own.
+    /// Watches the network through `NWPathMonitor`, on a dispatch queue of its own.
     final class NetworkWatch: Sendable {
-        /// Opens when the first snapshot is there.
+        /// Opens with the first snapshot.
         let ready = Latch()
-        /// Opens when nothing will be published any more.
+        /// Opens when nothing more will be published.
         let ended = Latch()
 
         private struct State {
@@ -22,7 +22,7 @@
         private let monitor = NWPathMonitor()
         private let queue = DispatchQueue(label: "ferry-network")
 
-        /// Begins at once.
+        /// Begins watching at once.
         init(hub: SnapshotHub, settings: NetworkSettings) {
             self.hub = hub
             state = Mutex(State(settings: settings))
@@ -35,7 +35,7 @@
             monitor.start(queue: queue)
         }
 
-        /// Asks it to end; ``ended`` says when it has.
+        /// Requests the end; ``ended`` opens when it is reached.
         func end() {
             monitor.cancel()
             queue.async { [ready, ended] in
@@ -66,7 +66,7 @@
             if let next { hub.update { $0 = next } }
         }
 
-        /// Interfaces with their prefixes, and a default route through the interface that the path prefers.
+        /// Interfaces with their prefixes, and a default route through the path's preferred interface.
         private static func table(_ path: NWPath) -> NetworkTable {
             var table = NetworkTable()
             var list: UnsafeMutablePointer<ifaddrs>?

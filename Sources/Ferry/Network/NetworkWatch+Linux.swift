@@ -9,22 +9,22 @@
         import Musl
     #endif
 
-    /// Watches the kernel's network and NetworkManager on a thread of its own, which sleeps until one of them speaks.
+    /// Watches the kernel's network and NetworkManager on a thread of its own, which sleeps between events.
     final class NetworkWatch: Sendable {
-        /// Opens when the first snapshot is there.
+        /// Opens with the first snapshot.
         let ready = Latch()
-        /// Opens when thread, sockets and children are gone.
+        /// Opens when thread, sockets and child processes are gone.
         let ended = Latch()
 
         private struct State {
             var settings: NetworkSettings
             var isEnding = false
-            /// Where a byte wakes the thread; -1 when it has ended.
+            /// The write end of the wake-up pipe; -1 once the thread has ended.
             var updates: Int32
         }
         private let state: Mutex<State>
 
-        /// Begins at once; without sockets the network counts as online.
+        /// Begins watching at once; without sockets the network counts as online.
         init(hub: SnapshotHub, settings: NetworkSettings, tools: NetworkManagerTools, sockets: NetlinkSockets?) {
             var updates: [Int32] = [-1, -1]
             _ = ferry_pipe2(&updates, O_CLOEXEC | O_NONBLOCK)
@@ -41,7 +41,7 @@
             thread.start()
         }
 
-        /// Asks the thread to end; ``ended`` says when it has.
+        /// Requests the end of the thread; ``ended`` opens when it is reached.
         func end() {
             state.withLock {
                 $0.isEnding = true
@@ -60,7 +60,7 @@
         var isEnding: Bool { state.withLock { $0.isEnding } }
 
         private func ring(_ state: State) {
-            // A full pipe rings already.
+            // A full pipe wakes the thread already.
             if state.updates >= 0 { _ = write(state.updates, "!", 1) }
         }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds the newest snapshot and tells everyone who listens; who is slow sees only the newest.
+/// Holds the newest snapshot and sends it to all listeners; a slow one gets only the newest.
 package final class SnapshotHub: Sendable {
     private struct State {
         var current: NetworkSnapshot
@@ -13,7 +13,7 @@ package final class SnapshotHub: Sendable {
 
     package var current: NetworkSnapshot { state.withLock { $0.current } }
 
-    /// The newest snapshot, and each that differs from the one before.
+    /// The newest snapshot and every later one that differs from its predecessor.
     package func changes() -> AsyncStream<NetworkSnapshot> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: NetworkSnapshot.self, bufferingPolicy: .bufferingNewest(1))
@@ -29,9 +29,9 @@ package final class SnapshotHub: Sendable {
         return stream
     }
 
-    /// Changes the snapshot; a change to the same is none.
+    /// Changes the snapshot; an equal one is not sent.
     package func update(_ change: (inout NetworkSnapshot) -> Void) {
-        // Told under the lock, so that everyone sees the same order.
+        // Yield under the lock, so that all listeners see the same order.
         state.withLock { state in
             let before = state.current
             change(&state.current)
@@ -40,7 +40,7 @@ package final class SnapshotHub: Sendable {
         }
     }
 
-    /// Ends every stream; those that are asked for later begin anew.
+    /// Ends all streams; streams created later are not affected.
     package func finish() {
         let listeners = state.withLock { state in
             defer { state.listeners.removeAll() }

@@ -1,6 +1,6 @@
 #if canImport(Darwin)
     extension SystemNetworkMonitor {
-        /// Nothing is started before `start()`. The tools are for other systems.
+        /// Starts nothing before `start()`. `tools` is ignored on this platform.
         package convenience init(
             _ settings: NetworkSettings = NetworkSettings(), tools: NetworkManagerTools = .none
         ) {

@@ -1,11 +1,11 @@
 import FerryCore
 import Synchronization
 
-/// The network as this machine's system knows it.
+/// The network as reported by this machine's system.
 ///
-///     start ─► watch (a thread or queue of its own) ─► table, NetworkManager's word ─► NetworkVerdict ─► hub ─► listeners
+///     start ─► watch (own thread or queue) ─► table, NetworkManager's value ─► NetworkVerdict ─► hub ─► listeners
 ///
-/// It never asks again and again: while nothing happens, nothing runs.
+/// Event-driven; does not poll.
 package final class SystemNetworkMonitor: NetworkMonitor {
     private struct State {
         var settings: NetworkSettings
@@ -16,7 +16,7 @@ package final class SystemNetworkMonitor: NetworkMonitor {
     private let names: LocalNames
     private let makeWatch: @Sendable (SnapshotHub, NetworkSettings) -> NetworkWatch
 
-    /// `makeWatch` starts to watch; `lookUp` gives the addresses of a name.
+    /// `makeWatch` creates and starts the watch; `lookUp` resolves a name.
     init(
         _ settings: NetworkSettings, lookUp: @escaping LocalNames.Lookup = LocalNames.system,
         makeWatch: @escaping @Sendable (SnapshotHub, NetworkSettings) -> NetworkWatch
@@ -50,7 +50,7 @@ package final class SystemNetworkMonitor: NetworkMonitor {
         hub.finish()
     }
 
-    /// Changes what the user says about the network, at once.
+    /// Changes the user's overrides, effective at once.
     package func set(_ settings: NetworkSettings) {
         state.withLock { state in
             state.settings = settings
@@ -61,7 +61,7 @@ package final class SystemNetworkMonitor: NetworkMonitor {
     package func isLocal(_ host: String) async -> Bool {
         let snapshot = current
         if snapshot.isLocal(host) { return true }
-        // While there is a way to the outside, a name is as likely there, and nothing depends on it.
+        // While online, the location of a name makes no difference.
         guard !snapshot.status.isOnline, NetworkAddress(host) == nil else { return false }
         return await names.isLocal(host, in: snapshot)
     }

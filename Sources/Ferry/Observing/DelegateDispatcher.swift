@@ -3,15 +3,15 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Calls a delegate, one method after the other, on one actor.
+/// Calls the methods of a delegate serially on one actor.
 ///
-/// No end of a download is lost, however long the delegate takes; of progress only the latest of each download waits. An event with
-/// a number is acknowledged once its method has returned.
+/// Delivers every end of a download, however slow the delegate; of progress, only the latest of each download waits.
+/// Acknowledges a numbered event once its method has returned.
 final class DelegateDispatcher: Sendable {
-    /// One call of a method. The tasks that the method begins know of it too, and may go on when it has returned.
+    /// One method call. Tasks that the method creates inherit it and may outlive the call.
     final class Call: Sendable {
         fileprivate let dispatcher: ObjectIdentifier
-        /// What it tells, unless it is progress.
+        /// The event that is delivered; `nil` for progress.
         fileprivate let event: DownloadEvent?
         private let over = Atomic(false)
         fileprivate var isOver: Bool { over.load(ordering: .acquiring) }
@@ -24,19 +24,19 @@ final class DelegateDispatcher: Sendable {
         fileprivate func end() { over.store(true, ordering: .releasing) }
     }
 
-    /// The call that this task is part of.
+    /// The call that the current task is part of.
     @TaskLocal static var current: Call?
 
     private weak let manager: DownloadManager?
     weak let delegate: (any DownloadManagerDelegate)?
     private let place: EventHub.Place
-    /// Where it is called; `nil` when that is the delegate itself, which is held weakly.
+    /// The actor of the calls; `nil` if it is the delegate itself, which is held weakly.
     private let actor: (any Actor)?
     private let progress = Mutex<[DownloadID: DownloadProgress]>([:])
-    /// Those whose beginning was told and whose end was not: only of them progress is told.
+    /// Downloads whose start was delivered and whose end was not; only these report progress.
     private let moving: Mutex<Set<DownloadID>>
     private let task: Mutex<Task<Void, Never>?>
-    /// Rings when nothing is called any more.
+    /// Notifies when no more calls follow.
     private let ended = AsyncEvent()
 
     init(
@@ -51,13 +51,13 @@ final class DelegateDispatcher: Sendable {
         task = Mutex(nil)
     }
 
-    /// Begins to call.
+    /// Starts delivering.
     func start() {
         task.withLock { task in
-            // owner: task, cancelled in stop; while nothing is to be told it holds the mailbox alone.
+            // owner: task, cancelled in stop; while idle it retains only the mailbox.
             task = Task { [weak self, weak place = self.place, mailbox = self.place.mailbox, ended] in
                 while let item = await mailbox.next() { guard await Self.call(item, by: self) else { break } }
-                // The manager keeps this also when the delegate has gone: nothing is gathered for nobody.
+                // The manager may outlive the delegate, so stop collecting events.
                 place?.leave()
                 mailbox.abandon()
                 ended.notify()
@@ -67,12 +67,13 @@ final class DelegateDispatcher: Sendable {
 
     deinit { task.withLock { $0 }?.cancel() }
 
-    /// Calls nothing more after the method that is under way.
+    /// Delivers nothing more after the method that is running.
     func stop() { task.withLock { $0 }?.cancel() }
 
-    /// Returns once the delegate was told all that has happened by now; it is told nothing after that.
+    /// Returns once all events so far have been delivered; no call follows.
     ///
-    /// At once for who asks from inside a method: what waits is told after that one, whose event is handled thereby.
+    /// Returns at once if called from inside a delegate method: later events are delivered after it, and its own is
+    /// acknowledged.
     func finish() async {
         if let call = Self.current, call.dispatcher == ObjectIdentifier(self), !call.isOver {
             call.event?.acknowledge()
@@ -82,14 +83,14 @@ final class DelegateDispatcher: Sendable {
         await ended.wait(after: 0)
     }
 
-    /// The latest progress of a download; told when the delegate gets to it.
+    /// Stores the latest progress of a download for delivery.
     func report(_ now: DownloadProgress, of id: DownloadID) {
         guard delegate != nil else { return }
         let isNew = progress.withLock { $0.updateValue(now, forKey: id) == nil }
         if isNew { place.mailbox.put(.progress(id)) }
     }
 
-    /// False when nobody is there to be called any more.
+    /// False if the manager, the delegate or the actor is gone.
     private static func call(_ item: EventMailbox.Item, by dispatcher: DelegateDispatcher?) async -> Bool {
         guard !Task.isCancelled, let dispatcher, let manager = dispatcher.manager, let delegate = dispatcher.delegate,
             let actor = dispatcher.actor ?? (delegate as? any Actor)
@@ -103,7 +104,8 @@ final class DelegateDispatcher: Sendable {
         _ item: EventMailbox.Item, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager,
         on actor: isolated any Actor, as call: Call
     ) async {
-        // Here, where the method has returned: what it has left to do on this actor comes after.
+        // Ends the call on the delegate's actor, when the method has returned; work that it left on this actor runs
+        // afterwards.
         defer { call.end() }
         if Task.isCancelled { return }
         switch item {
@@ -128,13 +130,13 @@ final class DelegateDispatcher: Sendable {
         }
     }
 
-    /// False when the list cannot be asked: the event is told again then, another time.
+    /// False if the list cannot be read; the event stays unacknowledged and is delivered again later.
     private func tell(
         _ event: DownloadEvent, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager
     ) async -> Bool {
         let found: Download?
         do throws(DownloadError) { found = try await manager.handle(for: event) } catch { return false }
-        // It has left the list: nobody wants to know how it went on there.
+        // The download has left the list, and this event is not an end.
         guard let download = found else { return true }
         switch event.kind {
         case .started(let name, let total):

@@ -3,17 +3,18 @@ public import FerryCore
 import Synchronization
 
 extension Download {
-    /// The status now and whenever it changes, at most about ten times a second; only the latest value is kept for a
-    /// slow reader. Ends after a final state. Who reads keeps the download and its manager alive.
+    /// The current status and every change of it, at most about ten times a second; a slow reader gets only the
+    /// latest value. Ends after a final state. The stream retains the download and its manager while it is read.
     public var updates: AsyncStream<DownloadStatus> {
         backend.startPulse()
         return live.updates(owner: self)
     }
 
-    /// Calls `handler` with the status now and whenever it changes, on a dispatch queue, until the token goes.
+    /// Calls `handler` with the current status and every change of it, on a dispatch queue, until the token is
+    /// released.
     ///
-    /// The handler is called for one status after the other, never for two at a time. It should hold what it shows
-    /// weakly: the token holds the handler, and what it shows often holds the token.
+    /// Calls are serial. The handler should capture its views weakly: the token retains the handler, and a view often
+    /// retains the token.
     public func observe(
         on queue: DispatchQueue, _ handler: @escaping @Sendable (DownloadStatus) -> Void
     ) -> ObservationToken {
@@ -33,7 +34,8 @@ extension Download {
         return ObservationToken(task, end)
     }
 
-    /// Calls `handler` with the status now and whenever it changes, on the main actor, until the token goes.
+    /// Calls `handler` with the current status and every change of it, on the main actor, until the token is
+    /// released.
     public func observe(_ handler: @escaping @MainActor (DownloadStatus) -> Void) -> ObservationToken {
         let updates = updates
         let end = ObservationToken.End()
@@ -47,11 +49,11 @@ extension Download {
     }
 }
 
-/// Keeps an observation alive: it ends when the token is cancelled, or let go.
+/// Keeps an observation alive; releasing or cancelling the token ends it.
 ///
-/// Cancelled on the queue or the actor where the handler is called, nothing comes after that.
+/// After a cancellation on the handler's queue or actor, the handler is not called again.
 public final class ObservationToken: Sendable {
-    /// Whether it was cancelled; looked at right before each call.
+    /// Whether the token was cancelled; checked right before each call.
     final class End: Sendable {
         private let reached = Atomic(false)
         var isReached: Bool { reached.load(ordering: .acquiring) }
@@ -67,7 +69,7 @@ public final class ObservationToken: Sendable {
 
     deinit { cancel() }
 
-    /// Ends it now.
+    /// Ends the observation.
     public func cancel() {
         end.reach()
         task.cancel()

@@ -3,10 +3,10 @@ public import Foundation
 import Synchronization
 
 extension Download {
-    /// Foundation's progress of this download, in bytes, for views that show one; made anew with each call.
+    /// Returns a new Foundation `Progress` of this download, in bytes.
     ///
-    /// Its cancel, pause and resume do that to the download. It counts to the end while somebody holds it; it holds the
-    /// download, and the download does not hold it: who lets it go lets go of both.
+    /// Its cancel, pause and resume act on the download. `Progress` retains the download; the download does not
+    /// retain it.
     public func makeProgress() -> Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
@@ -14,7 +14,7 @@ extension Download {
         progress.setUserInfoObject(file, forKey: .fileURLKey)
         progress.isCancellable = true
         progress.isPausable = true
-        // owner: nobody has to wait for them: each ends when the download has done what was asked.
+        // owner: none; each task ends when the download has completed the operation.
         let ask = { @Sendable (what: @escaping @Sendable () async -> Void) in _ = Task { await what() } }
         progress.cancellationHandler = { [self] in ask { _ = await self.cancel() } }
         progress.pausingHandler = { [self] in ask { _ = await self.pause() } }
@@ -29,13 +29,13 @@ extension Download {
     }
 }
 
-/// Writes a status into a progress that may go at any time.
+/// Writes statuses into a weakly held progress.
 private final class WeakProgress: Sendable {
     private weak let progress: Progress?
 
     init(_ progress: Progress) { self.progress = progress }
 
-    /// False when it has gone.
+    /// False if the progress was released.
     @discardableResult
     func show(_ status: DownloadStatus) -> Bool {
         guard let progress else { return false }

@@ -10,33 +10,34 @@ public import Observation
 ///     .task { await list.run() }
 /// ```
 ///
-/// Only a window of the list is held, so that a list of any length can be shown. It holds its manager; nothing holds it.
+/// Holds only a window of the list, so that the list may have any length. Retains its manager.
 @MainActor @Observable
 public final class DownloadList {
-    /// The rows, in the order of the list.
+    /// The rows of the window, in the order of the list.
     public private(set) var items: [DownloadItem] = []
-    /// How many are listed in all.
+    /// The total number of listed downloads.
     public private(set) var count = 0
-    /// What went wrong when the list was read; `nil` when all was well.
+    /// The error of the last read; `nil` if it succeeded.
     public private(set) var error: DownloadError?
-    /// The rows that are held: from this number on…
+    /// The index of the window's first row.
     public var offset: Int { didSet { if offset != oldValue { invalidate() } } }
-    /// …at most so many. Default 200.
+    /// The maximum number of rows in the window. Default 200.
     public var limit: Int { didSet { if limit != oldValue { invalidate() } } }
 
     @ObservationIgnored private let manager: DownloadManager
     @ObservationIgnored private var isStale = true
-    /// Rings when there may be something to look at again and again.
+    /// Notifies when refreshing may be needed again.
     @ObservationIgnored private let updates = AsyncEvent()
 
+    /// Creates a list of at most `limit` downloads from index `offset` on; empty until ``run()`` or ``reload()``.
     public init(_ manager: DownloadManager, offset: Int = 0, limit: Int = 200) {
         self.manager = manager
         self.offset = offset
         self.limit = limit
     }
 
-    /// Keeps the list up to date until the task is cancelled or the manager shut down: ten times a second while
-    /// something runs, and else when something changes.
+    /// Keeps the list up to date until the task is cancelled or the manager shuts down: ten times a second while
+    /// downloads run, otherwise on changes.
     public func run() async {
         let changes = manager.listChanges
         await reload()
@@ -57,13 +58,13 @@ public final class DownloadList {
         for await change in changes { await apply(change) }
     }
 
-    /// Reads the rows anew.
+    /// Reads the rows again.
     public func reload() async {
         isStale = false
         do throws(DownloadError) {
             let downloads = try await manager.downloads(offset: offset, limit: limit)
             let known = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
-            // One that was taken off the list and came back is another one.
+            // A download that left the list and came back has a new handle, so it gets a new item.
             items = downloads.map { download in
                 known[download.id].flatMap { $0.download == download ? $0 : nil } ?? DownloadItem(download)
             }
@@ -81,7 +82,7 @@ public final class DownloadList {
         updates.notify()
     }
 
-    /// Something moves, or the window has.
+    /// Whether a download is transferring, or the window has changed.
     private var isBusy: Bool { isStale || items.contains(where: \.isMoving) }
 
     private func apply(_ change: ListChange) async {

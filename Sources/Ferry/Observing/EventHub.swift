@@ -1,17 +1,16 @@
 import FerryCore
 import Synchronization
 
-/// Hands every event to everyone who listens, in order, no end of a download lost; a new listener hears first what ended earlier and
-/// was not handled yet.
+/// Sends every event to all listeners, in order. A new listener first receives unacknowledged ends of earlier runs.
 final class EventHub: Sendable {
     private struct Listener {
         let mailbox: EventMailbox
-        /// What came while the earlier ones are being read; `nil` once they are told.
+        /// Events sent while the backlog is being read; `nil` once the backlog has been delivered.
         var held: WaitingEvents?
-        /// The numbers of the earlier ones. Of the last of them some are sent as well: an end is written down, and may be
-        /// read here, before it is sent.
+        /// The numbers of the backlog's events. An end is stored before it is sent, so the backlog may contain events
+        /// that are also sent.
         var earlier: Set<Int64> = []
-        /// It leaves once they are told.
+        /// The listener closes once the backlog has been delivered.
         var isLeaving = false
 
         func hasHeard(_ event: DownloadEvent) -> Bool { event.number.map(earlier.contains) ?? false }
@@ -23,7 +22,7 @@ final class EventHub: Sendable {
     }
     private let state = Mutex(State())
 
-    /// A place among the listeners; it is given up when this is let go.
+    /// A registration as listener; releasing it unregisters.
     final class Place: Sendable {
         let mailbox: EventMailbox
         private weak let hub: EventHub?
@@ -37,15 +36,15 @@ final class EventHub: Sendable {
 
         deinit { leave() }
 
-        /// Nothing comes here any more.
+        /// Unregisters; no more events arrive.
         func leave() { hub?.leave(id) }
 
-        /// The mailbox closes behind all that was sent by now, what ended earlier included.
+        /// Closes the mailbox after all events sent so far, including the backlog.
         func close() { hub?.close(id) }
     }
 
-    /// Everything from now on. `backlog` reads what ended earlier and was not handled, in order; `nil` when nobody can
-    /// say, because it is closed.
+    /// Registers a listener for all events from now on. `backlog` reads unacknowledged ends of earlier runs, in
+    /// order; it returns `nil` if they cannot be read because the list is closed.
     func listen(backlog: (@Sendable () async -> [DownloadEvent]?)? = nil) -> Place {
         let mailbox = EventMailbox()
         let id: Int? = state.withLock { state in
@@ -59,7 +58,7 @@ final class EventHub: Sendable {
             return Place(mailbox)
         }
         if let backlog {
-            // owner: nobody has to wait for it: it ends when the store has answered, and holds the hub weakly.
+            // owner: none; the task ends when the store has answered, and holds the hub weakly.
             Task { [weak self] in
                 guard let earlier = await backlog() else { return }
                 self?.release(id, after: earlier)
@@ -104,11 +103,11 @@ final class EventHub: Sendable {
         closing?.close()
     }
 
-    /// Whether anybody listens: what nobody hears need not be made.
+    /// Whether there are listeners; without any, events need not be created.
     var isHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     func send(_ event: DownloadEvent) {
-        // Appended under the lock, so that everyone sees the same order; woken outside, so that nobody waits for that.
+        // Append under the lock, so that all listeners see the same order; resume outside of it.
         let woken: [CheckedContinuation<Void, Never>] = state.withLock { state in
             var woken: [CheckedContinuation<Void, Never>] = []
             for (id, listener) in state.listeners {

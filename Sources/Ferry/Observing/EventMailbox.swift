@@ -1,16 +1,16 @@
 import FerryCore
 import Synchronization
 
-/// What one listener has not seen yet.
+/// The events that one listener has not received yet.
 ///
-/// Who sends only appends: the listener is woken once for all that came meanwhile, and outside every lock. What waits for
-/// one that does not listen is bounded: see ``WaitingEvents``.
+/// Sending only appends; the listener is resumed once for all pending events, outside of every lock. The number of
+/// pending events is bounded: see ``WaitingEvents``.
 final class EventMailbox: Sendable {
     enum Item: Sendable {
         case event(DownloadEvent)
-        /// All that ended before this listener came has been told.
+        /// Marks that all ends from before this listener's registration have been delivered.
         case upToDate
-        /// A download has moved on; how far is asked when it is told.
+        /// A download has progressed; the value is read on delivery.
         case progress(DownloadID)
     }
 
@@ -20,10 +20,10 @@ final class EventMailbox: Sendable {
         var isClosed = false
     }
     private let state = Mutex(State())
-    /// What was taken and not given yet; only the listener's.
+    /// Items taken from `state` and not yet returned; used by the listener only.
     private let taken = Mutex<(items: [Item], next: Int)>(([], 0))
 
-    /// Appends; what the call returns is to be resumed once no lock is held.
+    /// Appends; the caller resumes the returned continuation once it holds no lock.
     func append(_ item: Item) -> CheckedContinuation<Void, Never>? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -33,16 +33,16 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// Appends and wakes the listener.
+    /// Appends and resumes the listener.
     func put(_ item: Item) { append(item)?.resume() }
 
-    /// The next event, whatever else there is.
+    /// The next event; skips other items.
     func nextEvent() async -> DownloadEvent? {
         while let item = await next() { if case .event(let event) = item { return event } }
         return nil
     }
 
-    /// Nothing more comes.
+    /// Closes the mailbox; pending items can still be read.
     func close() {
         let listener = state.withLock { state in
             state.isClosed = true
@@ -52,14 +52,14 @@ final class EventMailbox: Sendable {
         listener?.resume()
     }
 
-    /// Nobody listens any more: what waits goes, and nothing more comes.
+    /// Closes the mailbox and discards pending items, because the listener is gone.
     func abandon() {
         close()
         state.withLock { $0.waiting = WaitingEvents() }
         taken.withLock { $0 = ([], 0) }
     }
 
-    /// The next one; `nil` after the last, and when the task is cancelled.
+    /// The next item; `nil` after the last one, and if the task is cancelled.
     func next() async -> Item? {
         while true {
             if let item = takeNext() { return item }

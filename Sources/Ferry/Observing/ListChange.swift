@@ -1,21 +1,22 @@
 public import FerryCore
 
-/// What changed in the list of downloads since a listener looked last; several changes become one.
+/// Changes of the download list since a listener's last read; several changes are merged.
 public struct ListChange: Sendable, Hashable {
-    /// Downloads that are on the list now and were not.
+    /// Downloads that were added to the list.
     public var added: Set<DownloadID> = []
-    /// Downloads that are not on the list any more.
+    /// Downloads that were removed from the list.
     public var removed: Set<DownloadID> = []
     /// Downloads whose state, name or priority changed.
     public var changed: Set<DownloadID> = []
-    /// The order may differ.
+    /// Whether the order may differ.
     public var isReordered = false
 
+    /// Creates an empty change.
     public init() {}
 
     var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty && !isReordered }
 
-    /// Adds a later change to this one.
+    /// Merges a later change into this one.
     mutating func merge(_ later: ListChange) {
         for id in later.removed {
             if added.remove(id) == nil { removed.insert(id) }
@@ -25,7 +26,7 @@ public struct ListChange: Sendable, Hashable {
             if removed.remove(id) == nil {
                 added.insert(id)
             } else {
-                // It was there and is again, as another one at another place.
+                // Removed and added again: another download, at another position.
                 changed.insert(id)
                 isReordered = true
             }

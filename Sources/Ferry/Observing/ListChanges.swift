@@ -2,8 +2,7 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// The changes of the list, one at a time; what changes while a listener is busy is put together, so that there is
-/// never a backlog.
+/// Changes of the list. Changes that occur while a listener is busy are merged, so that there is no backlog.
 public struct ListChanges: AsyncSequence, Sendable {
     let mailbox: ListMailbox
 
@@ -12,12 +11,12 @@ public struct ListChanges: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let mailbox: ListMailbox
 
-        /// The next change; `nil` once the manager was shut down or the task was cancelled.
+        /// The next change; `nil` once the manager is shut down or the task is cancelled.
         public mutating func next() async -> ListChange? { await mailbox.next() }
     }
 }
 
-/// What one listener has not seen yet.
+/// The merged changes that one listener has not received yet.
 final class ListMailbox: Sendable {
     private let change = Mutex((pending: ListChange(), isClosed: false))
     private let updates = AsyncEvent()
@@ -47,7 +46,7 @@ final class ListMailbox: Sendable {
     }
 }
 
-/// Everyone who listens to the list.
+/// The listeners of the list.
 final class ListHub: Sendable {
     private struct WeakMailbox { weak var mailbox: ListMailbox? }
     private let state = Mutex((mailboxes: [WeakMailbox](), isClosed: false))

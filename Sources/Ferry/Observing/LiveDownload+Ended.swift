@@ -1,9 +1,9 @@
 import FerryCore
 
 extension LiveDownload {
-    /// A download that has left the list, as the event that ended it tells of it; `nil` for an event that ends nothing.
+    /// Creates a download that has left the list from the event that ended it; `nil` for an event that ends nothing.
     ///
-    /// It is closed, and nobody finds it: what is asked of it changes nothing.
+    /// The object is closed and in no registry; operations on it have no effect.
     convenience init?(ended event: DownloadEvent) {
         let end: DownloadState
         var finished: FinishedDownload?

@@ -1,16 +1,16 @@
 import FerryCore
 import Synchronization
 
-/// Hands the latest network status to everyone who follows it.
+/// Sends the latest network status to all followers.
 final class NetworkHub: Sendable {
     private let state = Mutex((followers: [Int: AsyncStream<NetworkStatus>.Continuation](), last: 0, isClosed: false))
 
-    /// What `current` says, and whatever is sent after; `nil` when that comes first.
+    /// The status of `current` and every later one; if `current` returns `nil`, begins with the next status sent.
     func stream(from current: () -> NetworkStatus?) -> AsyncStream<NetworkStatus> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: NetworkStatus.self, bufferingPolicy: .bufferingNewest(1))
         let id: Int? = state.withLock { state in
-            // Under the lock, so that nothing is sent in between.
+            // Yield under the lock, so that no status is sent in between.
             if let status = current() { continuation.yield(status) }
             guard !state.isClosed else { return nil }
             state.last += 1

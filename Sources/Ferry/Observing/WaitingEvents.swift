@@ -1,11 +1,11 @@
 import FerryCore
 
-/// What waits for one listener, in order; of bounded size while it does not listen. Pure.
+/// The pending items of one listener, in order; bounded while the listener does not read. Pure.
 ///
-/// Ends are never left out: they are as many as the downloads that ended. What happens on the way to them, as often as a
-/// server likes, goes once there is too much.
+/// Ends are always kept: there is one for each ended download. Other events, whose number a server can influence, are
+/// dropped beyond a limit.
 struct WaitingEvents: Sendable {
-    /// So many wait before any is left out.
+    /// Number of pending items from which events may be dropped.
     static let most = 10_000
 
     private(set) var items: [EventMailbox.Item] = []
@@ -16,13 +16,13 @@ struct WaitingEvents: Sendable {
     mutating func append(_ item: EventMailbox.Item) {
         if items.count >= limit {
             items.removeAll(where: \.mayBeLeftOut)
-            // Looked through again only after as many more, so that each costs little.
+            // Scan again only after the number of items has doubled, so that the cost per item is constant.
             limit = max(Self.most, 2 * items.count)
         }
         items.append(item)
     }
 
-    /// Gives all, and keeps none.
+    /// Returns all items and keeps none.
     mutating func take() -> [EventMailbox.Item] {
         defer { self = WaitingEvents() }
         return items
@@ -30,7 +30,7 @@ struct WaitingEvents: Sendable {
 }
 
 extension EventMailbox.Item {
-    /// Of a download that moves there is one at a time, and the mark is one alone.
+    /// True for events that are no ends. Progress items are one per download, and the marker is one.
     fileprivate var mayBeLeftOut: Bool {
         if case .event(let event) = self { !event.kind.isEnd } else { false }
     }

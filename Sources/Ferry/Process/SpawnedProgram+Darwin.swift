@@ -4,8 +4,8 @@
 
     extension SpawnedProgram {
         #if os(macOS)
-            /// Starts a program in a new session, with default signals; its standard streams are `/dev/null`, no other
-            /// descriptor of ours is open in it, and it begins in `/`. With `hearsReady`, its descriptor 3 is a pipe to us.
+            /// Starts a program in a new session with default signals, in `/`; its standard streams are `/dev/null`,
+            /// and it inherits no other descriptor. With `hearsReady`, its descriptor 3 is a pipe to this process.
             package static func spawn(
                 _ words: [String], environment variables: [String: String], hearsReady: Bool = false
             ) throws(Failure) -> SpawnedProgram {

@@ -8,16 +8,16 @@
     #endif
 
     extension SpawnedProgram {
-        /// Starts a program in a new session, with default signals; its standard streams are `/dev/null`, no other
-        /// descriptor of ours is open in it, and it begins in `/`. With `hearsReady`, its descriptor 3 is a pipe to us.
+        /// Starts a program in a new session with default signals, in `/`; its standard streams are `/dev/null`, and
+        /// it inherits no other descriptor. With `hearsReady`, its descriptor 3 is a pipe to this process.
         package static func spawn(
             _ words: [String], environment variables: [String: String], hearsReady: Bool = false
         ) throws(Failure) -> SpawnedProgram {
             let pipe = hearsReady ? try makePipe() : (reading: -1, writing: -1)
             defer { if hearsReady { close(pipe.writing) } }
-            // allow(environment): whoever calls has chosen the variables.
+            // allow(environment): the caller has selected the variables.
             var spawning = Spawning(words, environment: variables)
-            // Where the app is, is nothing to it: it must not keep a disk from being taken away.
+            // The app's working directory would keep its disk from being unmounted.
             spawning.directory = "/"
             spawning.ready = hearsReady ? pipe.writing : nil
             spawning.startsSession = true
@@ -32,7 +32,7 @@
         private static func makePipe() throws(Failure) -> (reading: Int32, writing: Int32) {
             var ends: [Int32] = [-1, -1]
             guard ferry_pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(reason: String(cString: strerror(errno))) }
-            // Out of the way of the numbers that descriptors get in the child.
+            // Above the descriptor numbers that are used in the child.
             let high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
             let error = errno
             close(ends[1])

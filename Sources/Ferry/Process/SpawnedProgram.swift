@@ -1,17 +1,18 @@
 import Foundation
 
-/// A program that was started by this process and does not depend on it; ``spawn(_:environment:hearsReady:)`` starts it.
+/// A program started by this process that does not depend on it; see ``spawn(_:environment:hearsReady:)``.
 ///
-/// Somebody must ``wait()`` for its end while this process lives, or the system keeps its number.
+/// The caller must ``wait()`` for its end while this process lives; otherwise a zombie remains.
 package struct SpawnedProgram: Sendable {
-    /// Why it could not be started.
+    /// Why the program could not be started.
     package struct Failure: Error { package var reason: String }
 
     let process: pid_t
-    /// The other end of its descriptor 3; -1 when it has none.
+    /// The read end of the pipe to the program's descriptor 3; -1 if it has none.
     let ready: Int32
 
-    /// Waits for the one line on the pipe, at most 64 KiB, and closes it; empty when it was closed before.
+    /// Reads one line from the pipe, at most 64 KiB, and closes it; empty if the program closed the pipe first.
+    /// Blocks.
     package func readyLine() -> [UInt8] {
         guard ready >= 0 else { return [] }
         defer { close(ready) }
@@ -26,7 +27,7 @@ package struct SpawnedProgram: Sendable {
         return line
     }
 
-    /// Waits for its end: its exit code, or 128 and the number of the signal.
+    /// Waits for the end; returns the exit code, or 128 plus the signal number. Blocks.
     package func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 { if errno != EINTR { return -1 } }

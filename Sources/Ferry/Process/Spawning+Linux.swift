@@ -7,26 +7,27 @@
         import Musl
     #endif
 
-    /// What a program is started with, by posix_spawn(3).
+    /// Starts a program with posix_spawn(3).
     ///
-    /// It inherits no descriptor but its three standard streams and ``ready``, however many are open; it leads a process group
-    /// of its own, with nothing blocked and every signal at its default.
+    /// The program inherits only its three standard streams and ``ready``, however many descriptors are open. It
+    /// leads its own process group, with no signal blocked and every signal at its default action.
     package struct Spawning {
-        /// The program and its arguments; without a slash it is looked for in our own PATH.
+        /// The program and its arguments; without a slash, the program is searched in this process's PATH.
         package var words: [String]
         package var environment: [String: String]
-        /// Where it runs; `nil`: where we do.
+        /// The working directory; `nil` for this process's own.
         package var directory: String?
-        /// Descriptors of ours for its standard streams, which stay open here; `nil`: /dev/null.
+        /// Descriptors of this process for the standard streams, not closed by ``start()``; `nil` for /dev/null.
         package var input: Int32?
         package var output: Int32?
         package var error: Int32?
-        /// A descriptor of ours above 3 that is its descriptor 3, and stays open here; `nil`: it has none.
+        /// A descriptor of this process above 3 that becomes the program's descriptor 3, not closed by ``start()``;
+        /// `nil` for none.
         package var ready: Int32?
-        /// It leads a session of its own too: nothing that ends ours ends it.
+        /// Whether the program also leads a new session, so that the end of this session does not end it.
         package var startsSession = false
 
-        /// Why it could not be started: `errno`.
+        /// The `errno` of a failed start.
         package struct Failure: Error {
             package let code: Int32
         }
@@ -36,7 +37,7 @@
             self.environment = environment
         }
 
-        /// Starts it, and returns its process id; whoever calls waits for its end.
+        /// Starts the program and returns its process id; the caller must reap it.
         package func start() throws(Failure) -> Int32 {
             guard let program = words.first else { throw Failure(code: EINVAL) }
             var files = posix_spawn_file_actions_t()
@@ -60,7 +61,7 @@
             var attributes = posix_spawnattr_t()
             posix_spawnattr_init(&attributes)
             defer { posix_spawnattr_destroy(&attributes) }
-            // What we block or ignore is our own business.
+            // Do not inherit this process's blocked and ignored signals.
             var signals = sigset_t()
             sigemptyset(&signals)
             posix_spawnattr_setsigmask(&attributes, &signals)

@@ -1,5 +1,5 @@
 extension Collection where Element: Sendable {
-    /// Runs the body for each element in a task of its own, at most so many at a time; what they give, in no order.
+    /// Runs `body` for each element in its own task, at most `most` at a time; returns the results in no order.
     package func concurrently<Result: Sendable>(
         atMost most: Int = 64, _ body: @escaping @Sendable (Element) async -> Result
     ) async -> [Result] {

@@ -1,7 +1,7 @@
 import FerryEngine
 
 extension DownloadManager.Configuration {
-    /// What each driver is told.
+    /// The settings passed to each driver.
     var driverSettings: DriverSettings {
         var settings = DriverSettings()
         settings.stallTimeout = stallTimeout

@@ -1,17 +1,17 @@
 import FerryCore
 
-/// One record of a ``RunLedger``: 512 bytes, a line of text and blank ones. Pure.
+/// One record of a ``RunLedger``: 512 bytes, a line of text padded with newlines. Pure.
 ///
 ///     89abcdef runs 2 4f1c…-… 13 0123456789abc
 ///
-/// The CRC-32 of what follows it, whether the download runs, how many processes died under it, which run of the system
-/// that was, and the identifier with its length.
+/// The fields are the CRC-32 of the rest, whether the download is running, the number of processes that died under
+/// it, the boot identifier of that count, and the download's identifier preceded by its length in bytes.
 struct LedgerRecord: Sendable, Hashable {
-    /// The size of each: a record is written with one call, and lies in one page.
+    /// The size of a record; a record is written with one call and does not cross a page.
     static let bytes = 512
-    /// What records are filled up with.
+    /// The padding of records.
     static let blank = UInt8(ascii: "\n")
-    /// The most bytes of an identifier.
+    /// Maximum bytes of an identifier.
     static let mostKeyBytes = 384
 
     var key: [UInt8]
@@ -26,7 +26,7 @@ struct LedgerRecord: Sendable, Hashable {
         self.boot = String(boot.filter { $0 != " " && $0 != "\n" }.prefix(64))
     }
 
-    /// `nil` for a blank one, and for all that is not whole.
+    /// `nil` for a blank record, and for one that is truncated or fails its checksum.
     init?(_ record: ArraySlice<UInt8>) {
         let words = record.split(separator: UInt8(ascii: " "), maxSplits: 5, omittingEmptySubsequences: false)
         guard words.count == 6, let start = words.dropFirst().first?.startIndex,
@@ -50,7 +50,7 @@ struct LedgerRecord: Sendable, Hashable {
         return Int(String(decoding: text, as: UTF8.self), radix: radix)
     }
 
-    /// The whole record.
+    /// The padded record.
     var encoded: [UInt8] {
         let line = "\(isRunning ? "runs" : "waits") \(deaths) \(boot) \(key.count) "
         let sealed = Array(line.utf8) + key

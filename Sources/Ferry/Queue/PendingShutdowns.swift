@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Managers that nobody holds any more and that are still shutting down, by where their list is.
+/// Shutdowns still running for managers already released, by state directory.
 ///
-/// Nobody can wait for such a shutdown but who opens the same list again in this process.
+/// Only opening the same list again in this process awaits them.
 final class PendingShutdowns: Sendable {
     static let all = PendingShutdowns()
 
     private let tasks = Mutex<(last: Int, of: [String: [Int: Task<Void, Never>]])>((0, [:]))
 
-    /// Runs `shutdown` to its end; `nil` for one that nobody has to wait for.
+    /// Runs `shutdown` to its end; with a `nil` place, nothing can await it.
     func begin(at place: String?, _ shutdown: @escaping @Sendable () async -> Void) {
         guard let place else {
-            // owner: nobody; it ends when everything is safe, and holds nothing but what it shuts down.
+            // owner: none; the task ends when all state is durable, and retains only what it shuts down.
             Task { await shutdown() }
             return
         }
         tasks.withLock { tasks in
             tasks.last += 1
             let number = tasks.last
-            // owner: tasks, until it has ended.
+            // owner: tasks, until the shutdown has ended.
             tasks.of[place, default: [:]][number] = Task {
                 await shutdown()
                 self.end(number, at: place)
@@ -26,7 +26,7 @@ final class PendingShutdowns: Sendable {
         }
     }
 
-    /// Returns when nobody shuts down there any more.
+    /// Waits until no shutdown is running for this place.
     func wait(at place: String) async {
         let pending = tasks.withLock { $0.of[place].map { Array($0.values) } ?? [] }
         for task in pending { await task.value }

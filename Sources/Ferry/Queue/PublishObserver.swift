@@ -3,13 +3,13 @@ import FerryEngine
 import Synchronization
 import SystemPackage
 
-/// Writes into the catalogue what happens to a file at its publishing, before the engine goes on.
+/// Writes the publishing of a file into the catalogue before the engine continues.
 final class PublishObserver: PublishObserving {
     private let scheduler: Scheduler
-    /// It holds the driver, which holds this.
+    /// Weak, since the run retains the driver, which retains this observer.
     private weak let run: Run?
     private let id: DownloadID
-    /// It was in memory, and has no journal.
+    /// Whether the download was held in memory and has no journal.
     private let isSmall = Atomic(false)
 
     init(scheduler: Scheduler, run: Run, id: DownloadID) {
@@ -25,7 +25,7 @@ final class PublishObserver: PublishObserving {
 
     func didPublish(_ found: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
         var finished = found
-        // By an earlier run, which did not get to say so, perhaps; it is no file of somebody else's.
+        // An earlier run may have published the file without recording it; the file is this download's own.
         finished.wasAlreadyComplete = false
         var ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
         ending.leavesJournal = !isSmall.load(ordering: .relaxed)
@@ -35,7 +35,7 @@ final class PublishObserver: PublishObserving {
 }
 
 extension FileStamp {
-    /// The file with this stamp at that path.
+    /// The published file with this stamp at a path.
     func file(at path: String) -> PublishedFile {
         let (seconds, rest) = modificationTime.quotientAndRemainder(dividingBy: 1_000_000_000)
         let isEarlier = rest < 0
@@ -48,7 +48,7 @@ extension FileStamp {
 }
 
 extension CatalogueRow {
-    /// The file of an earlier run, where the next one looks for it.
+    /// The file published by an earlier run, at the path where the next run looks for it.
     var earlierFile: PublishedFile? {
         guard let published, let directory else { return nil }
         return published.file(at: FilePath(directory).appending(name).lexicallyNormalized().string)

@@ -1,14 +1,14 @@
 import FerryCore
 
-/// A download's place in the queue, and what it waits for there.
+/// The position and conditions of a queued download.
 struct QueueSpot: Sendable {
     var key: QueueKey
-    /// Which networks it may use.
+    /// The networks that the download may use.
     var rule: NetworkRule
-    /// It does not start before; monotonic.
+    /// The earliest start, monotonic.
     var until: Duration?
     var host: String?
-    /// Who asked for it.
+    /// The session that added the download.
     var session: String
 
     init(

@@ -1,33 +1,33 @@
 import FerryCore
 
-/// The hosts of queued downloads, and which of them are near: this machine, or reached without the way to the outside.
+/// The hosts of queued downloads, and which of them are local: this machine, or reachable without the default route.
 ///
-/// An address is judged by the network as it is. A name is far, unless it was looked up while there is no way to the
-/// outside, and found to be near. Each host is here once, however many downloads it has: there may be 100,000 of them.
+/// An address is judged by the current network. A name counts as remote unless a lookup while offline found it to be
+/// local. Each host is stored once, since 100,000 downloads may share it.
 struct QueuedHosts: Sendable {
     private struct Host: Sendable {
         let name: String
-        /// What it is must be looked up.
+        /// Whether the host is a name, which must be resolved.
         let isName: Bool
         var isNear: Bool
-        /// How many downloads are of it.
+        /// The number of downloads of this host.
         var count = 0
     }
     private var hosts: [UInt32: Host] = [:]
     private var numbers: [String: UInt32] = [:]
     private var lastNumber: UInt32 = 0
-    /// The number of each download's host.
+    /// The key in `hosts` of each download's host.
     private var places: [DownloadID: UInt32] = [:]
-    /// Names that were not looked up in this network, the last first.
+    /// Names to resolve in this network, the next one last.
     private var unasked: [String] = []
 
-    // MARK: Asking
+    // MARK: Lookup
 
     func host(of id: DownloadID) -> String? { places[id].flatMap { hosts[$0]?.name } }
 
     func isNear(_ id: DownloadID) -> Bool { places[id].flatMap { hosts[$0]?.isNear } ?? false }
 
-    /// Whether it is far for as long as nobody has found out otherwise.
+    /// Whether the host counts as remote only because its name has not been resolved.
     func isUnsure(_ id: DownloadID) -> Bool {
         guard let host = places[id].flatMap({ hosts[$0] }) else { return false }
         return host.isName && !host.isNear
@@ -37,9 +37,9 @@ struct QueuedHosts: Sendable {
         numbers.isEmpty ? [] : places.compactMap { numbers.contains($0.value) ? $0.key : nil }
     }
 
-    // MARK: Coming and going
+    // MARK: Queueing
 
-    /// A download is of this host, instead of the one before; without one it is far.
+    /// Sets a download's host, replacing an earlier one; without a host, the download counts as remote.
     mutating func enter(_ id: DownloadID, _ name: String?, in network: NetworkSnapshot) {
         if let old = host(of: id), old == name { return }
         leave(id)
@@ -53,7 +53,7 @@ struct QueuedHosts: Sendable {
         guard let number = places.removeValue(forKey: id), var host = hosts[number] else { return }
         host.count -= 1
         hosts[number] = host
-        // What was found out about a name stays for as long as the network does.
+        // A resolved local name is kept until the network changes.
         if host.count == 0, !(host.isName && host.isNear) { forget(number, host) }
     }
 
@@ -73,10 +73,10 @@ struct QueuedHosts: Sendable {
         numbers[host.name] = nil
     }
 
-    // MARK: Finding out
+    // MARK: Resolving
 
-    /// The network is another one; the downloads for which that changes something. While there is no way to the outside, a
-    /// name counts as what it was until it has been looked up anew.
+    /// Judges all hosts by a new network; returns the downloads whose result changed. While offline, a name keeps its
+    /// former result until it has been resolved again.
     mutating func judge(by network: NetworkSnapshot) -> [DownloadID] {
         unasked = []
         var changed: Set<UInt32> = []
@@ -96,14 +96,14 @@ struct QueuedHosts: Sendable {
         return downloads(of: changed)
     }
 
-    /// The hosts of these are looked up before all others.
+    /// Moves the hosts of these downloads to the front of the lookups.
     mutating func hasten(_ ids: some Sequence<DownloadID>) {
         let first = Set(ids.compactMap { host(of: $0) })
         guard unasked.count > 1, !first.isEmpty else { return }
         unasked = unasked.filter { !first.contains($0) } + unasked.filter { first.contains($0) }
     }
 
-    /// A name that nobody has looked up in this network.
+    /// The next name to resolve in this network.
     mutating func nextUnasked() -> String? {
         while let name = unasked.popLast() {
             if numbers[name] != nil { return name }
@@ -111,7 +111,7 @@ struct QueuedHosts: Sendable {
         return nil
     }
 
-    /// A name was looked up; the downloads for which that changes something.
+    /// Stores the result of a lookup; returns the downloads whose result changed.
     mutating func settle(_ name: String, isNear: Bool) -> [DownloadID] {
         guard let number = numbers[name], let host = hosts[number], host.isNear != isNear else { return [] }
         hosts[number]?.isNear = isNear

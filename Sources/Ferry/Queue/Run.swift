@@ -3,25 +3,25 @@ import FerryEngine
 import struct Foundation.Date
 import Synchronization
 
-/// One run of one download: from the slot that it was given to the end of its driver.
+/// One run of a download: from the slot it was given to the end of its driver.
 final class Run: Sendable {
-    /// Why a run is to stop before its end; of several the strongest counts.
+    /// Why a run is stopped before its end; the strongest of several reasons applies.
     enum Stop: Sendable, Hashable {
-        /// Another one takes its slot; it goes on when there is one again.
+        /// Another download takes the slot; this one stays queued.
         case slot
-        /// No network that it may use.
+        /// No permitted network is available.
         case network
-        /// It backs off, and others want its slot.
+        /// The download backs off, and others can use the slot.
         case backOff
-        /// It was changed and begins again at once.
+        /// The request was changed; the download is queued again at once.
         case change
-        /// The manager is shut down.
+        /// The manager shuts down.
         case shutdown
-        /// By the user; with what is held kept.
+        /// Paused by the user; the received bytes are kept.
         case pause
-        /// What is held leaves the list with its resume data.
+        /// The download leaves the list, and its resume data is kept.
         case cancelProducingResumeData
-        /// By the user, for good.
+        /// Cancelled by the user.
         case cancel
 
         private var strength: Int {
@@ -35,12 +35,12 @@ final class Run: Sendable {
             }
         }
 
-        /// It would go on by itself, later.
+        /// Whether the download resumes later without the user.
         var isPassing: Bool { strength == 0 }
 
         func isStronger(than other: Stop?) -> Bool { other.map { strength > $0.strength } ?? true }
 
-        /// What the driver is told.
+        /// The order given to the driver.
         var order: DownloadDriver.Stop { self == .cancel ? .cancel : .pause }
     }
 
@@ -58,8 +58,8 @@ final class Run: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Ends the run when it can; a weaker wish than the one before changes nothing. What has begun to write to a stream is
-    /// not stopped to go on later: it could not.
+    /// Requests a stop; a reason weaker than an earlier one has no effect. A run that has begun to write to a stream
+    /// is not stopped temporarily, since it could not resume.
     func stop(_ stop: Stop) {
         let driver: DownloadDriver? = state.withLock { state in
             if state.isStream, state.driver != nil, stop.isPassing { return nil }
@@ -70,12 +70,12 @@ final class Run: Sendable {
         driver?.stop(stop.order)
     }
 
-    /// Why it is to stop, or has stopped.
+    /// The reason of the requested stop; `nil` if none was requested.
     var wish: Stop? { state.withLock { $0.stop } }
 
     var driver: DownloadDriver? { state.withLock { $0.driver } }
 
-    /// The driver is ready. False when it need not run, because the run was stopped before.
+    /// Sets the driver. Returns false if it need not run, because a stop was requested before.
     func begin(_ driver: DownloadDriver) -> Bool {
         state.withLock { state in
             state.driver = driver
@@ -85,35 +85,35 @@ final class Run: Sendable {
         }
     }
 
-    /// It writes to a stream: only its end and its user stop it.
+    /// Whether the run writes to a stream; such a run is stopped only by its user.
     var isStream: Bool {
         get { state.withLock { $0.isStream } }
         set { state.withLock { $0.isStream = newValue } }
     }
 
-    /// It waits for its next attempt, until this time; `nil`: not any more.
+    /// When the next attempt starts; `nil` while the run does not back off.
     var retryAt: Date? {
         get { state.withLock { $0.retryAt } }
         set { state.withLock { $0.retryAt = newValue } }
     }
 
-    /// It was said that it has started, or goes on: what comes now is progress.
+    /// Whether the start was reported; later reports are progress.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
     func begun() { state.withLock { $0.hasBegun = true } }
 
-    /// How often something that is written down of it was changed since the run began, by its user.
+    /// The number of user changes to the stored row since the run began.
     var edits: Int { state.withLock { $0.edits } }
-    /// Another change is written down, and shown next; under the scheduler's lock.
+    /// Counts a stored change that is about to be shown; called under the scheduler's lock.
     func edited() { state.withLock { $0.edits += 1 } }
 
-    /// The task that is the run, to be awaited.
+    /// Sets the task of the run, which ``ended()`` awaits.
     func set(task: Task<Void, Never>) { state.withLock { $0.task = task } }
     func ended() async { await state.withLock { $0.task }?.value }
 
-    /// It is over: what it ran with goes.
+    /// Releases the driver after the run.
     func letGo() { state.withLock { $0.driver = nil } }
 
-    /// Its completion is in the store, with the number of its event, before its journal goes.
+    /// Notes that the completion is in the store, with its event number, before the journal is removed.
     func record(number: Int64?, leavesJournal: Bool) {
         state.withLock { state in
             state.isRecorded = true

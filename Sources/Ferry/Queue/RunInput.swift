@@ -2,12 +2,12 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// What a run begins with. An object: a value of this size in the frame of each task that waits costs several times its
-/// size, for as long as the download runs.
+/// The input of a run. A class, since a value of this size in the frame of each waiting task would cost several times
+/// its size while the download runs.
 final class RunInput: Sendable {
     let row: CatalogueRow
     let secrets: Secrets?
-    /// ``Run/edits`` before they were read.
+    /// ``Run/edits`` before the row and secrets were read.
     let edits: Int
 
     init(_ row: CatalogueRow, _ secrets: Secrets?, edits: Int) {
@@ -20,7 +20,7 @@ final class RunInput: Sendable {
 }
 
 extension Scheduler {
-    /// What it begins with, and the object that shows just that; `nil` when it is not listed any more.
+    /// The input of a run and the object that shows the same state; `nil` if the download is no longer listed.
     func begin(_ run: Run, _ id: DownloadID) async throws(DownloadError) -> (RunInput, LiveDownload)? {
         while true {
             guard let input = try await input(id, run) else { return nil }
@@ -35,19 +35,19 @@ extension Scheduler {
         return RunInput(row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil, edits: edits)
     }
 
-    /// Brought up to what was read; `nil` when it was changed since.
+    /// The object, updated to the input; `nil` if the download was changed since the input was read.
     @inline(never) private func live(for input: RunInput, in run: Run) -> LiveDownload? {
         let request = input.row.request(with: input.secrets)
         return state.withLock { state in
             guard run.edits == input.edits else { return nil }
             let live = live(for: input.row.id, &state) { object(of: input.row, input.secrets) }
-            // A handle that was made for a list has none of the secrets.
+            // An object that was created for a list lacks the secrets.
             live.set(request: request)
             return live
         }
     }
 
-    /// What was changed since its row was read, when there was no driver yet to be told.
+    /// Applies changes made since the row was read, while there was no driver to receive them.
     func catchUp(_ driver: DownloadDriver, _ run: Run, _ id: DownloadID, since edits: Int) async {
         var seen = edits
         while run.edits != seen {

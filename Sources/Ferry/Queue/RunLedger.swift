@@ -4,19 +4,20 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// Which downloads run now, and under which the process has died: a small file beside the catalogue.
+/// A small file beside the catalogue that records which downloads are running, and under which of them the process
+/// died.
 ///
-///     a run begins: its record says so; one `pwrite`
-///     a run ends, however: its record goes
-///     the list is opened: who is said to run died with the process, once more
+///     begin(run): one `pwrite` marks its record as running
+///     end(run), for any reason: the record is cleared
+///     open(list): each record still marked as running counts one more death
 ///
-/// Nothing is synced. A page that was written outlives its process, and of a power cut, which is the fault of no
-/// download, nothing is counted: records are of one run of the system. So a run costs two small writes and no commit.
+/// Nothing is synced: a written page survives its process. After a power cut nothing is counted, since records carry
+/// the boot identifier. A run thus costs two small writes and no commit.
 ///
-/// Invariants: a download has one record at most; a record says how many processes in a row died under its run, and is
-/// kept until a run of it ends in another way.
+/// Invariants: a download has at most one record; a record counts consecutive deaths and is kept until a run of the
+/// download ends in another way.
 final class RunLedger: Sendable {
-    /// After so many deaths in a row a download is not run any more by itself.
+    /// After this many consecutive deaths, a download is no longer started automatically.
     static let mostDeaths = 3
 
     private struct Record {
@@ -29,7 +30,7 @@ final class RunLedger: Sendable {
         var records: [Record?] = []
         var places: [Key: Int] = [:]
         var free: [Int] = []
-        /// The process is about to end because it was asked to: no run is cut by a death any more.
+        /// Set at a requested exit, after which no run ends by a death.
         var isOver = false
     }
 
@@ -42,7 +43,7 @@ final class RunLedger: Sendable {
         self.boot = boot
     }
 
-    /// Opens or makes it, and counts the deaths of those that ran when the last process ended. Blocks.
+    /// Opens or creates the file and counts the deaths of the downloads that ran when the last process ended. Blocks.
     static func open(at path: FilePath, fileSystem: any FileSystem) throws(FileError) -> RunLedger {
         let file: any File
         do throws(FileError) {
@@ -69,17 +70,17 @@ final class RunLedger: Sendable {
         }
     }
 
-    /// How many processes in a row died while they ran it.
+    /// The number of consecutive processes that died while they ran the download.
     func deaths(of id: DownloadID) -> Int {
         state.withLock { state in state.places[Key(id)].flatMap { state.records[$0]?.deaths } ?? 0 }
     }
 
-    /// A run begins. Blocks.
+    /// Records the start of a run. Blocks.
     func begin(_ id: DownloadID) {
         put(Record(key: Key(id), deaths: deaths(of: id), isRunning: true))
     }
 
-    /// Its run has ended, and the process lives; or it is not run any more. Blocks.
+    /// Clears the record after a run that the process survived, or for a download that is not run any more. Blocks.
     func end(_ id: DownloadID) { end(Key(id)) }
 
     private func end(_ key: Key) {
@@ -95,13 +96,13 @@ final class RunLedger: Sendable {
         write([UInt8](repeating: LedgerRecord.blank, count: LedgerRecord.bytes), at: place)
     }
 
-    /// What does not belong to these downloads goes. Blocks.
+    /// Clears the records of all other downloads. Blocks.
     func keep(only ids: [DownloadID]) {
         let gone = Set(state.withLock { $0.places.keys }).subtracting(ids.map { Key($0) })
         for key in gone { end(key) }
     }
 
-    /// The process ends because it was asked to: all runs have ended in another way than by its death. Blocks.
+    /// Clears the records of all running downloads at a requested exit. Blocks.
     func endAll() {
         state.withLock { state in
             state.isOver = true
@@ -113,7 +114,7 @@ final class RunLedger: Sendable {
 
     private func put(_ new: Record) {
         state.withLock { state in
-            // Begun by a thread that has not heard that the process ends.
+            // A thread may begin a run after `endAll`.
             let record = Record(key: new.key, deaths: new.deaths, isRunning: new.isRunning && !state.isOver)
             let place = state.places[record.key] ?? state.free.popLast() ?? state.records.count
             if place == state.records.count { state.records.append(nil) }
@@ -127,15 +128,15 @@ final class RunLedger: Sendable {
         LedgerRecord(key: record.key.bytes, deaths: record.deaths, isRunning: record.isRunning, boot: boot).encoded
     }
 
-    /// A disk that refuses loses a count: that is no reason not to download.
+    /// A failed write loses a count, which is no reason to fail the download.
     private func write(_ bytes: [UInt8], at place: Int) {
         try? file.write(bytes, at: ByteCount(place * LedgerRecord.bytes))
     }
 
-    /// The most that is read: far more runs than there can be at once.
+    /// The maximum number of bytes read; far more records than concurrent runs.
     private static let mostBytes = ByteCount(1 << 22)
 
-    /// What a record names a download by: its identifier, of a very long one the beginning.
+    /// The key of a record: the identifier, truncated if it is very long.
     private struct Key: Hashable {
         let bytes: [UInt8]
         init(_ id: DownloadID) { self.init(Array(id.rawValue.utf8)) }
@@ -143,7 +144,7 @@ final class RunLedger: Sendable {
     }
 }
 
-/// A process that returns from `main`, or calls `exit`, does not die under its runs, though nobody has shut its managers
+/// A process that returns from `main` or calls `exit` has not died under its runs, even if its managers were not shut
 /// down.
 extension RunLedger {
     private struct Weak { weak var ledger: RunLedger? }

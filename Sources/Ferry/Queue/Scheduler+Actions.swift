@@ -3,13 +3,13 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// What users do with one download; each takes the download's turn.
+/// User actions on one download; each acquires the download's lock.
 extension Scheduler {
     func pause(_ live: LiveDownload) async -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
         guard mayAct(on: live) else { return false }
-        // Bytes that have gone into a stream cannot go on from a journal.
+        // Bytes written into a stream cannot be resumed from a journal.
         if live.request.isStream { return false }
         var wasRunning = false
         while true {
@@ -46,7 +46,7 @@ extension Scheduler {
             await join(live)
             return true
         case .waiting:
-            // It tries now.
+            // Tries now.
             let (run, isQueued) = state.withLock { state in
                 state.policy.ready(live.id)
                 return (state.runs[live.id], state.policy.contains(live.id))
@@ -72,13 +72,13 @@ extension Scheduler {
         return true
     }
 
-    /// Fetches it again from the beginning; the caller has its turn.
+    /// Downloads the file again from the beginning; the caller holds the download's lock.
     func renew(_ live: LiveDownload) async {
         var fields: [RowField] = [
             .name(live.status.name, path: nil), .part(nil), .announced(nil),
             .progress(completedBytes: 0, totalBytes: nil),
         ]
-        // Only what it published itself may be replaced: a file that was there before is the user's.
+        // Replace only a file that this download published; an already existing file is the user's.
         if live.finished?.wasAlreadyComplete == true { fields.append(.published(nil)) }
         await discardParts(live)
         live.forgetProgress()
@@ -86,7 +86,7 @@ extension Scheduler {
         await join(live, with: fields)
     }
 
-    /// Puts it behind the others of its priority, and writes these down with it.
+    /// Queues a download behind the others of its priority, and stores `fields` in the same transaction.
     func join(_ live: LiveDownload, with fields: [RowField] = []) async {
         let request = live.request
         let host = request.sources.first?.host
@@ -100,7 +100,7 @@ extension Scheduler {
         ])
         live.set(state: .waiting(reason))
         state.withLock { state in
-            // A failed one may be there already, to be tried again later.
+            // A failed download may be queued already for its automatic retry.
             state.leave(live.id)
             state.enter(
                 live.id,
@@ -119,7 +119,7 @@ extension Scheduler {
         return await end(live, by: .cancel)
     }
 
-    /// Ends it for good; the caller has its turn.
+    /// Ends a download for good; the caller holds the download's lock.
     private func end(_ live: LiveDownload, by stop: Run.Stop) async -> Bool {
         var wasRunning = false
         while let run = stopRun(live.id, stop) {
@@ -175,7 +175,7 @@ extension Scheduler {
             if let spot { comeBack(live, to: spot) }
             throw error
         }
-        // Only now: what is listed is never left out of a list that is made again from journals.
+        // Only after removal: a listed download must stay part of a list that is rebuilt from journals.
         let syncs = live.request.syncsToDisk
         await environment.pool.run {
             PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: environment.fileSystem)
@@ -191,7 +191,8 @@ extension Scheduler {
         try await remove(live, deletingFile: deletingFile, ifIn: nil)
     }
 
-    /// The same; with `kinds` only if it is listed, and in one of these states, when its turn has come.
+    /// As ``remove(_:deletingFile:)``; with `kinds`, only if the download is listed and in one of these states once
+    /// the lock is acquired.
     func remove(
         _ live: LiveDownload, deletingFile: Bool, ifIn kinds: Set<StateKind>?
     ) async throws(DownloadError) {
@@ -199,7 +200,7 @@ extension Scheduler {
         defer { live.lock.release() }
         if let kinds, live.isClosed || !kinds.contains(StateKind(live.current)) { return }
         try checkMayAct(on: live)
-        // One that failed is not tried again by itself meanwhile.
+        // Prevents an automatic retry of a failed download meanwhile.
         let spot = takeOut(live.id)
         do throws(DownloadError) {
             let runs = state.withLock { $0.runs[live.id] != nil }
@@ -214,7 +215,7 @@ extension Scheduler {
         live.close()
     }
 
-    /// Takes them off the list, for good.
+    /// Removes downloads from the list and the store.
     private func unlist(_ all: [LiveDownload]) async throws(DownloadError) {
         guard let store = state.withLock({ $0.store }) else { return }
         let ids = all.map(\.id)
@@ -231,13 +232,13 @@ extension Scheduler {
         list.tell { ListChange(removed: Set(ids)) }
     }
 
-    /// Deletes the file that it published, when it is still that one. A file that was there before is the user's.
+    /// Deletes the published file if it is unchanged. A file that existed before the download is the user's.
     func deleteFile(of id: DownloadID) async throws(DownloadError) {
         let environment = engine.environment(for: configuration)
         guard let row = try await state.withLock({ $0.store })?.row(id) else { return }
         let fileSystem = environment.fileSystem(within: row.request.root)
         guard let finished = row.finished else {
-            // It was to be fetched again. What is not that file any more stays.
+            // The download was to be restarted; its earlier file is deleted only if unchanged.
             guard let earlier = row.earlierFile else { return }
             return await environment.pool.run {
                 try? PublishedFile.delete(earlier.path, ifUnchangedSince: earlier, fileSystem: fileSystem)
@@ -255,7 +256,7 @@ extension Scheduler {
         try result.get()
     }
 
-    /// Deletes the part file and journal of a download that does not run.
+    /// Deletes the part file and journal of a download that is not running.
     private func discardParts(_ live: LiveDownload) async {
         guard let path = live.status.path else { return }
         let environment = engine.environment(for: configuration)
@@ -263,7 +264,7 @@ extension Scheduler {
         await environment.pool.run { DownloadDriver.discard(path: path, id: id, fileSystem: fileSystem) }
     }
 
-    /// Nothing can be done with one that is not listed any longer, or of a manager that was shut down.
+    /// False if the download is no longer listed or the manager is shut down.
     private func mayAct(on live: LiveDownload) -> Bool { !isShutDown && !live.isClosed }
 
     func checkMayAct(on live: LiveDownload) throws(DownloadError) {
@@ -271,14 +272,14 @@ extension Scheduler {
         if live.isClosed { throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name)) }
     }
 
-    /// Tells the run of a download to stop; `nil` when it does not run.
+    /// Stops the run of a download and returns it; `nil` if it is not running.
     func stopRun(_ id: DownloadID, _ stop: Run.Stop) -> Run? {
         let run = state.withLock { $0.runs[id] }
         run?.stop(stop)
         return run
     }
 
-    /// Takes one out of the queue; where it was there.
+    /// Removes a download from the queue; returns its former spot.
     private func takeOut(_ id: DownloadID) -> QueueSpot? {
         state.withLock { state in
             defer { state.leave(id) }
@@ -286,7 +287,7 @@ extension Scheduler {
         }
     }
 
-    /// Takes one that waits out of the queue. False when it has been started meanwhile.
+    /// Removes a waiting download from the queue. Returns false if it has been started meanwhile.
     private func take(_ id: DownloadID) -> Bool {
         state.withLock { state in
             guard state.runs[id] == nil else { return false }

@@ -3,36 +3,36 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// New downloads: checked, compared with what is listed, written down together, and only then begun.
+/// New downloads: validated, compared with the list, stored together, and only then started.
 extension Scheduler {
     typealias Added = (live: LiveDownload, isNew: Bool)
 
-    /// Adds all of them, or none; the answers are in the order of the requests.
+    /// Adds all requests or none; the results are in the order of the requests.
     func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload] {
         try await addAll(requests).map(\.live)
     }
 
-    /// The same, and which of them were not listed before.
+    /// As ``add(_:)``; also returns which downloads were not listed before.
     func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         var answers = try await enlist(requests)
-        // Not in the list's turn: whoever has the turn of one of these may be waiting for that.
+        // Outside of the list's lock, since the holder of a download's lock may be waiting for it.
         for index in answers.indices {
             while !answers[index].isNew, !(await revive(answers[index].live)) {
-                // It was taken off the list before its turn came.
+                // The download was removed before its lock was acquired.
                 answers[index] = try await enlist([requests[index]])[0]
             }
         }
         return answers
     }
 
-    /// Lists what is not listed yet, in the list's turn.
+    /// Lists the requests that are not listed yet, under the list's lock.
     private func enlist(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         let store = try await opened()
         await lookAtNetwork(for: requests.lazy.map(\.network))
         await listLock.acquire()
         defer { listLock.release() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
-        // All of one addition are of one session.
+        // All requests of one call belong to one session.
         let plan = try await plan(requests, store)
         try await check(plan, store)
         var added: [LiveDownload] = []
@@ -57,7 +57,7 @@ extension Scheduler {
     }
 
     private enum Answer {
-        /// The row with this number.
+        /// The row with this index.
         case new(Int)
         case existing(LiveDownload)
     }
@@ -66,7 +66,7 @@ extension Scheduler {
         var answers: [Answer] = []
         var rows: [CatalogueRow] = []
         var secrets: [DownloadID: Secrets] = [:]
-        /// Identifiers that were asked for; others are made so that nobody has them.
+        /// Identifiers given by the requests; generated ones are unique.
         var wanted: [DownloadID] = []
     }
 
@@ -115,8 +115,8 @@ extension Scheduler {
         return plan
     }
 
-    /// Two may not have one identifier, neither a new one and a listed one. Known before anything is kept under it: the
-    /// secrets there belong to the listed one.
+    /// Throws if two requests have the same identifier, or one is listed already. Called before secrets are stored,
+    /// since the vault may hold those of the listed download under the same identifier.
     private func check(_ plan: Plan, _ store: any DownloadStore) async throws(DownloadError) {
         var ids: Set<DownloadID> = []
         for id in plan.wanted where !ids.insert(id).inserted {
@@ -146,7 +146,7 @@ extension Scheduler {
                     state.enter(row.id, at: spot)
                 case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
                 }
-                // Only now, when it is known what it waits for.
+                // After queueing, so that the object shows the correct reason of waiting.
                 return live(for: row.id, &state) { object(of: row, plan.secrets[row.id]) }
             }
         }
@@ -157,12 +157,12 @@ extension Scheduler {
         return all
     }
 
-    /// A listed one was asked for again: it begins again when it has ended without its file being there. False when it
-    /// is not listed any more.
+    /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns
+    /// false if it is no longer listed.
     private func revive(_ live: LiveDownload) async -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
-        // Then all are closed, and stay as they are.
+        // Shutdown closes all downloads and keeps their states.
         if isShutDown { return true }
         if live.isClosed { return false }
         switch live.current {
@@ -174,7 +174,7 @@ extension Scheduler {
         return true
     }
 
-    /// Whether the file is still the one that was published.
+    /// Whether the file is still the published one.
     private func isUnchanged(_ live: LiveDownload) async -> Bool {
         guard let row = try? await state.withLock({ $0.store })?.row(live.id), let stamp = row.published,
             let finished = row.finished
@@ -187,8 +187,8 @@ extension Scheduler {
 }
 
 extension DownloadID {
-    /// 64 random bits in 13 characters, without those that look like others (i, l, o, u). A text of at most 15 bytes needs
-    /// no memory of its own, and of these there is one for each download of a list.
+    /// 64 random bits in 13 base-32 characters, without i, l, o and u, which resemble others. A string of at most 15
+    /// bytes is stored inline, and a list holds one for each download.
     package static func make() -> DownloadID {
         var bits = UInt64.random(in: 0...UInt64.max)
         var text: [UInt8] = []
@@ -203,7 +203,7 @@ extension DownloadID {
 }
 
 extension DownloadRequest {
-    /// The name to show until the server has said one.
+    /// The name to show until the server's response.
     var firstName: String {
         switch destination {
         case .file(let path), .part(let path): Paths.name(of: path)
@@ -224,7 +224,7 @@ extension DownloadRequest {
 }
 
 extension CatalogueRow {
-    /// Where its file goes, absolute; `nil` for a stream.
+    /// The directory of the download's file, absolute; `nil` for a stream.
     var directory: String? {
         if let path { return Paths.parent(of: path) }
         switch request.destination {
@@ -236,7 +236,7 @@ extension CatalogueRow {
 }
 
 extension StoredRequest {
-    /// What makes two requests the same download: the sources, and where the file goes.
+    /// The key of duplicate detection: sources and destination.
     struct Place: Hashable {
         var sources: [String]
         var destination: DownloadRequest.Destination

@@ -4,9 +4,9 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// Downloads that are begun already: in a part file, in resume data.
+/// Partial downloads: from a part file, or from resume data.
 extension Scheduler {
-    /// Lists what a part file holds, under the identifier in its journal.
+    /// Lists the download of a part file, under the identifier in its journal.
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload { try await adopt(path, session: nil) }
 
     func adopt(_ path: String, session: String?) async throws(DownloadError) -> LiveDownload {
@@ -44,16 +44,16 @@ extension Scheduler {
         await listLock.acquire()
         defer { listLock.release() }
         guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
-        // Looked at again: somebody else may have used the same data meanwhile.
+        // Check again under the lock: a concurrent call may have used the same data.
         if try await store.row(data.id) != nil { throw Self.wasUsed }
         return try await list(found, session, in: store)
     }
 
-    /// What it led to is gone: it begins at zero, and says so.
+    /// Restarts from zero because the part file is gone, and reports that as an event.
     private func beginAnew(
         _ data: ResumeData, _ session: String?, because reason: Reason
     ) async throws(DownloadError) -> LiveDownload {
-        // Resume data are no secret and no proof: they do not choose where a new file goes.
+        // Resume data is neither secret nor authenticated, so it must not choose the directory of a new file.
         guard await hasUsed(directory: data.partDirectory) else {
             throw DownloadError(
                 .notResumable, ErrorPhrase(.unknownPlace, data.partPath), suggestion: ErrorPhrase(.beginInstead),
@@ -73,7 +73,7 @@ extension Scheduler {
         return added
     }
 
-    /// Whether downloads of this list go into a directory, or did before they were taken off it with resume data.
+    /// Whether a download of this list uses the directory, or did before it was removed with resume data.
     private func hasUsed(directory: String) async -> Bool {
         var known = state.withLock { $0.takenFrom }.union(configuration.hosted.directories)
         if case .catalogue(_, let own, _) = configuration.storage { known.insert(own) }
@@ -109,7 +109,7 @@ extension Scheduler {
             throw DownloadError(.notResumable, ErrorPhrase(.journalWithoutURL, found.part))
         }
         row.session = session ?? configuration.storage.identifier ?? ""
-        // Asked for, it goes on.
+        // Adopting a part file starts it, even if it was paused.
         row.state = .waiting(.slot)
         let host = row.request.sources.first?.host
         let priority = DownloadPriority(rawValue: row.key.priority)
@@ -135,13 +135,13 @@ extension Scheduler {
 }
 
 extension CatalogueRow {
-    /// What a journal says of a download; `nil` when it names no URL.
+    /// A row from a journal; `nil` if the journal names no URL or an unusable identifier.
     init?(_ found: PartFiles.Found, at date: Date) {
         let record = found.record
         let sources = record.urls.compactMap { try? DownloadURL($0) }
         guard !sources.isEmpty, DownloadID(rawValue: record.id).canBeStored else { return nil }
         let path = found.directory + "/" + record.name
-        // Most were asked for with a directory alone: asked for again so, they are found.
+        // Most downloads are requested with a directory alone; this form lets a repeated request find them.
         let isSuggested = SafeName.make(nil, url: sources[0], finalURL: nil) == record.name
         var request = DownloadRequest(
             sources: sources, destination: isSuggested ? .directory(found.directory) : .file(path))
@@ -150,7 +150,7 @@ extension CatalogueRow {
         request.rateLimit = record.rateLimit
         if let most = record.maxConnections { request.maxConnections = max(1, most) }
         if let network = record.network { request.network = network.restrictions }
-        // Moved elsewhere by its user, it is held by nothing.
+        // A part file that its user moved out of its root is not confined any more.
         request.root = record.root.flatMap { Paths.isPlace(found.directory, in: $0) ? $0 : nil }
         self.init(
             id: DownloadID(rawValue: record.id), session: record.session ?? "",
@@ -162,10 +162,10 @@ extension CatalogueRow {
     }
 }
 
-// A journal may come from somebody else, in a directory that was unpacked here: it may forbid, and allow nothing.
+// A journal may come from an unpacked archive of another user, so only its restrictions are trusted.
 
 extension TrustRules {
-    /// What it asks for beyond the usual care; what it would let pass is left out.
+    /// The stricter-than-default rules; permissions are omitted.
     fileprivate var restrictions: TrustRules {
         var rules = TrustRules()
         (rules.strict, rules.failsOnChange) = (strict, failsOnChange)
@@ -174,7 +174,7 @@ extension TrustRules {
 }
 
 extension NetworkRule {
-    /// The networks that it forbids.
+    /// The prohibitions of the rule.
     fileprivate var restrictions: NetworkRule {
         NetworkRule(
             allowsMetered: allowsMetered == false ? false : nil,
@@ -183,7 +183,7 @@ extension NetworkRule {
 }
 
 extension ResumeData {
-    /// What leads back to a part file.
+    /// The resume data of a part file.
     init(_ found: PartFiles.Found, at date: Date) throws(DownloadError) {
         let record = found.record
         try self.init(

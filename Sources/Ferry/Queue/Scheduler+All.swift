@@ -3,19 +3,19 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// What users do with many downloads at once.
+/// User actions on many downloads at once.
 extension Scheduler {
-    /// Pauses everything that has not ended, of one session or, with `nil`, of all.
+    /// Pauses all downloads that have not ended; of one session, or with `nil` of all.
     func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         let reader = readers.begin()
         defer { readers.end(reader) }
         let kinds = StateKind.waiting.union([.downloading, .verifying])
         let all = try await entries(of: session, in: store)
-        // Those that failed are not tried again by themselves either.
+        // Automatic retries of failed downloads are cancelled too.
         let failed = Set(all.lazy.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id))
         let meant = all.filter { kinds.contains($0.kind) || failed.contains($0.id) }.map(\.id)
-        // Those that wait leave the queue first, so that none starts in the place of one that stops.
+        // Remove waiting downloads from the queue first, so that none starts in a slot that a pause frees.
         let singly = try await together(meant, since: reader) {
             (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
             let changes = ids.map { id in
@@ -50,7 +50,7 @@ extension Scheduler {
         return all.filter { own.contains($0.id) }
     }
 
-    /// Lets every paused one go on, in the order of the list; of one session or, with `nil`, of all.
+    /// Resumes all paused downloads in the order of the list; of one session, or with `nil` of all.
     func resumeAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         var offset = 0
@@ -65,7 +65,7 @@ extension Scheduler {
             var quiet: [CatalogueRow] = []
             for row in rows {
                 guard seen.insert(row.id).inserted else {
-                    // It stayed paused.
+                    // The download stayed paused.
                     offset += 1
                     continue
                 }
@@ -86,7 +86,7 @@ extension Scheduler {
         }
     }
 
-    /// Puts paused ones that nobody looks at behind the others of their priority, in this order.
+    /// Queues paused downloads without objects behind the others of their priority, in this order.
     private func join(
         _ rows: [CatalogueRow], since reader: Int, in store: any DownloadStore
     ) async throws(DownloadError) {
@@ -117,11 +117,11 @@ extension Scheduler {
         showStandings(of: rows.compactMap { known($0.id) })
     }
 
-    /// Changes many that nobody looks at, at once. Gives those that must be changed one by one: they have an object, run, or
-    /// have changed since `reader` began.
+    /// Changes many downloads in one transaction. Returns those that must be changed one by one, because they have an
+    /// object, are running, or have changed since `reader` began.
     ///
-    /// The others are out of the queue, and nobody makes an object of them, until `change` has written down what becomes of
-    /// them; what it gives are the places of those that are queued then. When it throws, they are where they were.
+    /// The others leave the queue, and no objects are created for them until `change` has stored the result; `change`
+    /// returns the spots of those that are queued afterwards. If `change` throws, the former spots are restored.
     private func together(
         _ ids: [DownloadID], since reader: Int,
         _ change: ([DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)]
@@ -147,7 +147,7 @@ extension Scheduler {
         guard !quiet.isEmpty else { return singly }
         var failure: DownloadError?
         do throws(DownloadError) { spots = try await change(quiet) } catch { failure = error }
-        // Who has read their rows before reads them again.
+        // Concurrent readers of these rows must read them again.
         readers.note(quiet)
         state.withLock { state in
             state.held = []
@@ -160,7 +160,7 @@ extension Scheduler {
         return singly
     }
 
-    /// Takes those that have ended so off the list; of one session or, with `nil`, of all.
+    /// Removes ended downloads of these kinds from the list; of one session, or with `nil` of all.
     func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String?
     ) async throws(DownloadError) {
@@ -174,14 +174,14 @@ extension Scheduler {
             do throws(DownloadError) {
                 try await remove(live, deletingFile: deletingFiles, ifIn: filter.kinds)
             } catch {
-                // Something else has the name now: that stays, and keeps nothing on the list.
+                // Another file has the name; keep the file, and remove the download all the same.
                 guard error.code == .conflict else { throw error }
                 try await remove(live, deletingFile: false, ifIn: filter.kinds)
             }
         }
     }
 
-    /// Takes downloads that nobody looks at off the list, and gives the others.
+    /// Removes downloads without objects from the list; returns the others.
     private func forget(
         _ entries: [IndexEntry], since reader: Int, in store: any DownloadStore
     ) async throws(DownloadError) -> [DownloadID] {

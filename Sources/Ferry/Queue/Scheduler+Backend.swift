@@ -3,7 +3,7 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// The scheduler does what the manager of its process is asked; most of it stands in the other facets.
+/// The scheduler as backend of a manager; most requirements are implemented in the other extensions.
 extension Scheduler: DownloadBackend {
     func activate() async throws(DownloadError) { _ = try await opened() }
 
@@ -48,7 +48,7 @@ extension Scheduler: DownloadBackend {
     var networkChanges: AsyncStream<NetworkStatus> {
         watchNetwork()
         return networkHub.stream {
-            // What is only assumed is not told while somebody looks.
+            // Omits an assumed status while the first check is running.
             state.withLock { $0.knowsNetwork || $0.watcher == nil ? $0.network.status : nil }
         }
     }

@@ -3,7 +3,7 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Changes of listed downloads: what they fetch, their limits, their place.
+/// Changes of listed downloads: request, limits, position.
 extension Scheduler {
     func change(
         _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
@@ -55,7 +55,8 @@ extension Scheduler {
         }
     }
 
-    /// Takes it out of the queue and ends its run, so that it does not start while it is being changed; where it was.
+    /// Removes a download from the queue and ends its run, so that it does not start during a change; returns its
+    /// former spot.
     func standDown(_ live: LiveDownload) async -> QueueSpot? {
         let spot = state.withLock { state in
             defer { state.leave(live.id) }
@@ -67,9 +68,9 @@ extension Scheduler {
         return spot
     }
 
-    /// Puts it back where it was, unless it has ended, waits for the user, or is queued again.
+    /// Queues a download again at its former spot, unless it has ended, waits for the user, or is queued already.
     func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
-        // It may have got another place meanwhile.
+        // A concurrent move may have changed the position.
         let key = state.withLock { $0.away.removeValue(forKey: live.id)?.key } ?? spot.key
         defer { updates.notify() }
         switch live.current {
@@ -87,7 +88,7 @@ extension Scheduler {
         showStandings(of: [live])
     }
 
-    /// The request with its secrets, as it is written down; whether it had secrets and they are not there any more.
+    /// The stored request with its secrets, and whether it had secrets that are no longer available.
     private func whole(
         _ live: LiveDownload
     ) async throws(DownloadError) -> (request: DownloadRequest, lacksSecrets: Bool) {
@@ -100,7 +101,7 @@ extension Scheduler {
         return (row.request(with: secrets), secrets == nil)
     }
 
-    /// `lacksSecrets`: it goes on to wait for those that it had, unless others come with the request.
+    /// `lacksSecrets`: the download keeps waiting for its former secrets, unless the request brings others.
     private func write(
         _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload, lacksSecrets: Bool
     ) async throws(DownloadError) {
@@ -116,7 +117,7 @@ extension Scheduler {
         try await tag(live)
     }
 
-    /// A new priority: the last place among those of the same.
+    /// Sets a new priority; the download becomes the last of that priority.
     private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) {
         await listLock.acquire()
         defer { listLock.release() }
@@ -129,13 +130,13 @@ extension Scheduler {
         try await state.withLock { $0.store }?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
-        // A run that has begun since the request was written shows the old one.
+        // A run that began after the request was written shows the old priority.
         live.change { $0.priority = priority }
     }
 
-    /// Its run, and the journal while it runs, learn its place and texts.
+    /// Passes position and texts to the run and its journal.
     private func tag(_ live: LiveDownload) async throws(DownloadError) {
-        // A run that has no driver yet looks at this once it has one.
+        // A run without a driver checks this count once it has one.
         state.withLock { $0.runs[live.id]?.edited() }
         guard let driver = live.driver, let row = try await keptStore?.row(live.id) else { return }
         driver.set(tags: JournalTags(row))
@@ -156,7 +157,7 @@ extension Scheduler {
         }
         var request = old
         request.credentials = credentials
-        // Those inside a URL would go before these.
+        // Credentials in a URL would take precedence over these.
         request.sources = request.sources.map { $0.with(nil) }
         try await write(request, from: old, of: live, lacksSecrets: false)
         live.set(request: request)
@@ -164,7 +165,7 @@ extension Scheduler {
         reschedule()
     }
 
-    /// To a number among all of its priority, from 0; to the last one for a larger one.
+    /// Moves a download to an index among all of its priority, from 0; a larger index than the last means the last.
     func move(_ live: LiveDownload, toIndex index: Int) async throws(DownloadError) {
         if index <= 0 { return try await move(live, to: .first) }
         let store = try await opened()
@@ -206,7 +207,8 @@ extension Scheduler {
         reschedule()
     }
 
-    /// The new places, which the queue follows already. Of a long list little is read, unless room must be made in it.
+    /// The new positions, already applied to the queue. Reads only the neighbours in a long list, unless positions
+    /// must be redistributed.
     private func changes(
         _ own: QueuePlace, _ placement: PlacementPlanner.Placement, in store: any DownloadStore
     ) async throws(DownloadError) -> [QueuePlace] {
@@ -219,7 +221,7 @@ extension Scheduler {
 }
 
 extension DownloadRequest {
-    /// Texts are at most 4 KiB.
+    /// Throws if `userInfo` or the label is longer than 4 KiB of UTF-8.
     func checkTexts() throws(DownloadError) {
         let size = userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard size <= 4096 else {

@@ -5,17 +5,17 @@ import Logging
 import Synchronization
 import SystemPackage
 
-/// Downloads whose runs end the process: whatever the reason, they must not do so for ever.
+/// Downloads whose runs end the process: they must not do so forever.
 extension Scheduler {
-    /// Notes for the next process that a download runs now, or does not any more.
+    /// Records for the next process whether a download is running.
     func mark(_ id: DownloadID, isRunning: Bool, _ environment: EngineEnvironment) async {
         guard let ledger = state.withLock({ $0.ledger }) else { return }
-        // Not on an event loop, and not behind the syncs and digests of the pool.
+        // Off the event loop, and not queued behind the pool's syncs and digests.
         await withTaskExecutorPreference(environment.executor) { isRunning ? ledger.begin(id) : ledger.end(id) }
     }
 
-    /// Opens the ledger, and pauses those under which the process has died too often. Gives the entries as they are then,
-    /// and who was paused.
+    /// Opens the ledger and pauses downloads under which the process died too often. Returns the updated entries and
+    /// the identifiers of the paused downloads.
     func openLedger(
         at place: String, _ entries: [IndexEntry], in store: any DownloadStore
     ) async -> (ledger: RunLedger?, entries: [IndexEntry], paused: [DownloadID]) {
@@ -37,7 +37,7 @@ extension Scheduler {
             try await store.commit(paused.map { .update($0, [.paused(.crashes), .attempts(0, retryAt: nil)]) })
             await environment.pool.run { for id in paused { ledger.end(id) } }
         } catch {
-            // They are not begun all the same, and the ledger still knows at the next opening.
+            // They are not started all the same, and the ledger keeps the counts for the next opening.
             complain(error)
         }
         let changed = entries.map { entry in
@@ -50,7 +50,7 @@ extension Scheduler {
         return (ledger, changed, entries.map(\.id).filter { paused.contains($0) })
     }
 
-    /// Tells that these were paused, and why.
+    /// Reports that these downloads were paused, and why.
     func tellCrashes(of paused: [DownloadID]) {
         for id in paused {
             happened(.note(Reason.phrase(PauseReason.crashes.phrase)), to: id)
@@ -60,7 +60,7 @@ extension Scheduler {
 }
 
 extension IndexEntry {
-    /// It runs by itself, now or later.
+    /// Whether the download is started automatically, now or later.
     var mayRun: Bool {
         switch kind {
         case .waitingForSlot, .waitingForNetwork, .waitingToRetry, .waitingForDiskSpace, .waitingToStart, .downloading,

@@ -3,7 +3,7 @@ import FerryEngine
 import Synchronization
 
 extension Scheduler {
-    /// Why a disk refuses, where this process knows more than the file system says.
+    /// The error with the configured reason why this process may not write, if there is one.
     func explained(_ error: DownloadError, _ live: LiveDownload) async -> DownloadError {
         guard error.code == .disk, let refusal = configuration.refusal,
             let store = state.withLock({ $0.store }), let row = try? await store.row(live.id),

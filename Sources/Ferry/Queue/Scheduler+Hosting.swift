@@ -2,7 +2,7 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// What the program that holds the downloads of several sessions asks, beyond what an app does.
+/// Operations for the program that hosts several sessions, beyond those of an app.
 extension Scheduler {
     func page(
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
@@ -16,7 +16,7 @@ extension Scheduler {
         try await opened().rows(ids)
     }
 
-    /// How a row stands now: what is known of it in memory goes before what is written down.
+    /// The current status of a row's download; the state in memory takes precedence over the row.
     func status(of row: CatalogueRow) -> DownloadStatus {
         if let live = known(row.id) { return live.status }
         var status = row.status
@@ -24,20 +24,20 @@ extension Scheduler {
         return status
     }
 
-    /// All that a handle of a row would show; `revision` is older than what was read of it.
+    /// The snapshot that a handle of this row would show; `revision` was taken before the row was read.
     func snapshot(of row: CatalogueRow, revision: UInt64) -> DownloadSnapshot {
         if let live = known(row.id) { return live.snapshot }
         return DownloadSnapshot(
             status: status(of: row), request: row.request(with: nil), finished: row.finished, revision: revision)
     }
 
-    /// Those that run, with whom they belong to.
+    /// The running downloads with their sessions.
     var running: [(status: DownloadStatus, session: String)] {
         let lives = state.withLock { state in state.runs.keys.compactMap { registry[$0] } }
         return lives.map { ($0.status, $0.session) }
     }
 
-    /// What is there of a file: by its driver while it runs, else by its journal.
+    /// The state of the file's ranges: from the driver while it runs, otherwise from the journal.
     func picture(of row: CatalogueRow) async -> TransferPicture? {
         if let picture = known(row.id)?.driver?.picture() { return picture }
         guard let part = row.part ?? row.path.map({ $0 + ".part" }), !row.state.isOver else { return nil }

@@ -3,7 +3,7 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Looking at what is listed.
+/// Reading the list.
 extension Scheduler {
     func downloads(offset: Int, limit: Int) async throws(DownloadError) -> [LiveDownload] {
         let store = try await opened()
@@ -28,7 +28,7 @@ extension Scheduler {
         return try await lives(in: store) { () async throws(DownloadError) in try await store.rows([id]) }.first
     }
 
-    /// The objects of the rows that `read` gives; what changed while they were read is read again.
+    /// The objects of the rows that `read` returns; rows that changed meanwhile are read again.
     private func lives(
         in store: any DownloadStore, _ read: () async throws(DownloadError) -> [CatalogueRow]
     ) async throws(DownloadError) -> [LiveDownload] {
@@ -52,7 +52,7 @@ extension Scheduler {
             }
             if old.isEmpty { return found }
             if isHeld {
-                // Whoever changes them has this turn.
+                // The bulk change holds this lock until its rows are stored.
                 await listLock.acquire()
                 listLock.release()
             }
@@ -71,7 +71,7 @@ extension Scheduler {
         return try await storageReport(session: nil, directory: directory)
     }
 
-    /// Of one session or, with `nil`, of all; part files are looked for in the directory.
+    /// The report of one session, or with `nil` of all; orphaned part files are searched in `directory`.
     func storageReport(session: String?, directory: String?) async throws(DownloadError) -> StorageReport {
         let totals = try await opened().totals(session: session)
         var report = StorageReport()
@@ -98,13 +98,13 @@ extension Scheduler {
 
     // MARK: Events
 
-    /// Everything that happens, first what ended earlier and was not handled.
+    /// All events, beginning with unacknowledged ends of earlier runs.
     var events: AsyncStream<DownloadEvent> { stream(hub.listen(backlog: backlog)) }
 
-    /// As ``events``, with a mark where all that ended earlier has been told.
+    /// As ``events``, with a marker after the last unacknowledged end of earlier runs.
     func listen() -> EventHub.Place { hub.listen(backlog: backlog ?? { [] }) }
 
-    /// Reads what ended and was not handled, once the list is open; `nil` where events are not kept.
+    /// Reads unacknowledged ends once the list is open; `nil` if events are not kept.
     private var backlog: (@Sendable () async -> [DownloadEvent]?)? {
         guard configuration.storage.isKept else { return nil }
         return { [weak self] in
@@ -123,7 +123,7 @@ extension Scheduler {
         }
     }
 
-    /// The store once it is open; `nil` when it will not be.
+    /// The store once it is open; `nil` if it will not open.
     private func whenOpen() async -> (any DownloadStore)? {
         while true {
             let seen = updates.count
@@ -137,7 +137,7 @@ extension Scheduler {
         }
     }
 
-    /// Those that run and have begun: progress of them may be told.
+    /// Running downloads that have reported their start, so that progress may be reported.
     var moving: Set<DownloadID> {
         state.withLock { state in Set(state.runs.lazy.filter(\.value.hasBegun).map(\.key)) }
     }

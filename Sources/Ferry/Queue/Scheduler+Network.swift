@@ -3,10 +3,10 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// What the network allows, and who must wait for it.
+/// Network permissions, and the downloads that wait for them.
 extension Scheduler {
-    /// Follows the network from now on; in a manager that keeps nothing, only once something depends on it: a rule that
-    /// forbids some, somebody who looks, an attempt that has failed.
+    /// Watches the network from now on. An `.ephemeral` manager calls this only once something depends on it: a
+    /// restrictive rule, a reader of the status, a failed attempt.
     func watchNetwork() {
         state.withLock { state in
             guard state.watcher == nil, state.phase == .open, state.configuration.watchesNetwork else { return }
@@ -22,14 +22,14 @@ extension Scheduler {
         }
     }
 
-    /// Looks at the network, unless it is known or none of these rules forbids anything; returns when it is known.
+    /// Checks the network, unless it is known or none of these rules restricts anything; returns once it is known.
     func lookAtNetwork(for rules: some Sequence<NetworkRule>) async {
         let configuration: DownloadManager.Configuration? = state.withLock { state in
             guard state.phase == .open, !state.knowsNetwork, state.configuration.watchesNetwork else { return nil }
             return state.configuration
         }
         guard let configuration, rules.contains(where: { configuration.forbids(some: $0) }) else { return }
-        // Not beside the end: nothing may be watched after that.
+        // Not concurrently with shutdown, after which no watch may start.
         await openLock.acquire()
         defer { openLock.release() }
         guard state.withLock({ $0.phase == .open && !$0.knowsNetwork }) else { return }
@@ -48,27 +48,27 @@ extension Scheduler {
         }
         if moved.contains(where: { $0.driver != nil }) { engine.environment(for: configuration).renewConnections() }
         networkHub.send(snapshot.status)
-        // Who may not use it does not try it.
+        // Reschedule before reconnecting, so that downloads that may not use the network do not try it.
         reschedule()
         for run in moved where run.wish == nil { run.driver?.reconnect() }
         showStandings()
     }
 
-    // MARK: Names
+    // MARK: Lookups
 
-    /// So many are looked up at a time.
+    /// Maximum number of concurrent lookups.
     private static let lookupLimit = 64
 
-    /// How long those that run are let run while their names are looked up.
+    /// How long running downloads continue while their hosts are being resolved.
     static let doubtLimit: Duration = .milliseconds(300)
 
-    /// While there is no way to the outside, the hosts of queued downloads are looked up: they may be near. Until that is known
-    /// they are far; nobody waits for it.
+    /// Resolves the hosts of queued downloads while offline, since they may be local. Until then they count as
+    /// remote; nothing waits for the result.
     func lookUpNames(_ state: inout State) {
         guard state.phase == .open, !state.network.status.isOnline else { return }
         let network = state.networkCount
         while state.lookups.count < Self.lookupLimit, let name = state.hosts.nextUnasked() {
-            // owner: state.lookups; cancelled when the network is another one, and in shutdown.
+            // owner: state.lookups; cancelled when the network changes, and in shutdown.
             state.lookups[name] = Task { [weak self, monitor] in
                 let isNear = await monitor.isLocal(name)
                 guard !Task.isCancelled else { return }
@@ -91,11 +91,12 @@ extension Scheduler {
         if isNews { showStandings() }
     }
 
-    /// Who runs without knowing whether his host is near is stopped after a moment.
+    /// Downloads whose host has not been resolved within the grace period are paused: we cannot tell whether it is on
+    /// the local network.
     private func limitDoubt(_ state: inout State) {
         guard !state.doubtful.isEmpty, state.doubt == nil, state.phase == .open else { return }
         let network = state.networkCount
-        // owner: state.doubt; cancelled when there is a way to the outside, and in shutdown.
+        // owner: state.doubt; cancelled when the machine is online again, and in shutdown.
         let task = Task { [weak self, clock] in
             try? await clock.sleep(for: Self.doubtLimit)
             guard !Task.isCancelled else { return }
@@ -115,7 +116,7 @@ extension Scheduler {
         reschedule()
     }
 
-    /// Ends what looks names up; nothing begins any more.
+    /// Ends all lookups; called at shutdown, after which none begins.
     func endLookups() async {
         let tasks: [Task<Void, Never>] = state.withLock { state in
             defer { state.lookups = [:] }
@@ -125,24 +126,24 @@ extension Scheduler {
         for task in tasks { await task.value }
     }
 
-    // MARK: Rules and standings
+    // MARK: Rules and wait reasons
 
-    /// The manager's rules have changed: those who follow them need something else now.
+    /// Reviews all queued downloads after a change of the manager's rules.
     func applyNetworkRules() {
         state.withLock { state in for id in state.policy.ids { state.review(id) } }
     }
 
-    /// What a queued download that does not run waits for; `nil` for others, and for those that wait for their time.
+    /// The reason why a queued download waits; `nil` if it is running, not queued, or waits for a time.
     func standing(of id: DownloadID) -> WaitReason? { state.withLock { $0.standing(of: id) } }
 
-    /// Those that wait show what they wait for now.
+    /// Updates the shown reason of all waiting downloads.
     func showStandings() { showStandings(of: registry.all) }
 
-    /// The one place where those that wait in the queue are shown what they wait for: whenever they have come into it, their
-    /// run has ended, their time has come, or something is allowed that was not.
+    /// Updates the shown reason of queued downloads. The one place that does so: after queueing, after a run, when a
+    /// wait is over, and when permissions change.
     func showStandings(of lives: [LiveDownload]) {
         var lives = lives
-        // Those that were changed are looked at again: the queue may have gone on meanwhile.
+        // Check the updated downloads again, since the queue may have changed meanwhile.
         while !lives.isEmpty {
             let stale: [(live: LiveDownload, old: DownloadState, new: WaitReason)] = state.withLock { state in
                 guard state.phase == .open else { return [] }
@@ -163,7 +164,7 @@ extension Scheduler {
 }
 
 extension DownloadState {
-    /// It waits for what the queue decides: its turn, a network, its time.
+    /// Whether the queue decides when the wait ends: slot, network, time.
     var followsQueue: Bool {
         switch self {
         case .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
@@ -174,14 +175,14 @@ extension DownloadState {
 }
 
 extension DownloadManager.Configuration {
-    /// Whether there are networks that a download with this rule may not use.
+    /// Whether a download with this rule may not use some network.
     fileprivate func forbids(some rule: NetworkRule) -> Bool {
         !(rule.allowsMetered ?? allowsMeteredNetwork) || !(rule.allowsConstrained ?? allowsConstrainedNetwork)
     }
 }
 
 extension Scheduler.State {
-    /// Puts a download into the queue, at its place.
+    /// Queues a download at a spot.
     mutating func enter(_ id: DownloadID, at spot: QueueSpot) {
         if spot.rule != NetworkRule() { rules[id] = spot.rule }
         hosts.enter(id, spot.host, in: network)
@@ -191,7 +192,7 @@ extension Scheduler.State {
             group: group)
     }
 
-    /// Where it is in the queue; `nil` when it is not.
+    /// The spot of a download in the queue; `nil` if it is not queued.
     func spot(of id: DownloadID) -> QueueSpot? {
         guard let key = policy.key(of: id) else { return nil }
         var until: Duration?
@@ -201,7 +202,7 @@ extension Scheduler.State {
             session: policy.group(of: id).map { groups.name(of: $0) } ?? "")
     }
 
-    /// Takes it out of the queue; what runs keeps its slot until it has ended.
+    /// Removes a download from the queue; a running one keeps its slot until its run has ended.
     mutating func leave(_ id: DownloadID) {
         policy.leave(id)
         rules[id] = nil
@@ -209,7 +210,7 @@ extension Scheduler.State {
         doubtful.remove(id)
     }
 
-    /// The network is like this now; what is said of one that is known already changes nothing.
+    /// Applies a new network snapshot; one equal to the current snapshot has no effect.
     mutating func see(_ snapshot: NetworkSnapshot) {
         guard !knowsNetwork || snapshot != network else { return }
         let wasOnline = network.status.isOnline
@@ -231,14 +232,14 @@ extension Scheduler.State {
         for id in changed { review(id) }
     }
 
-    /// What a queued download asks of the network now.
+    /// The current network needs of a queued download.
     func needs(of id: DownloadID) -> NetworkNeeds {
         needs(
             rules[id] ?? NetworkRule(), isNear: hosts.isNear(id) || doubtful.contains(id),
             group: policy.group(of: id) ?? 0)
     }
 
-    /// Where the rule is silent, what its session allows under what the manager does.
+    /// The rule, with the session's and the manager's permissions where it does not specify one.
     private func needs(_ rule: NetworkRule, isNear: Bool, group: Int) -> NetworkNeeds {
         let own = groups.settings(of: group)
         return rule.needs(
@@ -246,12 +247,12 @@ extension Scheduler.State {
             allowsConstrained: configuration.allowsConstrainedNetwork && own.allowsConstrained ?? true)
     }
 
-    /// The group of a session in the queue; 0 for the list's own.
+    /// The queue group of a session; 0 for the list's own.
     mutating func group(of session: String) -> Int {
         session.isEmpty || session == configuration.storage.identifier ? 0 : groups.number(of: session)
     }
 
-    /// What a queued download that does not run waits for.
+    /// The reason why a queued download waits; `nil` if it is running or waits for a time.
     func standing(of id: DownloadID) -> WaitReason? {
         guard runs[id] == nil else { return nil }
         switch policy.standing(of: id) {
@@ -261,11 +262,11 @@ extension Scheduler.State {
         }
     }
 
-    /// Whether there is no network that it may use.
+    /// Whether no permitted network is available.
     func isBarred(_ id: DownloadID) -> Bool { !policy.network.permits(needs(of: id)) }
 
-    /// Those whose turn it would be if the network let them, and of which that was not told since they began to wait. There may
-    /// be 100,000 that wait: of those behind them nothing is told.
+    /// Downloads blocked only by their network rule for which that has not been reported yet. Only as many as there
+    /// are slots, since 100,000 may wait.
     mutating func newlyBarred() -> [DownloadID] {
         let barred = policy.passedOver()
         if barred.isEmpty, toldToWait.isEmpty { return [] }
@@ -280,7 +281,7 @@ extension Scheduler.State {
 
     mutating func review(_ id: DownloadID) { policy.setNeeds(needs(of: id), of: id) }
 
-    /// The place behind all others of a priority.
+    /// A key behind all others of a priority.
     mutating func takeKey(_ priority: DownloadPriority) -> QueueKey {
         QueueKey(priority: priority.rawValue, position: policy.takePosition())
     }

@@ -4,9 +4,9 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Opening the list, going on with it, and letting go of it.
+/// Opening, resuming and closing the list.
 extension Scheduler {
-    /// The store, opened when it is not yet.
+    /// The store; opens it if needed.
     func opened() async throws(DownloadError) -> any DownloadStore {
         if let store = try look() { return store }
         await openLock.acquire()
@@ -44,14 +44,14 @@ extension Scheduler {
                 try await rebuild(store, vault, identifier: identifier, directory: directory)
             }
             if configuration.watchesNetwork {
-                // What may run at once depends on it.
+                // Which downloads may start at once depends on the network.
                 await monitor.start()
                 let network = monitor.current
                 state.withLock { $0.see(network) }
             }
             let (ledger, entries, crashed) = await openLedger(at: place, try await store.load(), in: store)
             paused = crashed
-            // What earlier runs wrote goes, when secrets are not to be kept any more.
+            // If secrets are not to be kept any more, those of earlier runs are deleted.
             let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)
             await secrets.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
             await refresh(entries, in: store)
@@ -74,7 +74,7 @@ extension Scheduler {
         return store
     }
 
-    /// A listed download takes its place; those that ran or waited wait for their turn.
+    /// Queues a listed download at its position, if it was running or waiting.
     private func enter(_ entry: IndexEntry, _ state: inout State) {
         state.listed.insert(entry.id)
         state.policy.note(position: entry.key.position)
@@ -86,8 +86,8 @@ extension Scheduler {
                 entry.key, entry.network, until: until, host: entry.host, session: entry.session))
     }
 
-    /// Those that ran when the process ended, or were between two attempts, hold more than the list says: their journals
-    /// know.
+    /// Updates the progress of downloads that were running or backing off when the process ended; their journals hold
+    /// more than the list.
     private func refresh(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let kinds: Set<StateKind> = [.downloading, .verifying, .waitingToRetry]
         let running = entries.filter { kinds.contains($0.kind) }.map(\.id)
@@ -106,7 +106,7 @@ extension Scheduler {
         store.submit(changes)
     }
 
-    /// The process ended between the completion of these and the removal of their journals, or while it moved their files.
+    /// Finishes completions and moves that the end of the process interrupted.
     private func finish(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let ids = entries.filter(\.leavesJournal).map(\.id)
         guard !ids.isEmpty, let rows = try? await store.rows(ids) else { return }
@@ -123,8 +123,8 @@ extension Scheduler {
         store.submit(changes)
     }
 
-    /// The list was lost: what the journals in its directories say of its sessions' downloads is listed again. That it was
-    /// is written in the same transaction, so that what is cut or fails is done again at the next opening.
+    /// Rebuilds a lost list from the journals in the directories of its sessions. The marker of completeness is
+    /// stored in the same transaction, so that an interrupted rebuild is repeated at the next opening.
     private func rebuild(
         _ store: Catalogue, _ vault: any SecretVault, identifier: String, directory: String
     ) async throws(DownloadError) {
@@ -137,7 +137,7 @@ extension Scheduler {
         var rows: [CatalogueRow] = await environment.pool.run {
             places.flatMap { place in
                 PartFiles.all(in: place, fileSystem: environment.fileSystem) { found in
-                    // What was cancelled with resume data is its app's.
+                    // Downloads cancelled with resume data belong to their app.
                     sessions.contains(found.record.session ?? "") && found.record.isTaken != true
                         ? CatalogueRow(found, at: now) : nil
                 }
@@ -156,21 +156,21 @@ extension Scheduler {
 
     // MARK: Closing
 
-    /// Where its list is; `nil` when it is kept nowhere.
+    /// The state directory of the list; `nil` if the list is not kept.
     private var place: String? {
         guard case .catalogue(let identifier, _, let own) = configuration.storage else { return nil }
         return try? StateDirectory.path(identifier: identifier, given: own)
     }
 
-    /// The last reference is gone.
+    /// Shuts down when the last reference has been released.
     func letGo() {
         let isOpen = state.withLock { $0.phase == .open || $0.phase == .idle }
         guard isOpen else { return }
-        // Whoever opens the same list next waits for it.
+        // The next opening of the same list awaits this shutdown.
         PendingShutdowns.all.begin(at: place) { await self.shutdown() }
     }
 
-    /// Stops everything, keeps what is there, and returns when that is safe.
+    /// Stops all runs, keeps their bytes, and returns once everything is durable.
     func shutdown() async {
         await openLock.acquire()
         defer { openLock.release() }
@@ -182,13 +182,13 @@ extension Scheduler {
             return Array(state.runs.values)
         }
         guard let runs else { return }
-        // What ends the process from here on is nobody's crash: it was asked to end.
+        // From here on, the end of the process counts as requested, not as a crash of a download.
         if let ledger = state.withLock({ $0.ledger }) {
             await engine.environment(for: configuration).pool.run { ledger.endAll() }
         }
         for run in runs { run.stop(.shutdown) }
         for run in runs { await run.ended() }
-        // What was being added or moved ends first.
+        // Wait for additions and moves that are in progress.
         await listLock.acquire()
         defer { listLock.release() }
         let (store, watcher, live) = state.withLock { state in
@@ -209,7 +209,7 @@ extension Scheduler {
         updates.notify()
     }
 
-    /// Takes nothing new, and returns when nothing runs or waits for its turn.
+    /// Refuses new downloads and returns once none is running or queued.
     func drain() async -> Bool {
         state.withLock { $0.isDraining = true }
         do throws(DownloadError) { _ = try await opened() } catch { return false }

@@ -3,17 +3,17 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Progress, ten times a second while something runs, and never when nothing does.
+/// Progress reports, ten times a second while downloads run.
 extension Scheduler {
     private static let interval: Duration = .milliseconds(100)
-    /// How often what is held is written to the catalogue, in beats.
+    /// The interval of storing progress in the catalogue, in beats.
     private static let beatsPerRecord = 100
 
     func startPulse() { state.withLock { startPulse(&$0) } }
 
     func startPulse(_ state: inout State) {
         guard state.pulse == nil, !state.runs.isEmpty, state.phase == .open else { return }
-        // owner: state.pulse, cancelled in shutdown; it ends by itself when nothing runs.
+        // owner: state.pulse, cancelled in shutdown; ends by itself when no download is running.
         state.pulse = Task { [weak self, clock] in
             while !Task.isCancelled {
                 try? await clock.sleep(for: Self.interval)
@@ -33,7 +33,7 @@ extension Scheduler {
         let dispatcher = state.withLock { $0.dispatcher }
         for (live, hasBegun) in running {
             live.publish()
-            // Not before the server has answered: a delegate hears of the beginning first.
+            // Report progress only after the start, which a delegate receives first.
             guard let dispatcher, hasBegun, live.current == .downloading else { continue }
             dispatcher.report(live.status.progress, of: live.id)
         }

@@ -4,9 +4,9 @@ import Foundation
 import Logging
 import Synchronization
 
-/// What is written into the store about runs, their events and their ends.
+/// Storing states, events and ends of runs.
 extension Scheduler {
-    /// A back-off is remembered, so that the next attempt is not made earlier by another process (A38).
+    /// Stores a new state of a run, and the time of the next attempt, so that another process does not retry earlier.
     func keep(_ new: DownloadState, of live: LiveDownload, retryAt: Date?) {
         guard let store = keptStore, !new.isFinal else { return }
         var fields: [RowField] = [.state(new)]
@@ -14,12 +14,12 @@ extension Scheduler {
         store.submit([.update(live.id, fields)])
     }
 
-    /// The store, where what is told is kept.
+    /// The store, if the list is kept.
     var keptStore: (any DownloadStore)? {
         state.withLock { $0.configuration.storage.isKept ? $0.store : nil }
     }
 
-    /// Keeps an event that ends nothing, and tells it.
+    /// Stores and sends an event that is no end.
     func happened(_ told: LocalizedEvent, to id: DownloadID) {
         keptStore?.submit([.record(DownloadEvent(id: id, date: clock.date(), told))])
         hub.send(
@@ -27,13 +27,13 @@ extension Scheduler {
                 told.kind, of: id, date: clock.date(), number: nil, session: known(id)?.session, reason: told.reason))
     }
 
-    /// Makes changes durable; what the store says against them is told, and stops nobody's download.
+    /// Makes changes durable; an error is logged and does not stop the download.
     func keep(_ changes: [StoreChange]) async {
         guard let store = state.withLock({ $0.store }) else { return }
         do throws(DownloadError) { try await store.commit(changes) } catch { complain(error) }
     }
 
-    /// The end of a download, durable; the number of its event, where events are kept.
+    /// Stores the end of a download durably; returns the number of its event, if events are kept.
     func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> Int64? {
         guard let store = state.withLock({ $0.store }) else { return nil }
         do throws(DownloadError) {
@@ -50,7 +50,7 @@ extension Scheduler {
         configuration.logger?.error("the list of downloads could not be kept: \(error)")
     }
 
-    /// The file as it is now. It was written just now, so that the system need not ask the disk.
+    /// The stamp of a finished file. Does not block on the disk, since the file was written just now.
     func stamp(of finished: FinishedDownload) -> FileStamp? {
         guard !finished.path.isEmpty else { return nil }
         let fileSystem = engine.environment(for: configuration).fileSystem

@@ -19,8 +19,8 @@ extension Scheduler {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
         if row.request.root != nil {
-            // The user's word goes before the rule that it was added under. Before the move: should that be cut, the next run
-            // looks for it there.
+            // An explicit move overrides the root that the request was added under. Stored before the move, so that
+            // the next run finds the files if the move is interrupted.
             row.request.root = nil
             try await store.commit([.update(live.id, [.request(row.request)])])
         }
@@ -36,12 +36,12 @@ extension Scheduler {
             earlier = moved?.record.movedFrom
             fields =
                 moved.map { [.name($0.record.name, path: $0.path), .part($0.part)] }
-                // What has no bytes yet finds its name there.
+                // Without bytes, the name is chosen again in the new directory.
                 ?? [.name(live.status.name, path: nil), .part(nil)]
         }
         row.request.destination = row.request.destination.moved(to: directory)
         try await store.commit([.update(live.id, fields + [.request(row.request)])])
-        // From here on it is there, whatever becomes of what is left here.
+        // From here on the files are at the new path, whether or not the old ones can be removed.
         let destination = row.request.destination
         live.change { $0.destination = destination }
         for field in fields {
@@ -57,7 +57,7 @@ extension Scheduler {
         told(live.id)
     }
 
-    /// Whether it is in that directory already, whatever that is called.
+    /// Whether the download is in that directory already, possibly under another path.
     private func isThere(_ live: LiveDownload, _ directory: String) async -> Bool {
         guard let own = live.status.path.map(Paths.parent) else { return false }
         let environment = engine.environment(for: configuration)
@@ -67,7 +67,7 @@ extension Scheduler {
         }
     }
 
-    /// Copying is given up when the manager leaves.
+    /// Copying is abandoned when the manager shuts down.
     private var mayCopy: @Sendable () -> Bool {
         { [weak self] in self?.state.withLock { $0.phase == .open } ?? false }
     }
@@ -90,7 +90,7 @@ extension Scheduler {
         return moved
     }
 
-    /// A finished file that was moved; the old one is there still, when it was copied.
+    /// A moved file; `old` is the original that a copy left behind.
     private struct MovedFile: Sendable {
         var finished: FinishedDownload
         var file: PublishedFile
@@ -123,7 +123,7 @@ extension Scheduler {
             defer { draft.drop() }
             var candidate = try await blocking(environment) { () throws(DownloadError) in try move.candidate(draft) }
             naming: while true {
-                // Written down before, so that the next launch finds it should this be cut.
+                // Stored before the rename, so that the next launch finds the file after an interruption.
                 try await store?.commit([.update(live.id, [.announced(AnnouncedFile(candidate.file))])])
                 let naming: FileMover.Naming
                 do throws(DownloadError) {
@@ -147,7 +147,7 @@ extension Scheduler {
         }
     }
 
-    /// What is still at the old place goes.
+    /// Removes the files left at the old path.
     private func leave(
         _ earlier: String?, _ old: (path: String, file: PublishedFile)?, of id: DownloadID
     ) async {
@@ -169,9 +169,10 @@ extension Scheduler {
         return try result.get()
     }
 
-    // MARK: Cut moves
+    // MARK: Interrupted moves
 
-    /// A finished file was being moved when the process ended: where it is, it is.
+    /// Settles the move of a finished file that the end of the process interrupted: the file is either at the
+    /// announced path or at the old one.
     func settleMove(of row: CatalogueRow, _ environment: EngineEnvironment) -> [RowField] {
         guard let announced = row.announced, var finished = row.finished else { return [.announced(nil)] }
         let file = PublishedFile(announced)
@@ -188,7 +189,7 @@ extension Scheduler {
 }
 
 extension DownloadRequest.Destination {
-    /// The same in another directory.
+    /// The same destination in another directory.
     fileprivate func moved(to directory: String) -> DownloadRequest.Destination {
         func there(_ path: String) -> String { Paths.join(directory, Paths.name(of: path)) }
         switch self {

@@ -29,7 +29,7 @@ extension Scheduler {
         await ended(run, live, outcome)
     }
 
-    /// A failed one that is tried again by itself has not ended any more.
+    /// Returns a failed download that is retried automatically to the waiting state.
     private func revive(_ live: LiveDownload, _ input: RunInput) async {
         guard case .failed = input.row.state else { return }
         await keep([.update(live.id, [.state(.waiting(.slot)), .attempts(input.row.attempts, retryAt: nil)])])
@@ -41,7 +41,7 @@ extension Scheduler {
             DownloadError(.credentials, ErrorPhrase(.credentialsNotKept, input.row.name), recovery: .needsUser))
     }
 
-    /// How often a full disk is looked at again.
+    /// How often a full disk is checked again.
     private static let spaceInterval: Duration = .seconds(5)
 
     private func isStillFull(_ input: RunInput, _ environment: EngineEnvironment) async -> Bool {
@@ -55,7 +55,7 @@ extension Scheduler {
         }
     }
 
-    /// It is not listed any more.
+    /// Ends the run of a download that is no longer listed.
     private func dropped(_ id: DownloadID) async {
         await mark(id, isRunning: false, engine.environment(for: configuration))
         state.withLock { state in
@@ -103,7 +103,7 @@ extension Scheduler {
         var context = RunContext()
         context.partPath = row.part ?? path
         context.replaces = row.earlierFile
-        // Another one on purpose is not answered by the file of the first.
+        // A duplicate added on purpose must not end with the first download's file.
         context.ignoresFinished =
             isRenewed || row.published != nil
             || configuration.storage.isKept && row.request.onDuplicate == .addAnother
@@ -122,7 +122,7 @@ extension Scheduler {
         return context
     }
 
-    /// A small file was about to get its name when the process ended: whether it did.
+    /// The outcome of a small file that was being published when the process ended; `nil` if it was not published.
     private func recover(_ input: RunInput, _ environment: EngineEnvironment) async -> DownloadDriver.Outcome? {
         let row = input.row
         guard let file = row.announced.map(PublishedFile.init) else { return nil }
@@ -137,7 +137,7 @@ extension Scheduler {
                 finalURL: row.request.sources.first?.redacted ?? ""))
     }
 
-    // MARK: What the driver says
+    // MARK: Driver reports
 
     private func take(_ report: DownloadDriver.Report, of live: LiveDownload, in run: Run) {
         switch report {
@@ -166,7 +166,8 @@ extension Scheduler {
             live.set(name: name, path: path)
             let store = keptStore
             var fields: [RowField] = [.name(name, path: path), .part(path.map { $0 + ".part" })]
-            // From here on its journal knows more than the list: the next launch looks there for those that ran.
+            // From here on the journal knows more than the list, and the next launch reads the journals of running
+            // downloads.
             if path != nil { fields.append(.state(.downloading)) }
             store?.submit([.update(live.id, fields)])
             told(live.id)
@@ -189,14 +190,14 @@ extension Scheduler {
         release(run, live, comingBack: comeback)
     }
 
-    /// Its place for when it tries again, and the state that it waits in: in another one it was given something else to
-    /// do meanwhile.
+    /// Queue spot for the retry, and the state in which the download was left. If the state has changed since,
+    /// another action won and the retry is dropped.
     private struct Comeback {
         var spot: QueueSpot
         var state: DownloadState
     }
 
-    /// Takes it out of the queue, to come back after a while.
+    /// Removes a download from the queue, to return after a delay.
     private func comeback(_ live: LiveDownload, after delay: Duration, in new: DownloadState? = nil) -> Comeback? {
         let until = clock.now() + delay
         let spot = state.withLock { state in
@@ -208,7 +209,7 @@ extension Scheduler {
         return Comeback(spot: spot, state: new ?? live.current)
     }
 
-    /// The run is over: its slot is free.
+    /// Ends the run and frees its slot.
     private func release(_ run: Run, _ live: LiveDownload, comingBack comeback: Comeback?) {
         state.withLock { state in
             state.runs[live.id] = nil
@@ -218,7 +219,7 @@ extension Scheduler {
                 state.enter(live.id, at: comeback.spot)
             }
         }
-        // Its reports hold the run.
+        // The driver's report closure retains the run.
         run.letGo()
         told(live.id)
         updates.notify()
@@ -229,7 +230,7 @@ extension Scheduler {
     private func completed(_ found: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
         let recorded = run.recorded
         var finished = found
-        // It was published by this download, in whichever run.
+        // The download published the file itself, in this run or an earlier one.
         if recorded.isThere { finished.wasAlreadyComplete = false }
         var number = recorded.number
         if !recorded.isThere {
@@ -267,10 +268,10 @@ extension Scheduler {
             live.set(state: .paused, isEnd: true)
             happened(LocalizedEvent(.paused), to: live.id)
         case .cancel:
-            // It came too late for the driver: the run was over.
+            // The cancellation came too late for the driver: the run was over.
             live.set(state: .paused, isEnd: true)
         case .slot, .network, .backOff, .change, .shutdown:
-            // There may be a network again by now.
+            // A network may be available again by now.
             let isBarred = run.wish == .network && state.withLock { $0.isBarred(live.id) }
             var reason: WaitReason = isBarred ? .network : .slot
             if run.wish == .backOff, let date = retryAt, date > clock.date() {
@@ -331,7 +332,7 @@ extension Scheduler {
         return comeback
     }
 
-    /// The wall clock's time on the monotonic one; what is too far away for it, in 30,000 years.
+    /// A wall-clock date on the monotonic clock; distant dates are clamped to 1e12 s.
     func moment(of date: Date) -> Duration {
         clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
     }
@@ -342,7 +343,7 @@ extension Scheduler {
 }
 
 extension DownloadError {
-    /// What must come before it can go on.
+    /// The reason to wait for, if this error can be resolved by the user or by free space.
     var userWait: WaitReason? {
         switch code {
         case .freshLink: .freshLink

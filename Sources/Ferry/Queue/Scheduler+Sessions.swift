@@ -2,9 +2,9 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// What sessions allow themselves, under what the manager allows.
+/// Limits of sessions, within those of the manager.
 extension Scheduler {
-    /// At once, also for what runs.
+    /// Applies settings at once, also to running downloads.
     func set(_ settings: SessionSettings, of session: String) {
         let (environment, throttle) = state.withLock { state in
             let group = state.group(of: session)
@@ -20,7 +20,7 @@ extension Scheduler {
         showStandings()
     }
 
-    /// What the runs of a session share; `nil` for those that belong to none in particular.
+    /// The throttle that the runs of a session share; `nil` for the list's own session.
     func throttle(of session: String) -> Throttle? {
         state.withLock { state in
             let group = state.group(of: session)
@@ -30,6 +30,6 @@ extension Scheduler {
 }
 
 extension DownloadManager {
-    /// What one session allows itself, at once and until it is set anew; nothing is kept.
+    /// Sets the limits of a session, effective at once; not stored.
     package func set(_ settings: SessionSettings, of session: String) { scheduler?.set(settings, of: session) }
 }

@@ -3,7 +3,7 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Which downloads there are, who runs and who waits.
+/// The list of downloads and their runs.
 ///
 /// ```
 /// add, resume, retry, network, limit ─► QueuePolicy.decide ─► launch: row, secrets, DownloadDriver.run
@@ -11,14 +11,15 @@ import Synchronization
 ///        └────────────── ended: store, state, event ◄───────────────┘
 /// ```
 ///
-/// Invariants: everything that lasts is in the store before it is told; the policy alone decides who starts and who
-/// is stopped; every run is in `runs` until it has ended and is awaited by ``shutdown()``; a download runs at most
-/// once at a time. What a user does with one download takes that download's turn.
-/// Turns: the list's may be taken in a download's own, never the other way round.
-/// Locks: a download's own may be taken under this one, never the other way round; neither across a suspension.
+/// Invariants: durable state is stored before it is reported; the policy alone starts and stops downloads; every run
+/// is in `runs` until it has ended and is awaited by ``shutdown()``; a download has at most one run at a time. A user
+/// action holds the download's `AsyncLock`.
+///
+/// Order of async locks: the list's may be acquired while a download's is held, never the other way round. Order of
+/// mutexes: a download's may be acquired under this one, never the other way round; none is held across a suspension.
 final class Scheduler: Sendable {
     enum Phase: Sendable, Hashable {
-        /// Nothing was asked of it yet: the catalogue is not open.
+        /// Not used yet; the catalogue is not open.
         case idle
         case open
         case closing
@@ -30,45 +31,46 @@ final class Scheduler: Sendable {
         var phase: Phase
         var store: (any DownloadStore)?
         var vault: any SecretVault
-        /// Who runs, for the next process; `nil` where there is no list that it could go on with.
+        /// The runs recorded for the next process; `nil` if the list is not kept.
         var ledger: RunLedger?
         var policy: QueuePolicy
         var runs: [DownloadID: Run] = [:]
-        /// Every download of the catalogue; empty where there is none.
+        /// Every download of the catalogue; empty if the list is not kept.
         var listed: Set<DownloadID> = []
-        /// Those that wait for the network, and of which that was told.
+        /// Downloads waiting for a network whose wait has been reported.
         var toldToWait: Set<DownloadID> = []
-        /// Downloads that are being changed together: until that is in the store nobody makes an object of them. Empty
-        /// unless somebody has ``Scheduler/listLock`` for it.
+        /// Downloads in a bulk change: no objects are created for them until the change is stored. Empty unless
+        /// ``Scheduler/listLock`` is held.
         var held: Set<DownloadID> = []
-        /// Downloads that are out of the queue while something of them is changed, and where they come back.
+        /// Downloads out of the queue during a change, with the spots to which they return.
         var away: [DownloadID: QueueSpot] = [:]
-        /// Queued downloads whose network rule says something of its own.
+        /// Network rules of queued downloads, where they differ from the default.
         var rules: [DownloadID: NetworkRule] = [:]
-        /// The hosts of queued downloads: which of them need no way to the outside.
+        /// The hosts of queued downloads, with the information which of them are local.
         var hosts = QueuedHosts()
-        /// Names that are being looked up in this network.
+        /// Names that are being resolved in this network.
         var lookups: [String: Task<Void, Never>] = [:]
-        /// Those that ran when the way to the outside went, and whose hosts are being looked up: they are let run for a moment.
+        /// Downloads that were running when the machine went offline and whose hosts are being resolved; they
+        /// continue for a grace period.
         var doubtful: Set<DownloadID> = []
-        /// Ends that moment.
+        /// Ends the grace period.
         var doubt: (network: Int, task: Task<Void, Never>)?
-        /// Sessions that have downloads here, and what they allow themselves.
+        /// Sessions with downloads in this list, and their limits.
         var groups = SessionGroups()
         var network: NetworkSnapshot
-        /// How many were seen; 0 while it is only assumed.
+        /// The number of snapshots seen; 0 while the network is assumed.
         var networkCount = 0
         var knowsNetwork: Bool { networkCount > 0 }
         var watcher: Task<Void, Never>?
         var alarm: (at: Duration, task: Task<Void, Never>)?
         var pulse: Task<Void, Never>?
         var beats = 0
-        /// Those that are to be fetched anew although their file is there.
+        /// Downloads to be fetched again although their file exists.
         var renewed: Set<DownloadID> = []
         weak var dispatcher: DelegateDispatcher?
-        /// No new downloads are taken.
+        /// Set while no new downloads are accepted.
         var isDraining = false
-        /// The directories of downloads that were taken off the list with resume data.
+        /// Directories of downloads that were removed from the list with resume data.
         var takenFrom: Set<String> = []
     }
 
@@ -80,13 +82,13 @@ final class Scheduler: Sendable {
     let readers = StaleReads()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
-    /// Additions, moves and changes of many happen one after the other; so do opening and closing. Who has it waits for no
-    /// download's turn.
+    /// Serializes additions, moves and bulk changes; `openLock` serializes opening and closing. The holder waits for
+    /// no download's lock.
     let listLock = AsyncLock()
     let openLock = AsyncLock()
-    /// Changed settings count one after the other.
+    /// Serializes changes of the settings.
     let settingsLock = AsyncLock()
-    /// Rings when a run has ended.
+    /// Notifies at the end of a run.
     let updates = AsyncEvent()
 
     init(configuration: DownloadManager.Configuration, engine: EngineProvider, monitor: any NetworkMonitor) {
@@ -102,7 +104,7 @@ final class Scheduler: Sendable {
 
     var configuration: DownloadManager.Configuration { state.withLock { $0.configuration } }
     var clock: any EngineClock { engine.clock }
-    /// Nothing begins any more.
+    /// Set once shutdown has begun; nothing starts any more.
     var isShutDown: Bool { state.withLock { $0.phase == .closing || $0.phase == .closed } }
 
     static let wasShutDown = DownloadError(.shutDown, ErrorPhrase(.wasShutDown))
@@ -110,7 +112,7 @@ final class Scheduler: Sendable {
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
         await settingsLock.acquire()
         defer { settingsLock.release() }
-        // Not under the lock: it may look at the manager.
+        // Not under the mutex, since `change` may read the manager.
         var new = self.configuration
         change(&new)
         new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)
@@ -127,9 +129,9 @@ final class Scheduler: Sendable {
         showStandings()
     }
 
-    // MARK: Who runs
+    // MARK: Scheduling
 
-    /// Asks the policy who starts and who stops, now.
+    /// Starts and stops downloads as the policy decides now.
     func reschedule() {
         let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [DownloadID]) = state.withLock { state in
             guard state.phase == .open else { return ([], [], []) }
@@ -143,7 +145,7 @@ final class Scheduler: Sendable {
                 state.runs[stop.id].map { ($0, stop.reason == .network ? .network : .slot) }
             }
             if state.policy.hasReady {
-                // Who only waits for his next attempt leaves his slot to those who could use it.
+                // A run that only waits for its next attempt leaves its slot to downloads that can use it.
                 let soon = clock.date().addingTimeInterval(1)
                 for run in state.runs.values where !run.isStream {
                     if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
@@ -175,9 +177,9 @@ final class Scheduler: Sendable {
         guard state.alarm?.at != at else { return }
         state.alarm?.task.cancel()
         state.alarm = at.map { at in
-            // owner: state.alarm, cancelled when it is set anew and in shutdown.
+            // owner: state.alarm, cancelled when it is replaced and in shutdown.
             let task = Task { [weak self, clock] in
-                // Asked now: the task may start late.
+                // Read the clock here, since the task may start late.
                 try? await clock.sleep(for: max(.zero, at - clock.now()))
                 guard !Task.isCancelled, let self else { return }
                 self.state.withLock { if $0.alarm?.at == at { $0.alarm = nil } }
@@ -189,7 +191,7 @@ final class Scheduler: Sendable {
 
     // MARK: Downloads in memory
 
-    /// The object of a download, made from its row when there is none.
+    /// The object of a download, created from its row if needed.
     func live(for row: CatalogueRow, secrets: Secrets? = nil) -> LiveDownload {
         state.withLock { state in live(for: row.id, &state) { object(of: row, secrets) } }
     }
@@ -203,7 +205,7 @@ final class Scheduler: Sendable {
         return live
     }
 
-    /// A new object; ``live(for:_:make:)`` makes it known.
+    /// Creates an object; ``live(for:_:make:)`` registers it.
     func object(of row: CatalogueRow, _ secrets: Secrets?) -> LiveDownload {
         LiveDownload(row, secrets: secrets, readers: readers, registry: registry)
     }
@@ -211,7 +213,7 @@ final class Scheduler: Sendable {
     func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
     func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     func send(_ kind: DownloadEvent.Kind, of id: DownloadID, number: Int64? = nil) {
         hub.send(event(kind, of: id, date: clock.date(), number: number))
@@ -248,7 +250,7 @@ extension ListChange {
 }
 
 extension LiveDownload {
-    /// What the store knows of it.
+    /// Creates an object from its stored row.
     convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: StaleReads, registry: LiveRegistry) {
         self.init(
             request: row.request(with: secrets), status: row.status, session: row.session, finished: row.finished,
@@ -257,7 +259,7 @@ extension LiveDownload {
 }
 
 extension CatalogueRow {
-    /// Where it stands while it does not run.
+    /// The status of a download that is not running.
     var status: DownloadStatus {
         var state = state
         switch state {

@@ -1,7 +1,7 @@
 import FerryCore
 import FerryEngine
 
-/// The sessions of one list: their numbers in the queue, and what each allows itself.
+/// The sessions of one list: their group numbers in the queue, and their limits.
 struct SessionGroups: Sendable {
     private struct Group: Sendable {
         let name: String
@@ -9,14 +9,14 @@ struct SessionGroups: Sendable {
         /// Shared by all runs of the session.
         var throttle: Throttle?
     }
-    /// Number 0 is of those that belong to no session in particular.
+    /// Group 0 is the list's own.
     private var groups = [Group(name: "")]
     private var numbers: [String: Int] = [:]
 
-    /// So many sessions have limits of their own; further ones have none.
+    /// Maximum number of sessions with limits of their own.
     private static let most = 4096
 
-    /// The number of a session, given at first sight.
+    /// The number of a session, assigned on first use.
     mutating func number(of name: String) -> Int {
         if let number = numbers[name] { return number }
         guard groups.count < Self.most else { return 0 }
@@ -37,7 +37,7 @@ struct SessionGroups: Sendable {
         groups[number].throttle?.set(rate: settings.rateLimit)
     }
 
-    /// What the runs of a session share; `nil` for number 0.
+    /// The throttle that the runs of a session share; `nil` for group 0.
     mutating func throttle(of number: Int, clock: any EngineClock) -> Throttle? {
         guard number > 0, groups.indices.contains(number) else { return nil }
         if let throttle = groups[number].throttle { return throttle }

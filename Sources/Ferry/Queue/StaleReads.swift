@@ -1,10 +1,10 @@
 import FerryCore
 import Synchronization
 
-/// Who reads rows of the store, and which downloads changed meanwhile: what was read of those is out of date.
+/// Tracks, for each reader of store rows, which downloads changed during the read and must be read again.
 ///
-/// A download that runs, or that somebody holds, has an object that knows better than its row. One that was let go since
-/// its row was read has none: without this, a new one would be made from a row of the past, and stay so.
+/// A running download, or one with a handle, has an object that is newer than its row. If that object is released
+/// while its row is being read, the read row may be outdated, and an object created from it would stay so.
 final class StaleReads: Sendable {
     private struct State {
         var changed: [Int: Set<DownloadID>] = [:]
@@ -12,7 +12,7 @@ final class StaleReads: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Begins to note changes, for one reader.
+    /// Begins tracking changes for one reader.
     func begin() -> Int {
         state.withLock { state in
             state.last += 1
@@ -21,7 +21,7 @@ final class StaleReads: Sendable {
         }
     }
 
-    /// What changed since this reader began, or asked last.
+    /// The downloads that changed since this reader began, or last called this method.
     func changes(for reader: Int) -> Set<DownloadID> {
         state.withLock { state in
             defer { if state.changed[reader] != nil { state.changed[reader] = [] } }
@@ -29,19 +29,19 @@ final class StaleReads: Sendable {
         }
     }
 
-    /// Whether one download changed since this reader began, or asked last for it.
+    /// Whether a download changed since this reader began, or last called this method for it.
     func hasChanged(_ id: DownloadID, since reader: Int) -> Bool {
         state.withLock { state in state.changed[reader]?.remove(id) != nil }
     }
 
     func end(_ reader: Int) { state.withLock { $0.changed[reader] = nil } }
 
-    /// Called once a change is in the store, while the object of the download is still there.
+    /// Notes a stored change; called while the object of the download still exists.
     func note(_ id: DownloadID) {
         state.withLock { state in for reader in state.changed.keys { state.changed[reader]?.insert(id) } }
     }
 
-    /// The same for many that have no object, and get none until this has returned.
+    /// Notes stored changes of downloads that have no objects, and get none until this returns.
     func note(_ ids: [DownloadID]) {
         state.withLock { state in for reader in state.changed.keys { state.changed[reader]?.formUnion(ids) } }
     }

@@ -2,13 +2,13 @@
     import Foundation
 
     extension StateDirectory {
-        /// The app's own Application Support; inside its container when it has one.
+        /// The app's Application Support directory; inside its container if it has one.
         static var platformRoot: String {
             let found = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
             return found?.path ?? homeDirectory + "/Library/Application Support"
         }
 
-        /// The user's, or that of the app's container.
+        /// The user's home directory, or that of the app's container.
         package static var homeDirectory: String { NSHomeDirectory() }
     }
 #endif

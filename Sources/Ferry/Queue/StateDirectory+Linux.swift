@@ -3,10 +3,10 @@
     import Foundation
 
     extension StateDirectory {
-        /// Where state is kept, by the XDG Base Directory Specification.
+        /// The state directory of the XDG Base Directory Specification.
         static var platformRoot: String { homeDirectory + "/.local/state" }
 
-        /// `$HOME`, else what the system knows of the user.
+        /// `$HOME` if it is absolute, otherwise the home directory of the user database.
         package static var homeDirectory: String {
             let given = ProcessInfo.processInfo.environment["HOME"] ?? ""
             return given.utf8.hasPrefix("/") ? given : NSHomeDirectory()

@@ -1,9 +1,9 @@
 import FerryCore
 import Foundation
 
-/// Where the catalogue of an identifier is.
+/// Paths of the state directories of catalogues.
 package enum StateDirectory {
-    /// The state directory, absolute. Throws `invalidRequest` for an identifier that is no plain name.
+    /// The state directory, absolute. Throws `invalidRequest` for an identifier that is not a plain name.
     static func path(
         identifier: String, given: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(DownloadError) -> String {

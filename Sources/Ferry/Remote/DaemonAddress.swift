@@ -1,18 +1,20 @@
 import FerryCore
 import Foundation
 
-/// What a background manager is told of its session, and of where the daemon is.
+/// The session of a background manager, and how to reach the daemon.
 struct DaemonAddress: Sendable, Hashable {
     /// The session.
     var identifier: String
-    /// Where its downloads go by default, absolute; `nil` for what the daemon knows, at first the user's Downloads.
+    /// The default directory for downloads, absolute; `nil` for the one the daemon knows, initially the user's
+    /// Downloads.
     var directory: String?
-    /// The daemon's program, absolute; `nil` to look for it.
+    /// The daemon's program, absolute; `nil` to search for it.
     var binary: String?
-    /// What the daemon starts when events wait and nobody is there; `nil` keeps what it knows, an empty one is none.
+    /// The command that the daemon runs when events are pending and no process of the session is connected; `nil`
+    /// keeps the previous one, empty means none.
     var launchCommand: [String]?
-    /// The daemon's socket; `nil` for the usual one.
+    /// The daemon's socket; `nil` for the default path.
     var socket: String?
-    /// How long calls wait for a daemon that was lost.
+    /// How long calls wait for a lost daemon.
     var patience: Duration = .seconds(30)
 }

@@ -2,7 +2,7 @@ package import FerryAPI
 package import FerryCore
 
 extension DaemonFailure {
-    /// What apps and users are told of it. `socket` is where the daemon was asked.
+    /// The error for apps and users; `socket` is the path of the daemon's socket.
     package func error(socket: String) -> DownloadError {
         switch self {
         case .refused(let error): error

@@ -4,30 +4,31 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Starts the daemon: in a session of its own, with no descriptor of ours but one, on which it says that it listens, or
-/// why it cannot.
+/// Starts the daemon in a session of its own. The daemon inherits only one pipe, on which it reports that it listens,
+/// or why it cannot.
 ///
-/// It outlives us. While we live, somebody must take note of its end, or the system keeps its number: a thread waits.
+/// The daemon outlives this process. While this process lives, a thread waits for the daemon's end, so that no zombie
+/// remains.
 final class DaemonProcess: Sendable {
-    /// What became of a start.
+    /// The outcome of a start.
     enum Outcome: Sendable, Hashable {
-        /// Its socket accepts connections.
+        /// The daemon's socket accepts connections.
         case ready
-        /// It cannot listen; with `conflict`, another daemon was quicker, or is still leaving.
+        /// The daemon cannot listen; with `conflict`, another daemon runs already or is still shutting down.
         case failed(DownloadError)
-        /// It ended without a word, with this status.
+        /// The daemon ended without a report, with this exit status.
         case ended(Int32)
-        /// It says nothing.
+        /// The time limit passed without a report.
         case silent
     }
 
     private let settled = Mutex<Outcome?>(nil)
     private let updates = AsyncEvent()
 
-    /// Starts `binary serve` and waits, at most `limit`, until it is ready.
+    /// Starts `binary serve` and waits, at most `limit`, until the daemon is ready.
     ///
-    /// It gets of our environment what is on the list of ``ChildEnvironment``, and `environment` over that. Throws
-    /// `daemonUnavailable` when it cannot be started.
+    /// The daemon inherits the variables permitted by ``ChildEnvironment``, overridden by `environment`. Throws
+    /// `daemonUnavailable` if the program cannot be started.
     static func start(
         _ binary: String, environment: [String: String], within limit: Duration, clock: any EngineClock
     ) async throws(DownloadError) -> Outcome {
@@ -47,7 +48,7 @@ final class DaemonProcess: Sendable {
     }
 
     private func follow(_ child: SpawnedProgram) {
-        // Hears its line, and waits for its end: as long as both live.
+        // Reads the report and then waits for the end, while both processes live.
         let warden = Thread { [self] in
             if let outcome = Self.outcome(of: child.readyLine()) { settle(outcome) }
             settle(.ended(child.wait()))
@@ -57,7 +58,7 @@ final class DaemonProcess: Sendable {
         warden.start()
     }
 
-    /// What a line says; `nil` for one that is none.
+    /// The outcome that a line reports; `nil` if it is not a report.
     static func outcome(of line: [UInt8]) -> Outcome? {
         switch try? APICoding.decode(ReadyLine.self, from: Data(line)) {
         case .listening: .ready

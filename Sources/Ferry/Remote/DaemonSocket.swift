@@ -9,13 +9,13 @@ import Foundation
     import Darwin
 #endif
 
-/// Where the daemon's Unix socket is, and whether it may be trusted.
+/// The path of the daemon's Unix socket, and whether it can be trusted.
 package enum DaemonSocket {
-    /// The path: `FERRY_SOCKET`, else a socket in the first of the directories that is this user's.
+    /// The path: `FERRY_SOCKET`, otherwise a socket in the first directory that belongs to this user.
     ///
-    /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. In the first two
-    /// another user may have been quicker: such a directory is passed over, by the daemon and by its clients. A socket that
-    /// is there goes before a directory that could be made, so that a client finds the daemon that runs.
+    /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. Another user
+    /// may have created one of the first two; the daemon and its clients skip such a directory. An existing socket
+    /// takes precedence over a directory that could be created, so that a client finds the running daemon.
     package static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: String = StateDirectory.homeDirectory,
@@ -35,8 +35,8 @@ package enum DaemonSocket {
 
     private static let name = "ferry.sock"
 
-    /// Whether a directory is private to this user; or is not there, and nobody else could put another in its place or take
-    /// it away once it is made: what it is in is this user's, or lets everybody remove his own alone, as `/tmp` does.
+    /// Whether a directory is private to this user. A missing directory qualifies if no other user could replace it
+    /// once it is created: its parent is missing too, belongs to this user, or is sticky, as `/tmp` is.
     private static func isUsable(_ directory: String, by user: UInt32) -> Bool {
         var status = stat()
         if lstat(directory, &status) == 0 {
@@ -49,8 +49,8 @@ package enum DaemonSocket {
         return status.st_uid == user || status.st_mode & mode_t(S_ISVTX) != 0
     }
 
-    /// Throws `daemonUnavailable` when somebody else could have put a socket of his own there: its directory must be
-    /// this user's, no symbolic link, and closed to others. One that is not there yet is no danger.
+    /// Throws `daemonUnavailable` if another user could have created the socket: its directory must belong to this
+    /// user, be no symbolic link, and not be writable by others. A missing directory is accepted.
     package static func check(_ path: String) throws(DownloadError) {
         let directory = Paths.parent(of: path)
         var status = stat()

@@ -4,7 +4,7 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// What users do with downloads; what is done with one takes its turn.
+/// User actions; each action on one download acquires its lock.
 extension RemoteSession {
     func pause(_ live: LiveDownload) async -> Bool { await act(.pause, on: live) { $0 == .paused } }
 
@@ -14,8 +14,8 @@ extension RemoteSession {
 
     func cancel(_ live: LiveDownload) async -> Bool { await act(.cancel, on: live) { $0 == .cancelled } }
 
-    /// False when nothing changed, or the daemon cannot be asked. `isDone` says for a call that was made twice, and whose
-    /// first answer was lost, whether that changed it.
+    /// Returns false if nothing changed or the daemon cannot be reached. `isDone` decides for a repeated call, whose
+    /// first response was lost, whether that call made the change.
     private func act(_ route: Route, on live: LiveDownload, isDone: (DownloadState) -> Bool) async -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
@@ -102,7 +102,7 @@ extension RemoteSession {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
-        // Made again, it finds the files there already.
+        // A repeated call finds the files at their new path already.
         let answer = try await ask(
             .relocate, id: live.id.rawValue, RelocateBody(directory: directory), as: ActionBody.self)
         if let snapshot = DownloadSnapshot(answer.download) { show(snapshot, on: live) }
@@ -131,19 +131,19 @@ extension RemoteSession {
         try await catchUp()
     }
 
-    /// Brings what is held up to what was just done to all.
+    /// Updates all objects after a bulk change.
     func catchUp() async throws(DownloadError) {
         do throws(DaemonFailure) { try await lookAtHeld() } catch { throw self.error(error) }
     }
 }
 
-/// An answer of which nothing counts.
+/// A response body that is ignored.
 struct Nothing: Decodable, Sendable {
     init(from decoder: any Decoder) throws {}
 }
 
 extension ChangeBody {
-    /// What makes one of the other.
+    /// The difference between two changes.
     init(from old: DownloadChange, to new: DownloadChange) {
         self.init()
         if new.sources != old.sources { urls = new.sources.map(\.textWithUserInfo) }

@@ -5,15 +5,15 @@ import Foundation
 import Logging
 import Synchronization
 
-/// What a manager asks of its session: opening and closing, settings, the network.
+/// The session as backend of a manager: opening and closing, settings, network.
 extension RemoteSession: DownloadBackend {
     func activate() async throws(DownloadError) { try await joined() }
 
-    /// The settings that are a session's own are told to the daemon, once they differ from what they were.
+    /// Sends changed session settings to the daemon.
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
         await settingsLock.acquire()
         defer { settingsLock.release() }
-        // Not under the lock: it may look at the manager.
+        // Not under the mutex, since `change` may read the manager.
         let old = configuration
         var changed = old
         change(&changed)
@@ -60,7 +60,7 @@ extension RemoteSession: DownloadBackend {
         do throws(DownloadError) {
             return try await ask(DaemonCall(.history, id: id.rawValue), as: EventItems.self).items.map(\.event)
         } catch {
-            // As where the list is kept here: nothing is known of what is not listed.
+            // As with a local list, an unlisted download has no history.
             if error.code == .notFound { return [] }
             throw error
         }
@@ -70,7 +70,7 @@ extension RemoteSession: DownloadBackend {
 
     func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
 
-    /// The daemon tells of progress by itself.
+    /// Does nothing: the daemon reports progress by itself.
     func startPulse() {}
 
     func date() -> Date { clock.date() }
@@ -81,16 +81,16 @@ extension RemoteSession: DownloadBackend {
 
     // MARK: Closing
 
-    /// The manager is gone: this process lets go, and downloads go on.
+    /// Detaches in the background when the manager has been released; downloads continue.
     func letGo() {
         guard !isShutDown else { return }
         PendingShutdowns.all.begin(at: nil) { await self.shutdown() }
     }
 
-    /// How long shutting down waits for ends that the daemon knows of and its stream has not told yet.
+    /// How long shutdown waits for ends that the daemon has stored but its stream has not delivered yet.
     private static let longestFarewell: Duration = .seconds(2)
 
-    /// Detaches: downloads go on. What has ended by now is told before, as far as the daemon tells it soon.
+    /// Detaches from the daemon; downloads continue. Ends so far are delivered first, within ``longestFarewell``.
     func shutdown() async {
         if state.withLock({ $0.phase == .joined }) {
             await withTaskGroup(of: Void.self) { [clock] group in
@@ -114,7 +114,7 @@ extension RemoteSession: DownloadBackend {
         await keeper?.value
         if wasJoined {
             await deliver()
-            // The connection is closed already: whether the daemon hears this makes no difference to it.
+            // The event stream is closed already, so a failure of this call does not matter.
             _ = try? await client.send(DaemonCall(.detach))
         }
         for live in live { live.close() }
@@ -123,7 +123,7 @@ extension RemoteSession: DownloadBackend {
         hub.close()
     }
 
-    /// Takes nothing new, and returns when nothing of the session runs or waits for its turn.
+    /// Refuses new downloads and returns once none of the session's is running or queued.
     func drain() async -> Bool {
         state.withLock { $0.isDraining = true }
         while !isShutDown, !Task.isCancelled {
@@ -131,7 +131,7 @@ extension RemoteSession: DownloadBackend {
             do throws(DownloadError) {
                 if try await open() == 0 {
                     try await hearOut()
-                    // The list is quicker than the stream.
+                    // The list may be ahead of the event stream.
                     try await catchUp()
                     return state.withLock { $0.isUpToDate }
                 }
@@ -141,12 +141,13 @@ extension RemoteSession: DownloadBackend {
         return false
     }
 
-    /// Returns once everything that has ended was told here. Bounded: what is not told by then is told at the next launch.
+    /// Returns once all ends so far have been delivered, or after `place.patience`; later ones are delivered at the
+    /// next launch.
     private func hearOut() async throws(DownloadError) {
         let deadline = clock.now() + place.patience
         while !isShutDown, !Task.isCancelled, clock.now() < deadline {
             let seen = updates.count
-            // Looked at before the daemon is asked: what is acknowledged meanwhile makes its count smaller, not larger.
+            // Read before the call: acknowledgements meanwhile lower the daemon's count, and do not raise it.
             let (known, isUpToDate) = state.withLock {
                 ($0.receipts.pending.count + $0.receipts.handled.count, $0.isUpToDate)
             }
@@ -157,7 +158,7 @@ extension RemoteSession: DownloadBackend {
         }
     }
 
-    /// How many run, or wait for something that comes by itself.
+    /// The number of downloads that are running or wait for something other than the user.
     private func open() async throws(DownloadError) -> Int {
         var count = 0
         var offset = 0
@@ -184,7 +185,7 @@ extension RemoteSession: DownloadBackend {
                 ]), as: DownloadPage.self)
     }
 
-    /// A request as the daemon takes it. Throws `invalidRequest` for one that cannot leave this process.
+    /// The request as API body. Throws `invalidRequest` for a stream, which cannot leave this process.
     func body(of request: DownloadRequest) throws(DownloadError) -> NewDownload {
         guard let body = NewDownload(request) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)

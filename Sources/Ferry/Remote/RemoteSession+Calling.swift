@@ -4,9 +4,10 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Asking the daemon: a call waits until it is joined, and is made again when it was lost on the way.
+/// Calls to the daemon: a call waits until the session is joined, and is repeated after a broken connection.
 extension RemoteSession {
-    /// The answer to a call. `wasRepeated` is set when it may have been carried out before without an answer.
+    /// Sends a call and returns its response. Sets `wasRepeated` if an earlier attempt may have been carried out
+    /// without a response.
     func ask<Answer: Decodable & Sendable>(
         _ call: DaemonCall, as type: Answer.Type, wasRepeated: inout Bool
     ) async throws(DownloadError) -> Answer {
@@ -18,7 +19,7 @@ extension RemoteSession {
                 return try await client.send(call, as: type)
             } catch {
                 guard case .unreachable = error, clock.now() < deadline else { throw self.error(error) }
-                // Who was cancelled cannot wait, and would ask without a pause.
+                // A cancelled task cannot wait, and would repeat the call without a pause.
                 if Task.isCancelled { throw Self.waitWasCancelled }
                 wasRepeated = true
                 await lost(since: failures, phase)
@@ -33,7 +34,7 @@ extension RemoteSession {
         return try await ask(call, as: type, wasRepeated: &wasRepeated)
     }
 
-    /// A call that carries a shape.
+    /// Sends a call with a JSON body.
     func ask<Answer: Decodable & Sendable>(
         _ route: Route, id: String = "", _ body: some Encodable, as type: Answer.Type
     ) async throws(DownloadError) -> Answer {
@@ -42,10 +43,10 @@ extension RemoteSession {
         return try await ask(call, as: type)
     }
 
-    /// Returns once the daemon is joined; it is started when it does not run.
+    /// Returns once the session is joined; starts the daemon if it does not run.
     ///
-    /// Throws `shutDown`; `daemonUnavailable` when it was never there and cannot be started, when it is of another
-    /// version, and when the time is up; what the daemon says when it refuses the session.
+    /// Throws `shutDown`; `daemonUnavailable` if the daemon was never reachable and cannot be started, has another
+    /// version, or does not respond before the deadline; the daemon's error if it refuses the session.
     func joined(until deadline: Duration? = nil) async throws(DownloadError) {
         let deadline = deadline ?? clock.now() + place.patience
         let before = state.withLock { state in
@@ -70,7 +71,8 @@ extension RemoteSession {
                 }
             }
             if let failure, failures > before {
-                // A daemon that was there may come back, as one may that comes or goes; what is said against us stays.
+                // Keep waiting for a daemon that was joined before or whose failure is transient; other errors are
+                // final.
                 let mayCome = if case .transient = failure.recovery { true } else { wasJoined }
                 if !mayCome || failure.code != .daemonUnavailable { throw failure }
             }
@@ -88,8 +90,8 @@ extension RemoteSession {
 
     private static let waitWasCancelled = DownloadError(.cancelled, ErrorPhrase(.waitForDaemonWasCancelled))
 
-    /// A connection broke under a call: returns when the stream has seen it too, or a moment has passed, so that the call
-    /// is not made in a loop against a door that is closing.
+    /// Waits after a broken connection until the event stream has failed too, at most 200 ms, so that the call is not
+    /// repeated in a tight loop while the daemon shuts down.
     private func lost(since failures: Int, _ phase: Phase) async {
         let seen = updates.count
         let isSame = state.withLock { $0.failures == failures && $0.phase == phase }

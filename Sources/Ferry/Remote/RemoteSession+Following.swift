@@ -5,9 +5,9 @@ import Foundation
 import Logging
 import Synchronization
 
-/// What the daemon's events mean here.
+/// Applies the daemon's events.
 extension RemoteSession {
-    /// One event of the stream, in its order.
+    /// Applies one event of the stream, in order.
     func take(_ sent: ServerSentEvent) async {
         do {
             if let event = try StreamEvent(sent) { await take(event) }
@@ -40,10 +40,10 @@ extension RemoteSession {
         guard said.session == place.identifier else { return }
         let isHeld = known(said.id) != nil
         switch said.status.state {
-        // Who runs may be told about, whether somebody holds it or not.
+        // The daemon reports progress of running downloads, with or without handles.
         case .downloading, .verifying: _ = live(for: said)
         case .waiting, .paused, .failed, .completed, .cancelled:
-            // A row that was read before says less than this.
+            // Rows read before this event are outdated.
             readers.note(said.id)
             if isHeld { _ = live(for: said) }
             state.withLock { _ = $0.moving.remove(said.id) }
@@ -76,7 +76,7 @@ extension RemoteSession {
     }
 
     private func happened(_ said: DownloadEvent) async {
-        // Who is told of an end finds the download there: the event may be quicker than the state.
+        // Update the object before delivering an end: the event may precede the state.
         if let live = known(said.id), !said.kind.fits(live.current) {
             do throws(DaemonFailure) { try await look(at: live) } catch {
                 configuration.logger?.warning("where a download stands could not be read: \(error)")
@@ -92,7 +92,7 @@ extension RemoteSession {
             case .added, .retrying, .restarted, .waiting, .note: break
             }
             guard state.receipts.isNew(event) else { return false }
-            // Until what ended before has been told, each listener reads it by itself.
+            // Until the backlog is complete, each listener reads it itself.
             return said.number == nil || state.isUpToDate
         }
         if isTold { hub.send(event) }
@@ -105,13 +105,13 @@ extension RemoteSession {
         networkHub.send(network)
     }
 
-    // MARK: Listening
+    // MARK: Events
 
     var events: AsyncStream<DownloadEvent> { stream(listen()) }
 
     func listen() -> EventHub.Place { hub.listen { [weak self] in await self?.backlog() } }
 
-    /// What ended and was not handled, once the daemon has told all of it; `nil` when it will not.
+    /// The unacknowledged ends, once the daemon has sent all of them; `nil` if the session is closed before.
     private func backlog() async -> [DownloadEvent]? {
         while !Task.isCancelled {
             let seen = updates.count
@@ -130,7 +130,7 @@ extension RemoteSession {
         acknowledge()
     }
 
-    /// Tells the daemon what was handled; what cannot be told now is told after the next join.
+    /// Sends acknowledgements to the daemon; those that fail are sent after the next join.
     func acknowledge() {
         let begins = state.withLock { state in
             guard !state.isAcknowledging, !state.receipts.handled.isEmpty, state.wasJoined else { return false }
@@ -138,11 +138,11 @@ extension RemoteSession {
             return true
         }
         guard begins else { return }
-        // owner: nobody has to wait for it: it ends when the daemon has answered, or is lost; shutdown tells what is left.
+        // owner: none; the task ends when the daemon has responded or is lost; shutdown sends what is left.
         Task { [weak self] in await self?.deliver() }
     }
 
-    /// Delivers what was handled until nothing is left, or the daemon is lost.
+    /// Sends acknowledgements until none is left or the daemon is lost.
     func deliver() async {
         while true {
             let numbers: Set<Int64> = state.withLock { state in
@@ -156,7 +156,7 @@ extension RemoteSession {
             } catch {
                 state.withLock { state in
                     state.isAcknowledging = false
-                    // One that it does not want to know of is not told again and again.
+                    // Do not repeat an acknowledgement that the daemon refuses.
                     if case .refused = error { state.receipts.delivered(numbers) }
                 }
                 return
@@ -166,7 +166,7 @@ extension RemoteSession {
 }
 
 extension DownloadEvent.Kind {
-    /// Whether a download that this has happened to may be in that state: the end of a run is in its state.
+    /// Whether a download may be in this state after the event: an end is reflected in the state.
     fileprivate func fits(_ state: DownloadState) -> Bool {
         switch (self, state) {
         case (.completed, .downloading), (.completed, .verifying), (.completed, .waiting): false

@@ -5,16 +5,16 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Finding the daemon, starting it, and coming back to it when it was lost.
+/// Finding, starting and rejoining the daemon.
 extension RemoteSession {
-    /// How often a lost daemon is looked for, at most.
+    /// Maximum pause between attempts to reach a lost daemon.
     private static let longestPause: Duration = .seconds(5)
-    /// The daemon sends something every 15 s; longer silence than this means that it is stuck, or gone without a word.
+    /// The daemon sends something every 15 s; after a longer silence than this, the daemon counts as lost.
     private static let longestSilence: Duration = .seconds(60)
-    /// How long a daemon may take to begin to listen: it opens its catalogue before.
+    /// How long the daemon may take to listen, which includes opening its catalogue.
     private static let longestStart: Duration = .seconds(20)
 
-    /// Begins to join, when nobody has.
+    /// Begins joining, unless that has begun.
     func beginJoining() {
         state.withLock { state in
             guard state.phase == .idle else { return }
@@ -25,7 +25,7 @@ extension RemoteSession {
     }
 
     private func keepJoined() async {
-        // One that nobody stopped is started by the first who needs it.
+        // The first attempt starts the daemon if needed.
         var mayStart = true
         while !Task.isCancelled {
             do throws(DownloadError) {
@@ -36,7 +36,8 @@ extension RemoteSession {
                 if Task.isCancelled { return }
                 state.withLock { if $0.phase == .joined { $0.phase = .joining } }
                 updates.notify()
-                // A daemon that ended its stream was stopped by somebody: it comes back when it is needed.
+                // If the daemon ended the stream itself, it was stopped on purpose, and is started again only for a
+                // call.
                 mayStart = wasBroken
             } catch {
                 if Task.isCancelled { return }
@@ -51,13 +52,13 @@ extension RemoteSession {
         }
     }
 
-    /// Before the next attempt: the longer, the more have failed; a new caller ends it.
+    /// Waits before the next attempt, with exponential back-off; a new call ends the wait.
     private func pause() async {
         let failures = state.withLock { $0.failures }
         let seen = asked.count
         var delay = Duration.milliseconds(50)
         for _ in 0..<min(failures, 10) { delay = min(delay * 2, Self.longestPause) }
-        // Not all clients of a daemon at once.
+        // Jitter, so that not all clients of a daemon reconnect at once.
         delay = delay * Double.random(in: 0.5...1)
         await withTaskGroup(of: Void.self) { [clock, asked, delay] group in
             group.addTask { try? await clock.sleep(for: delay) }
@@ -73,7 +74,8 @@ extension RemoteSession {
         let greeting = try await greet(mayStart: mayStart)
         let session: SessionBody
         let stream: EventReader
-        // What ended earlier is told in one piece: cut in the middle, from the beginning.
+        // Resume the stream only after the backlog was complete; an interrupted backlog is sent again from the
+        // beginning.
         let last = state.withLock { $0.boot == greeting.boot && $0.isUpToDate ? $0.lastEvent : nil }
         do throws(DaemonFailure) {
             session = try await client.send(
@@ -87,7 +89,7 @@ extension RemoteSession {
         return try state.withLock { (state) throws(DownloadError) in
             guard state.phase != .closed else { throw Self.wasShutDown }
             if state.boot != greeting.boot {
-                // Its revisions are others: whatever it says is newer.
+                // A new daemon instance restarts its revisions, so accept any.
                 for live in registry.all { live.forgetRevision() }
             }
             state.directory = session.directory
@@ -112,13 +114,14 @@ extension RemoteSession {
         do throws(DaemonFailure) {
             return try await client.greet()
         } catch {
-            // What it said itself says more than that nobody answers.
+            // The daemon's own report explains more than a failed connection.
             if let reason, case .unreachable = error { throw reason }
             throw self.error(error)
         }
     }
 
-    /// Starts the daemon; why it did not, when it said so: another one may be there all the same.
+    /// Starts the daemon. Returns the reason if it reported that it cannot run; another daemon may be reachable all
+    /// the same.
     private func start() async throws(DownloadError) -> DownloadError? {
         let binary = try DaemonFinder(given: place.binary).find()
         let environment = place.socket.map { ["FERRY_SOCKET": $0] } ?? [:]
@@ -127,7 +130,7 @@ extension RemoteSession {
         switch outcome {
         case .ready: return nil
         case .failed(let error):
-            // The other one that has the lock may be on its way: in, or out.
+            // Another daemon holds the lock; it may be starting or shutting down.
             let isTaken = error.code == .conflict
             return DownloadError(
                 .daemonUnavailable,
@@ -143,7 +146,7 @@ extension RemoteSession {
         }
     }
 
-    /// What was missed cannot be told one by one: who runs, and where those stand that somebody holds, is read anew.
+    /// Reads the running downloads and those with handles again, after events were missed.
     func lookAround() async throws(DaemonFailure) {
         state.withLock { state in
             state.running = [:]
@@ -155,21 +158,21 @@ extension RemoteSession {
             as: DownloadPage.self)
         for said in running.items {
             guard let live = live(for: said) else { continue }
-            // Its name is taken with the server's first answer: it has begun.
+            // The name is set with the server's first response, so the start has been reported.
             let hasBegun = live.status.path != nil
             state.withLock { if hasBegun, $0.running[live.id] != nil { $0.moving.insert(live.id) } }
         }
         try await lookAtHeld()
     }
 
-    /// Brings the downloads that somebody holds up to date.
+    /// Updates all downloads with handles.
     func lookAtHeld() async throws(DaemonFailure) {
         let held = registry.all.filter { !$0.isClosed }
         if held.count > Self.mostAlone { return try await lookAtAll(held) }
         for live in held { try await look(at: live) }
     }
 
-    /// So many downloads are asked for one by one; for more the list is read.
+    /// Maximum number of downloads requested one by one; beyond it, the list is read.
     private static let mostAlone = 100
 
     private func lookAtAll(_ held: [LiveDownload]) async throws(DaemonFailure) {
@@ -188,11 +191,11 @@ extension RemoteSession {
             offset += page.items.count
             if page.items.isEmpty || offset >= page.total { break }
         }
-        // The list may have moved under the pages: who was not on any is asked for alone.
+        // The list may have changed between the pages; request the missing downloads one by one.
         for live in left.values { try await look(at: live) }
     }
 
-    /// Brings one download up to date.
+    /// Updates one download.
     func look(at live: LiveDownload) async throws(DaemonFailure) {
         do throws(DaemonFailure) {
             let said = try await client.send(
@@ -206,7 +209,7 @@ extension RemoteSession {
 
     // MARK: Following
 
-    /// Reads the stream to its end. True when it was broken, or went silent.
+    /// Reads the stream to its end. Returns true if the stream broke or went silent.
     private func follow(_ stream: EventReader) async -> Bool {
         let signs = SignsOfLife(clock.now())
         return await withTaskGroup(of: Bool.self) { group in
@@ -230,16 +233,16 @@ extension RemoteSession {
         }
     }
 
-    /// What the app is told of a failure to talk with the daemon.
+    /// The error for apps of a failed call.
     func error(_ failure: DaemonFailure) -> DownloadError { failure.error(socket: client.socket) }
 
-    /// A call with a shape as its body.
+    /// A call with a JSON body.
     func call(_ route: Route, id: String = "", _ body: some Encodable) throws(DaemonFailure) -> DaemonCall {
         do { return try DaemonCall(route, id: id, json: body) } catch { throw .unreadable("\(error)") }
     }
 }
 
-/// When something was last heard.
+/// The time of the last data from the daemon.
 private final class SignsOfLife: Sendable {
     let last: Mutex<Duration>
 

@@ -4,10 +4,10 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// Adding to the session's list, and looking at it.
+/// Adding to the session's list, and reading it.
 extension RemoteSession {
     func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload] {
-        // A call that is made again must mean the same downloads: they have their names from here.
+        // Identifiers are assigned here, so that a repeated call means the same downloads.
         var named = requests
         for index in named.indices where named[index].id == nil { named[index].id = DownloadID.make() }
         var bodies: [NewDownload] = []
@@ -34,7 +34,7 @@ extension RemoteSession {
         do throws(DownloadError) {
             return try live(await ask(call, as: ListedDownload.self, wasRepeated: &wasRepeated))
         } catch {
-            // It was used, by this very call.
+            // An earlier attempt of this call has used the data.
             guard wasRepeated, error.code == .notResumable, let live = try await download(data.id) else { throw error }
             return live
         }
@@ -48,19 +48,19 @@ extension RemoteSession {
         return try live(await ask(call, as: ListedDownload.self))
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     func downloads(offset: Int, limit: Int) async throws(DownloadError) -> [LiveDownload] {
         try await list(offset: offset, limit: limit, [])
     }
 
     func downloads(of url: DownloadURL) async throws(DownloadError) -> [LiveDownload] {
-        // The text may stand anywhere in one: those that are this URL are picked here.
+        // The search also matches substrings, names and labels, so filter by equality.
         try await list(offset: 0, limit: .max, [("search", url.with(nil).text)])
             .filter { $0.request.sources.first?.text == url.with(nil).text }
     }
 
-    /// Page by page; `limit` may be as large as there are numbers.
+    /// Reads the list page by page; `limit` may be `Int.max`.
     private func list(
         offset: Int, limit: Int, _ filter: [(name: String, value: String)]
     ) async throws(DownloadError) -> [LiveDownload] {
@@ -93,8 +93,8 @@ extension RemoteSession {
         return try await fresh(said, reader)
     }
 
-    /// The object of what a list said, unless it has changed since: then it is asked for again. `nil` for one that has
-    /// left the list.
+    /// The object of a listed download, requested again if it has changed since `reader` began. `nil` if it has left
+    /// the list.
     private func fresh(_ said: ListedDownload, _ reader: Int) async throws(DownloadError) -> LiveDownload? {
         var said = said
         while readers.hasChanged(said.id, since: reader), known(said.id) == nil {
@@ -129,7 +129,7 @@ extension RemoteSession {
         return report
     }
 
-    /// The object of what was answered, with what was asked for.
+    /// The object of a response, with the request of this process if given.
     func live(_ said: ListedDownload, _ request: DownloadRequest? = nil) throws(DownloadError) -> LiveDownload {
         guard let live = live(for: said, request: request) else {
             throw Self.unreadable("a download without its request")

@@ -4,25 +4,27 @@ import FerryEngine
 import Foundation
 import Synchronization
 
-/// One session of the daemon, seen from a process of its app.
+/// One session of the daemon, as seen by a process of its app.
 ///
 /// ```
 /// DownloadManager ── call ──► joined? ──► HTTP over the socket ──► the daemon
-///      ▲                        │ no: it is joined, or started; the call waits, bounded
-///      └── LiveDownload, EventHub ◄── its event stream, from the last id that was seen
+///      ▲                        │ no: connect or start the daemon; the call waits, bounded
+///      └── LiveDownload, EventHub ◄── event stream, resumed after the last received id
 /// ```
 ///
-/// Invariants: what the daemon says of a download is shown in the order of its revisions, whichever way it came; a
-/// numbered event is handed out once in this process, and acknowledged over the socket once the app has handled it; the
-/// stream alone says what has ended. Nothing here downloads, and nothing ends with this process but the connection.
-/// Locks: a download's own may be taken under this one, never the other way round; neither across a suspension.
+/// Invariants: snapshots of a download are shown in the order of their revisions, from responses and events alike; a
+/// numbered event is delivered once in this process, and acknowledged over the socket once the app has handled it;
+/// only the stream reports ends. Nothing is downloaded here, and only the connection ends with this process.
+///
+/// Order of mutexes: a download's may be acquired under this one, never the other way round; none is held across a
+/// suspension.
 final class RemoteSession: Sendable {
     enum Phase: Sendable, Hashable {
-        /// Nothing was asked of it yet.
+        /// Not used yet.
         case idle
-        /// The daemon is being looked for: at first, or again.
+        /// Connecting to the daemon, at first or again.
         case joining
-        /// The daemon answers, and its events come.
+        /// Connected, with an open event stream.
         case joined
         case closed
     }
@@ -30,27 +32,27 @@ final class RemoteSession: Sendable {
     struct State {
         var configuration: DownloadManager.Configuration
         var phase = Phase.idle
-        /// It has been joined once: who calls while it is lost waits for it.
+        /// Whether the session was joined once; calls then wait for a lost daemon.
         var wasJoined = false
-        /// Takes no new downloads.
+        /// Set while no new downloads are accepted.
         var isDraining = false
         /// Keeps the session joined; awaited in ``RemoteSession/shutdown()``.
         var keeper: Task<Void, Never>?
-        /// How many attempts to join have failed in a row, and why the last one did.
+        /// The number of consecutive failed attempts to join, and the last error.
         var failures = 0
         var failure: DownloadError?
-        /// How many calls wait for the daemon.
+        /// The number of calls that wait for the daemon.
         var callers = 0
         var directory: String?
-        /// The life of the daemon that revisions and ids are of.
+        /// The daemon instance to which revisions and event ids belong.
         var boot: String?
         var lastEvent: String?
-        /// Those that run: somebody may be told of their progress.
+        /// Running downloads, retained so that their progress can be reported.
         var running: [DownloadID: LiveDownload] = [:]
-        /// Those of them that have begun.
+        /// Running downloads that have reported their start.
         var moving: Set<DownloadID> = []
         var receipts = EventReceipts()
-        /// What ended before has been told once.
+        /// Whether the stream has delivered the backlog.
         var isUpToDate = false
         var isAcknowledging = false
         var network = NetworkSnapshot.assumed.status
@@ -64,13 +66,13 @@ final class RemoteSession: Sendable {
     let hub = EventHub()
     let list = ListHub()
     let networkHub = NetworkHub()
-    /// Changed settings count one after the other.
+    /// Serializes changes of the settings.
     let settingsLock = AsyncLock()
     let readers = StaleReads()
     let registry = LiveRegistry()
-    /// Rings when the phase has changed, an attempt has failed, or something has ended.
+    /// Notifies when the phase has changed, an attempt has failed, or a download has ended.
     let updates = AsyncEvent()
-    /// Rings when somebody waits for the daemon.
+    /// Notifies when a call waits for the daemon.
     let asked = AsyncEvent()
 
     init(_ place: DaemonAddress, _ configuration: DownloadManager.Configuration, clock: any EngineClock) {
@@ -90,8 +92,8 @@ final class RemoteSession: Sendable {
     func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
     func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
-    /// The object of a download that the daemon has told of, brought up to date. `request` is what was asked for here,
-    /// with its secrets.
+    /// The object of a download in a response or event, updated to it. `request` is the request of this process, with
+    /// its secrets.
     func live(for said: ListedDownload, request: DownloadRequest? = nil) -> LiveDownload? {
         guard let snapshot = DownloadSnapshot(said) else { return nil }
         let (live, isNew) = state.withLock { state in
@@ -111,7 +113,7 @@ final class RemoteSession: Sendable {
         return live
     }
 
-    /// Shows what the daemon says, unless something newer is shown.
+    /// Applies a snapshot of the daemon, unless a newer one is shown.
     @discardableResult
     func show(_ snapshot: DownloadSnapshot, on live: LiveDownload) -> Bool {
         guard live.show(snapshot) else { return false }
@@ -119,7 +121,7 @@ final class RemoteSession: Sendable {
         return true
     }
 
-    /// What runs is held, so that its progress can be told.
+    /// Retains running downloads, so that their progress can be reported.
     private func follow(_ live: LiveDownload, _ state: inout State) {
         switch live.current {
         case .downloading, .verifying: state.running[live.id] = live
@@ -129,7 +131,7 @@ final class RemoteSession: Sendable {
 }
 
 extension DownloadSnapshot {
-    /// What the daemon says of a download; `nil` where it did not say all that a handle shows.
+    /// The daemon's snapshot of a download; `nil` if it lacks fields that a handle shows.
     init?(_ said: ListedDownload) {
         guard let handle = said.handle, let new = handle.request, var request = try? new.request() else { return nil }
         request.id = said.id
@@ -138,7 +140,7 @@ extension DownloadSnapshot {
 }
 
 extension NewDownload {
-    /// The request, to the place that it names. Throws `invalidRequest` for what cannot be meant.
+    /// The request with the destination that it names. Throws `invalidRequest` for invalid values.
     func request() throws(DownloadError) -> DownloadRequest {
         let destination: DownloadRequest.Destination
         if let path {

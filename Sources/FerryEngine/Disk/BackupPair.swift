@@ -1,11 +1,11 @@
 package import FerryCore
 import SystemPackage
 
-/// Puts a part file and its journal aside, as `.old`, when the file on the server proved to be another (DESIGN §3).
-/// Whose the pair is that lies there already, the caller has looked.
+/// Keeps a part file and its journal as a backup, with the suffix `.old`, when the file on the server has changed.
+/// The caller checks first whether an existing backup may be replaced.
 ///
-/// One generation: what was aside before is replaced. The part file goes first; a crash in between leaves a journal
-/// whose part file is found under its old name, and ``move()`` again finishes.
+/// There is one backup per name. The part file is moved first; if a crash leaves only its journal at the old path,
+/// calling ``move()`` again completes the move.
 package struct BackupPair: Sendable {
     let paths: DownloadPaths
     let fileSystem: any FileSystem
@@ -17,7 +17,7 @@ package struct BackupPair: Sendable {
         self.syncs = syncs
     }
 
-    /// Moves what is there; open files stay open.
+    /// Moves the pair to the backup; open files stay open.
     package func move() throws(FileError) {
         for (from, to) in [(paths.part, paths.oldPart), (paths.journal, paths.oldJournal)] {
             do throws(FileError) {
@@ -29,18 +29,19 @@ package struct BackupPair: Sendable {
         try syncDirectory()
     }
 
-    /// Puts back what is aside when nothing has taken its place: a crash came before there was a new pair, or in the middle of
-    /// ``move()`` or of this. What is put back is the download again, and its server decides anew.
+    /// Restores the backup if nothing has replaced it: after a crash before the new pair existed, or during
+    /// ``move()`` or this call. The restored download then validates against its server again.
     ///
-    /// - Parameter inode: The part file that a journal in its place is about; only that one is put back beside it.
-    /// - Returns: False when there is nothing to put back, or another pair is there.
+    /// - Parameter inode: The inode that a journal at the original path names; only that part file is restored beside
+    ///   it.
+    /// - Returns: `false` if there is no backup, or another pair is at the original path.
     package func moveBack(beside inode: UInt64?) throws(FileError) -> Bool {
         let hasJournal = try fileSystem.exists(paths.journal)
         let part = try fileSystem.statusIfPresent(paths.part)
         if hasJournal, part != nil { return false }
         var isMoved = false
         if let old = try fileSystem.statusIfPresent(paths.oldPart) {
-            // A new part file that was made, and got no journal any more, is empty.
+            // A new part file without a journal is empty, so it may be replaced.
             if let part {
                 guard NameTaker.isAbandoned(part), fileSystem.flaw(of: part, at: paths.part) == nil else {
                     return false
@@ -59,11 +60,12 @@ package struct BackupPair: Sendable {
         return isMoved
     }
 
-    /// Removes what is aside: when the new one is published, or room is needed. A part file that is not ours stays.
+    /// Removes the backup, after publication of the new file or to free space. A part file that fails the ownership
+    /// check stays.
     package func remove() throws(FileError) {
-        // The bytes first: a journal alone is small, and says what the rest of it was.
+        // The part file first: a remaining journal is small and still identifies the backup.
         for path in [paths.oldPart, paths.oldJournal] where try fileSystem.flaw(at: path, for: .removal) == nil {
-            // allow(ours): looked at just now; the caller has read the journal.
+            // allow(ours): checked just now; the caller has read the journal.
             try fileSystem.removeIfPresent(path)
         }
     }
@@ -73,7 +75,7 @@ package struct BackupPair: Sendable {
         return try fileSystem.exists(paths.oldJournal)
     }
 
-    /// The space that ``remove()`` would give back; 0 when that cannot be told.
+    /// Returns the space that ``remove()`` would free; 0 if unknown.
     package func freeableBytes() -> ByteCount {
         guard let status = try? fileSystem.statusIfPresent(paths.oldPart), status.linkCount == 1 else { return 0 }
         return status.allocatedBytes

@@ -1,21 +1,21 @@
 import Crypto
 package import FerryCore
 
-/// Digests of bytes that are at hand.
+/// Digests of data in memory and of file prefixes.
 package enum ByteDigest {
-    /// The raw digest of `bytes`.
+    /// Returns the raw digest of `bytes`.
     package static func of(_ bytes: UnsafeRawBufferPointer, _ algorithm: DigestAlgorithm) -> [UInt8] {
         var digest = RunningDigest(algorithm)
         digest.update(bytes)
         return digest.finish()
     }
 
-    /// The raw digest of `bytes`.
+    /// Returns the raw digest of `bytes`.
     package static func of(_ bytes: [UInt8], _ algorithm: DigestAlgorithm) -> [UInt8] {
         bytes.withUnsafeBytes { of($0, algorithm) }
     }
 
-    /// The raw digest of the first `length` bytes of `file`.
+    /// Returns the raw digest of the first `length` bytes of `file`.
     package static func of(
         _ file: any File, length: ByteCount, _ algorithm: DigestAlgorithm
     ) throws(FileError) -> [UInt8] {
@@ -25,7 +25,7 @@ package enum ByteDigest {
     }
 }
 
-/// A digest under way, of whichever algorithm.
+/// A running digest with any of the supported algorithms.
 struct RunningDigest: Sendable {
     private enum State: Sendable {
         case md5(Insecure.MD5)

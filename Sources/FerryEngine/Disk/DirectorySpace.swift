@@ -1,7 +1,7 @@
 package import FerryCore
 package import SystemPackage
 
-/// Whether there is room where a file is to go, with something left over for everybody else (A29, B3).
+/// Checks the free space of a directory against the need of a file and a floor that must remain free.
 package struct DirectorySpace: Sendable {
     package enum Verdict: Sendable, Hashable {
         case enough
@@ -13,19 +13,19 @@ package struct DirectorySpace: Sendable {
     private let floor: ByteCount
     private let fileSystem: any FileSystem
 
-    /// `floor`: the free bytes that must stay (`--min-free`).
+    /// `floor`: the number of free bytes that must remain (`--min-free`).
     package init(_ directory: FilePath, floor: ByteCount, fileSystem: any FileSystem) {
         self.directory = directory
         self.floor = max(floor, 0)
         self.fileSystem = fileSystem
     }
 
-    /// The bytes that this user may still write there.
+    /// Returns the number of bytes that this user may still write to the file system.
     package func free() throws(FileError) -> ByteCount {
         try fileSystem.freeBytes(at: directory.isEmpty ? "." : directory)
     }
 
-    /// Whether `needed` more bytes fit; what a part file has reserved already is not needed again.
+    /// Returns whether `needed` more bytes fit. Bytes that a part file has already reserved must not be counted.
     package func check(needed: ByteCount) throws(FileError) -> Verdict {
         let free = try free()
         let (wanted, overflows) = max(needed, 0).addingReportingOverflow(floor)

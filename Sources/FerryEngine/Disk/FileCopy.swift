@@ -8,25 +8,25 @@ import FerryCore
     import Glibc
 #endif
 
-/// Copies ranges of one open file to the same places of another, and reads back what has become of them.
+/// Copies ranges of one open file to the same offsets of another, and verifies the copy by reading it back.
 struct FileCopy {
     let from: any File
     let to: any File
-    /// Asked before each piece.
+    /// Called before each piece; `false` stops the copy.
     let goesOn: () -> Bool
 
     enum Outcome: Sendable, Hashable {
-        /// On the disk, and the same.
+        /// The ranges are synced and equal.
         case copied
-        /// What was read back is not what was written.
+        /// The bytes read back differ from the source.
         case differs
-        /// It was not to go on.
+        /// `goesOn` returned `false`.
         case stopped
     }
 
     private static let pieceBytes: ByteCount = 1 << 20
 
-    /// Copies, brings it to the disk, and compares. Blocks.
+    /// Copies the ranges, syncs the data, and compares. Blocks.
     func copy(_ ranges: [Range<ByteCount>]) throws(FileError) -> Outcome {
         for piece in Self.pieces(of: ranges) {
             guard goesOn() else { return .stopped }

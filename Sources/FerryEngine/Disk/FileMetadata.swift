@@ -1,9 +1,9 @@
 import FerryCore
 
-/// What a file carries when it is published: mode, time and source. None of it is worth failing for.
+/// The mode, modification time and source attribute of a published file. Failing to set any of them is only noted.
 struct FileMetadata {
     let order: PublishOrder
-    /// The permission bits; `nil` when it was made with the right ones.
+    /// The permission bits; `nil` if the file was created with the right ones.
     let mode: UInt16?
 
     init(_ order: PublishOrder, mode: UInt16?) {
@@ -11,7 +11,7 @@ struct FileMetadata {
         self.mode = mode
     }
 
-    /// Puts all on; gives what did not work.
+    /// Applies mode, modification time and attribute; returns a note for each that failed.
     func put(on file: any File) -> [PublishNote] {
         var notes: [PublishNote] = []
         if let mode {
@@ -28,7 +28,7 @@ struct FileMetadata {
         }
         if let source = order.source {
             do throws(FileError) {
-                // As it is, not as it was wished: the attribute is compared with it later.
+                // The actual time, which file systems may round: readers compare the attribute with it.
                 let time = if let modified { modified } else { try file.status().modified }
                 let value = SourceAttribute(source, length: order.length, modified: time).encode()
                 try file.setAttribute(SourceAttribute.name, value)

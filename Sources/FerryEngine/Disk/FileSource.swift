@@ -1,10 +1,10 @@
-/// Where a published file came from, as its extended attribute is to say.
+/// The origin of a published file, as stored in its extended attribute.
 package struct FileSource: Sendable, Hashable {
-    /// The URL as asked for, with query; only its digest is kept.
+    /// The requested URL, with query; only its digest is stored.
     package var url: String
-    /// The ETag as on the wire.
+    /// The ETag, verbatim.
     package var etag: String?
-    /// Last-Modified as on the wire.
+    /// Last-Modified, verbatim.
     package var lastModified: String?
 
     package init(url: String, etag: String? = nil, lastModified: String? = nil) {

@@ -1,25 +1,24 @@
 package import FerryCore
 package import SystemPackage
 
-/// Gives each download a name that nobody else has (DESIGN §3.3).
+/// Reserves a file name that no other download uses.
 ///
-/// A name is free when neither it nor anything that a download of that name keeps beside it is there. It is taken by
-/// making `NAME.part`, which only one can. Invariant: of any number of takers, in one process or in several, no two
-/// hold the same part file.
+/// A name is free if neither the file nor any of a download's files beside it exists. Creating `NAME.part`
+/// exclusively reserves the name. Invariant: no two takers, in one process or several, hold the same part file.
 package struct NameTaker: Sendable {
     package enum Result: Sendable {
-        /// Where another name than the wanted one was taken because of what is not ours: ``InTheWay``.
+        /// The part file and its paths; with the obstacle if a foreign file forced another name than the wanted one.
         case taken(PartFile, DownloadPaths, InTheWay?)
-        /// The final name is there, and the rule is to fail or to skip.
+        /// The final name exists, and the rule is `fail` or `skip`.
         case exists(FilePath)
-        /// Something that must not be touched is in the way: another download's part file, journal or old pair, or a
-        /// directory; and the rule allows no other name.
+        /// Another download's part file, journal or backup, or a directory, blocks the name, and the rule allows no
+        /// other name.
         case blocked(FilePath)
-        /// All of the names up to 9,999 are taken.
+        /// All names up to number 9,999 are taken.
         case noFreeName(FilePath)
     }
 
-    /// What has a name that we wanted, and is not ours.
+    /// A file at a wanted name that fails the ownership check.
     package struct InTheWay: Sendable, Hashable {
         package let path: FilePath
         package let flaw: Ownership.Flaw
@@ -30,10 +29,10 @@ package struct NameTaker: Sendable {
 
     private let fileSystem: any FileSystem
     private let numbered: @Sendable (String, Int) -> String
-    /// What lies beside under this name was put aside by the download that asks: it is not in its way.
+    /// The paths of a backup that belongs to the calling download and does not block the name.
     private let ownAside: DownloadPaths?
 
-    /// Takes the way to number names, `("a.txt", 1)` to `a (1).txt`, and where an old pair of its own lies.
+    /// `numbered` makes numbered names, `("a.txt", 1)` to `a (1).txt`; `ownAside` holds the download's own backup.
     package init(
         fileSystem: any FileSystem, ownAside: DownloadPaths? = nil,
         numbered: @escaping @Sendable (String, Int) -> String
@@ -43,11 +42,11 @@ package struct NameTaker: Sendable {
         self.numbered = numbered
     }
 
-    /// Takes `name`, or under ``ConflictRule/rename`` the first free one after it. With `mayReplace` a file may have
-    /// `name`, whatever the rule.
+    /// Reserves `name`, or under ``ConflictRule/rename`` the first free name after it. With `mayReplace` the final
+    /// name may exist, whatever the rule.
     ///
-    /// Next the journal is to be written, before anything else: an empty part file of ours that has no journal is what
-    /// a crash between the two leaves, and the next taker takes it over.
+    /// The caller must write the journal next: a crash before that leaves an empty part file without a journal, which
+    /// the next taker adopts.
     package func take(
         _ name: String, in directory: FilePath, rule: ConflictRule, mayReplace: Bool = false
     ) throws(PartFileError) -> Result {
@@ -76,25 +75,25 @@ package struct NameTaker: Sendable {
         return .noFreeName(wanted.final)
     }
 
-    /// Whether neither the name nor anything that goes with it is there.
+    /// Returns whether neither the file nor any of a download's files exists under the name.
     package func isFree(_ paths: DownloadPaths) throws(FileError) -> Bool {
         if try fileSystem.exists(paths.final) { return false }
         if try fileSystem.exists(paths.part) { return false }
         return try obstacle(paths) == nil
     }
 
-    /// What is not ours of all that keeps this name from being free; `nil` when all of it is.
+    /// Returns the first file that occupies the name and fails the ownership check; `nil` if there is none.
     package func inTheWay(of paths: DownloadPaths) -> InTheWay? {
         for path in [paths.final, paths.part, paths.journal, paths.newJournal, paths.oldPart, paths.oldJournal] {
             let purpose: Ownership.Purpose = path == paths.final ? .content : .download
             guard let flaw = try? fileSystem.flaw(at: path, for: purpose) else { continue }
-            // A directory or link of that name may well be the user's own.
+            // A directory or link of the final name may well belong to the user.
             if path != paths.final || flaw != .notRegular { return InTheWay(path: path, flaw: flaw) }
         }
         return nil
     }
 
-    /// Takes this one name; `nil` when it is not free.
+    /// Reserves this one name; returns `nil` if it is not free.
     private func tryTaking(_ paths: DownloadPaths, mayExist: Bool) throws(PartFileError) -> PartFile? {
         guard try isOpen(paths, mayExist: mayExist) else { return nil }
         let part: PartFile
@@ -107,10 +106,10 @@ package struct NameTaker: Sendable {
             part = abandoned
             isNew = false
         }
-        // Looked at again: between the look and the taking, a download of that name may have come to its end.
+        // Check again: a download of that name may have been published since the first check.
         do throws(PartFileError) {
             if try isOpen(paths, mayExist: mayExist) { return part }
-            // One that was there before may have a journal by now: it stays.
+            // An adopted part file may have a journal by now, so it stays.
             if isNew { try disk { () throws(FileError) in try part.remove() } }
             part.close()
             return nil
@@ -120,7 +119,7 @@ package struct NameTaker: Sendable {
         }
     }
 
-    /// Whether the names other than the part file's allow taking this one.
+    /// Returns whether all files other than the part file allow the reservation.
     private func isOpen(_ paths: DownloadPaths, mayExist: Bool) throws(PartFileError) -> Bool {
         try disk { () throws(FileError) in
             if let final = try fileSystem.statusIfPresent(paths.final) {
@@ -130,13 +129,13 @@ package struct NameTaker: Sendable {
         }
     }
 
-    /// What else, beside the final name and the part file, is in the way.
+    /// Returns a blocking file other than the final name and the part file.
     private func obstacle(_ paths: DownloadPaths) throws(FileError) -> FilePath? {
         let aside = paths == ownAside ? [] : [paths.oldPart, paths.oldJournal]
         for path in [paths.journal] + aside where try fileSystem.exists(path) { return path }
-        // One that is ours was left by a crash, and is replaced.
+        // A file of our own is the remainder of a crash, and will be replaced.
         if try fileSystem.flaw(at: paths.newJournal) != nil { return paths.newJournal }
-        // A download whose final name is to be what we would call our part file or journal.
+        // Another download's final name may equal this download's part file or journal.
         for path in [paths.part, paths.journal] {
             guard let last = path.lastComponent,
                 let other = DownloadPaths(directory: paths.directory, name: last.string)
@@ -146,7 +145,8 @@ package struct NameTaker: Sendable {
         return nil
     }
 
-    /// A part file that a crash left before its journal was written: ours, of our mode, empty, locked by nobody.
+    /// Opens a part file that a crash left before its journal was written: owned by us, of the part file mode, empty,
+    /// and not locked.
     private func takeAbandoned(_ paths: DownloadPaths) throws(PartFileError) -> PartFile? {
         let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(paths.part) }
         guard let status, Self.isAbandoned(status) else { return nil }
@@ -154,10 +154,10 @@ package struct NameTaker: Sendable {
         do throws(PartFileError) {
             part = try PartFile.open(paths.part, fileSystem: fileSystem)
         } catch {
-            // Whatever it is, it is not abandoned by us.
+            // A part file that cannot be opened and locked is not an abandoned one.
             return nil
         }
-        // Without locks nobody can tell whether it is in use.
+        // Without locks its use by another process cannot be detected.
         let now = part.isLocked ? try? part.file.status() : nil
         guard let now, Self.isAbandoned(now) else {
             part.close()
@@ -166,7 +166,7 @@ package struct NameTaker: Sendable {
         return part
     }
 
-    /// Whether this is what a crash between the part file and its first journal leaves, or looks so.
+    /// Returns whether the status matches a part file that a crash left before its first journal.
     static func isAbandoned(_ status: FileStatus) -> Bool {
         status.kind == .regular && status.length == 0 && status.mode == PartFile.mode && status.linkCount == 1
     }

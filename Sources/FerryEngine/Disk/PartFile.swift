@@ -2,13 +2,13 @@ package import FerryCore
 import Synchronization
 package import SystemPackage
 
-/// The bytes of a download so far, at their final offsets, in a file that is locked while this lives.
+/// The partial content of a download at its final offsets, in a file that is locked for the lifetime of this object.
 ///
-/// The lock goes with the open file, and a name may come to mean another file between opening and locking:
-/// so what is locked counts only when the path still leads to it (B8).
+/// The lock belongs to the open file, and the path may lead to another file between opening and locking, so the lock
+/// counts only if the path still leads to the locked file.
 package final class PartFile: Sendable {
-    /// The mode of a new part file: its owner alone, since a lock can be held by whoever can open the file; and the
-    /// sticky bit, which means nothing on files and tells ours from others before there is a journal.
+    /// The mode of a new part file: access for the owner only, because any user who can open a file can lock it; and
+    /// the sticky bit, which has no effect on files and identifies a part file before its journal exists.
     ///
     /// Publishing sets the final mode.
     package static let mode: UInt16 = 0o1600
@@ -16,13 +16,13 @@ package final class PartFile: Sendable {
     package let path: FilePath
     package let device: UInt64
     package let inode: UInt64
-    /// When it was made; `nil` where the file system does not say.
+    /// The creation time; `nil` if the file system does not record it.
     package let created: FileTime?
     package let file: any File
-    /// `false` where the file system has no locks; then nothing keeps a second process away.
+    /// `false` if the file system has no locks, so that other processes are not kept out.
     package let isLocked: Bool
     private let fileSystem: any FileSystem
-    /// So many bytes have their blocks, and keep them while nobody cuts the file; 0 where that is not known.
+    /// The number of leading bytes with allocated blocks, which only a truncation frees; 0 if unknown.
     private let reserved = Atomic<ByteCount>(0)
 
     private init(path: FilePath, file: any File, status: FileStatus, isLocked: Bool, fileSystem: any FileSystem) {
@@ -36,7 +36,7 @@ package final class PartFile: Sendable {
         if status.allocatedBytes >= status.length { reserved.store(status.length, ordering: .relaxed) }
     }
 
-    /// Makes and locks a part file that was not there; ``PartFileError/exists(_:)`` otherwise.
+    /// Creates and locks a part file; throws ``PartFileError/exists(_:)`` if the path exists.
     package static func create(at path: FilePath, fileSystem: any FileSystem) throws(PartFileError) -> PartFile {
         do throws(PartFileError) {
             return try lockOpened(at: path, fileSystem: fileSystem) { () throws(FileError) in
@@ -45,14 +45,14 @@ package final class PartFile: Sendable {
         } catch {
             switch error {
             case .file(let error) where error.operation == .create && error.kind == .exists: throw .exists(path)
-            // Somebody found it without a journal in this instant and took it over: it is theirs.
+            // Another taker adopted the new file before it was locked.
             case .locked: throw .exists(path)
             default: throw error
             }
         }
     }
 
-    /// Opens and locks a part file that is there and ours.
+    /// Opens and locks an existing part file that passes the ownership check.
     package static func open(_ path: FilePath, fileSystem: any FileSystem) throws(PartFileError) -> PartFile {
         do throws(PartFileError) {
             return try lockOpened(at: path, fileSystem: fileSystem) { () throws(FileError) in
@@ -66,11 +66,11 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// Opens and locks until what is locked is what the path leads to.
+    /// Opens and locks the file, and repeats this until the path leads to the locked file.
     private static func lockOpened(
         at path: FilePath, fileSystem: any FileSystem, _ open: () throws(FileError) -> any File
     ) throws(PartFileError) -> PartFile {
-        // Each round lost is one that another taker or publisher won; a hundred in a row is no chance any more.
+        // Each failed attempt means that another process replaced the file; a hundred in a row are no coincidence.
         for _ in 0..<100 {
             do throws(FileError) {
                 let file = try open()
@@ -104,7 +104,7 @@ package final class PartFile: Sendable {
 
     package func length() throws(FileError) -> ByteCount { try file.status().length }
 
-    /// What it takes on the disk: space that need not be free any more.
+    /// Returns the space that the file already occupies on disk.
     package func allocatedBytes() throws(FileError) -> ByteCount { try file.status().allocatedBytes }
 
     /// Writes all of `bytes` at `offset`; may be called from several threads.
@@ -116,25 +116,26 @@ package final class PartFile: Sendable {
         try file.write(bytes, at: offset)
     }
 
-    /// Fills `buffer` from `offset`; gives less only where the file ends.
+    /// Fills `buffer` from `offset`; returns fewer bytes only at the end of the file.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: ByteCount) throws(FileError) -> Int {
         try file.read(into: buffer, at: offset)
     }
 
-    /// Exactly the bytes of `range`; ``FileError/Kind/endedEarly`` when the file is shorter.
+    /// Returns exactly the bytes of `range`; throws ``FileError/Kind/endedEarly`` if the file is shorter.
     package func read(_ range: Range<ByteCount>) throws(FileError) -> [UInt8] {
         try file.read(range)
     }
 
-    /// Brings to the disk every write that returned before this call began (C1).
+    /// Syncs every write that returned before this call began.
     package func dataSync() throws(FileError) { try file.dataSync() }
 
-    /// Reserves the blocks of the whole file; `false` where the file system cannot.
+    /// Allocates the blocks of the whole file; returns `false` if the file system cannot.
     ///
-    /// Before writing begins, and after the journal is there. When there is no room, the file stays as it was.
+    /// Call it after the journal exists and before the first write. Leaves the file as it was if there is not enough
+    /// space.
     package func preallocate(total: ByteCount) throws(FileError) -> Bool {
         guard try file.allocate(length: total) else { return false }
-        // Some say that they can, and reserve nothing.
+        // Some file systems report success without allocating anything.
         if try allocatedBytes() >= total { reserved.store(total, ordering: .relaxed) }
         return true
     }
@@ -144,26 +145,26 @@ package final class PartFile: Sendable {
         try file.truncate(to: length)
     }
 
-    /// Whether the path still leads to this file, it still is at least `length` bytes long, and nobody has cut it (B6).
+    /// Returns whether the path leads to this file, the file has at least `length` bytes, and it was not truncated.
     ///
-    /// One that was cut has its length again as soon as something is written behind the cut, with zeros in between: the
-    /// blocks that it had tell.
+    /// A write beyond the truncation restores the length with zeros in between; only the number of allocated blocks
+    /// reveals that.
     package func isIntact(length: ByteCount) throws(FileError) -> Bool {
         guard try isNamed() else { return false }
         let (status, reserved) = (try file.status(), reserved.load(ordering: .relaxed))
         return status.length >= max(length, reserved) && status.allocatedBytes >= reserved
     }
 
-    /// Whether the path still leads to this file.
+    /// Returns whether the path still leads to this file.
     package func isNamed() throws(FileError) -> Bool {
         guard let named = try fileSystem.statusIfPresent(path) else { return false }
         return named.device == device && named.inode == inode
     }
 
-    /// Gives the lock back; idempotent.
+    /// Closes the file, which releases the lock; idempotent.
     package func close() { file.close() }
 
-    /// Removes it, when the path still leads to it, and closes it.
+    /// Removes the file if the path still leads to it, and closes it.
     package func remove() throws(FileError) {
         defer { close() }
         // allow(ours): the path leads to the part file that is open.

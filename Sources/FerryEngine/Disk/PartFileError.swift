@@ -1,29 +1,27 @@
 package import FerryCore
 package import SystemPackage
 
-/// Why a part file cannot be had.
+/// The reason why a part file cannot be created or opened.
 package enum PartFileError: Error, Sendable, Hashable {
-    /// Nothing has that name.
     case missing(FilePath)
-    /// Something has that name.
     case exists(FilePath)
-    /// Another process, or another download of this one, has it.
+    /// Another process, or another download of this one, has locked the file.
     case locked(FilePath)
-    /// The name led elsewhere again and again while we took it.
+    /// The path kept leading to different files during the attempts to lock it.
     case replaced(FilePath)
-    /// A directory, a pipe, a symbolic link.
+    /// A directory, a pipe, or a symbolic link.
     case notAFile(FilePath)
     case file(FileError)
 
-    /// Why it is not ours; `nil` for all other reasons.
+    /// The failed ownership check; `nil` for all other reasons.
     package var flaw: Ownership.Flaw? {
         if case .file(let error) = self, case .notOurs(let flaw) = error.kind { flaw } else { nil }
     }
 
-    /// One line: what failed, on which path.
+    /// The message in English, one line: what failed, on which path.
     package var message: String { phrase.text(in: .english) }
 
-    /// The same, known in every language.
+    /// The localizable message.
     package var phrase: ErrorPhrase {
         switch self {
         case .missing(let path): ErrorPhrase(.missing, path.string)

@@ -1,11 +1,11 @@
 package import FerryCore
 
-/// The digest of a file's beginning, which follows as that grows: at the end at most one read of the file was spent.
+/// The digest of a file's prefix, extended while the file grows, so that the file is read once at most.
 ///
-/// A value: a copy goes on by itself, and ``finish()`` ends nothing.
+/// A value type: copies are independent, and ``finish()`` does not end the digest.
 package struct PrefixDigest: Sendable {
     package let algorithm: DigestAlgorithm
-    /// How many bytes of the file are in it.
+    /// The length of the prefix in bytes.
     package private(set) var position: ByteCount = 0
     private let file: any File
     private var digest: RunningDigest
@@ -16,9 +16,9 @@ package struct PrefixDigest: Sendable {
         digest = RunningDigest(algorithm)
     }
 
-    /// Reads on, up to `end`, in pieces of 1 MiB; a place before ``position`` changes nothing.
+    /// Extends the digest up to `end`, in pieces of 1 MiB; does nothing if `end` is not after ``position``.
     ///
-    /// On an error it stands where it got to; ``FileError/Kind/endedEarly`` when the file is shorter.
+    /// Keeps the progress made before an error; throws ``FileError/Kind/endedEarly`` if the file is shorter.
     package mutating func advance(to end: ByteCount) throws(FileError) {
         guard end > position else { return }
         let size = Int(min(end - position, 1 << 20))
@@ -34,6 +34,6 @@ package struct PrefixDigest: Sendable {
         }
     }
 
-    /// The raw digest of the first ``position`` bytes.
+    /// Returns the raw digest of the first ``position`` bytes.
     package func finish() -> [UInt8] { digest.finish() }
 }

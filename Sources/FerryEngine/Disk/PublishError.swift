@@ -1,27 +1,27 @@
 package import FerryCore
 package import SystemPackage
 
-/// Why a file could not be published. Unless said otherwise it still is the part file that it was.
+/// The reason why a file was not published. Except where noted, the part file is unchanged.
 package enum PublishError: Error, Sendable {
-    /// The part file's path leads elsewhere, or nowhere (B6).
+    /// The part file's path is missing or leads to another file.
     case notIntact(FilePath)
-    /// It does not have the length of the whole.
+    /// The part file does not have the expected length.
     case wrongLength(FilePath, expected: ByteCount, actual: ByteCount)
-    /// The name is taken, and the rule is to fail or to skip.
+    /// The name is taken, and the rule is `fail` or `skip`.
     case exists(FilePath)
-    /// What has the name must not be replaced: a directory, or part of another download.
+    /// The name belongs to a directory or another download's files, which must not be replaced.
     case blocked(FilePath)
     case noFreeName(FilePath)
-    /// A call failed. If it was a sync, what is in the part file is not to be believed.
+    /// A system call failed. After a failed sync the part file's content must not be trusted.
     case file(FileError)
     /// The announcement failed; nothing was renamed.
     case announcing(any Error)
-    /// It has its final name, but the name may not survive a power cut: the journal must stay.
+    /// The file has its final name, but the name may not survive a power failure, so the journal must stay.
     case unsyncedName(Published, FileError)
 
     package var message: String { phrase.text(in: .english) }
 
-    /// The same, known in every language.
+    /// The localizable message.
     package var phrase: ErrorPhrase {
         switch self {
         case .notIntact(let path): ErrorPhrase(.removedOrReplaced, path.string)

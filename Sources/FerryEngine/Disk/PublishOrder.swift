@@ -1,20 +1,20 @@
 package import FerryCore
 package import SystemPackage
 
-/// Under which name a file is to be published, and what it is to carry.
+/// The name and metadata for a file to be published.
 package struct PublishOrder: Sendable, Hashable {
     package var directory: FilePath
     /// The wanted name, one component.
     package var name: String
     package var rule: ConflictRule
-    /// The length that the whole must have.
+    /// The length of the complete file.
     package var length: ByteCount
-    /// The server's Last-Modified; `nil` leaves the time of the last write.
+    /// The server's Last-Modified; `nil` keeps the time of the last write.
     package var modificationTime: FileTime?
-    /// What `user.ferry.source` is to say; `nil` for no attribute.
+    /// The content of `user.ferry.source`; `nil` for no attribute.
     package var source: FileSource?
-    /// While the wanted name is that of this file, unchanged, it is replaced, whatever the rule; `nil` for none. Its path
-    /// is absolute and normalized.
+    /// The published file to replace, whatever the rule, if it is unchanged at the wanted name; `nil` for none. Its
+    /// path is absolute and normalized.
     package var replaces: PublishedFile?
 
     package init(

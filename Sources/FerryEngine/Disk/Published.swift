@@ -5,17 +5,16 @@ package import SystemPackage
 package struct Published: Sendable, Hashable {
     package var path: FilePath
     package var name: String
-    /// What went otherwise than usual.
     package var notes: [PublishNote]
 }
 
 extension NameTaker.InTheWay {
-    /// What is there, whose it is, what was done instead, and what the user can do.
+    /// The reason for a name change: the foreign file, its flaw, and the name used instead.
     package func reason(forName name: String) -> Reason { Reason(.notOursHere, path.string, flaw.phrase, name) }
 }
 
 extension NameTaker {
-    /// What is to be said when a file got another name than the one that was ordered.
+    /// Returns the note for a file that got another name than the wanted one.
     func note(numbered name: String, instead order: PublishOrder) -> PublishNote {
         guard let wanted = DownloadPaths(directory: order.directory, name: order.name), let other = inTheWay(of: wanted)
         else { return .numbered(name) }
@@ -23,29 +22,29 @@ extension NameTaker {
     }
 }
 
-/// What went otherwise than usual when a file was published; worth an event, no error.
+/// A deviation from the normal course of publishing; worth an event, not an error.
 package enum PublishNote: Sendable, Hashable {
-    /// The wanted name was taken; this one was free.
+    /// The wanted name was taken; the payload is the name used instead.
     case numbered(String)
-    /// The wanted name was taken by what is not ours; this one was free.
+    /// A file that fails the ownership check had the wanted name; the second payload is the name used instead.
     case inTheWay(NameTaker.InTheWay, String)
-    /// An older file of that name was replaced, as asked.
+    /// An older file of that name was replaced, as requested.
     case replaced
-    /// The file system cannot rename without replacing: a second name was made and the first removed.
+    /// The file system cannot rename without replacing, so the file was linked and then unlinked from its old name.
     case linked
-    /// Nor can it link: renamed after a look that the name is free.
+    /// The file system cannot link either, so the file was renamed after a check that the name was free.
     case renamedAfterCheck
-    /// The name of the part file could not be removed: the file has both.
+    /// The part file's name could not be removed; the file has both names.
     case partNameLeft(FilePath)
     case attributeNotSet(FileError)
     case modeNotSet(FileError)
     case timeNotSet(FileError)
-    /// The file system does not let directories be synced.
+    /// The file system cannot sync directories.
     case directoryNotSyncable
 
     package var text: String { reason.description }
 
-    /// The same, known in every language.
+    /// The localizable text.
     package var reason: Reason {
         switch self {
         case .numbered(let name): Reason(.nameTaken, name)

@@ -1,9 +1,9 @@
 package import FerryCore
 import SystemPackage
 
-/// A published file as it was then: whether the one that has its path now is the same, unchanged, can be seen by it.
+/// The fingerprint of a published file, by which later changes to the file at its path are detected.
 package struct PublishedFile: Sendable, Hashable, Codable {
-    /// Absolute.
+    /// The absolute path.
     package var path: String
     package var device: UInt64
     package var inode: UInt64
@@ -24,7 +24,7 @@ package struct PublishedFile: Sendable, Hashable, Codable {
             modified: status.modified)
     }
 
-    /// The regular file that has this path now; `nil` when there is none. Blocks.
+    /// Reads the fingerprint of the regular file at `path`; `nil` if there is none. Blocks.
     package static func read(
         _ path: String, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) -> PublishedFile? {
@@ -35,7 +35,8 @@ package struct PublishedFile: Sendable, Hashable, Codable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Whether the path still leads to this file, with the same length and time, and it is ours. Blocks.
+    /// Returns whether the path still leads to the same file, with equal length and modification time, and the file
+    /// passes the ownership check. Blocks.
     package func isUnchanged(
         for purpose: Ownership.Purpose = .removal, fileSystem: any FileSystem = LocalFileSystem()
     ) -> Bool {

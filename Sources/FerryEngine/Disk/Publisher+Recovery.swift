@@ -2,27 +2,29 @@ package import FerryCore
 package import SystemPackage
 
 extension Publisher {
-    /// How far publishing had come when it was cut off.
+    /// The state of an interrupted publication.
     package enum Recovery: Sendable, Hashable {
-        /// The part file is there and has its length: open it and publish again.
+        /// The part file exists with its full length: open it and publish again.
         case again
-        /// It has its final name, now durable; the journal can go.
+        /// The file has its final name, which is now durable; the journal can be removed.
         case finished(FilePath)
-        /// The file seems to have its final name, but that proves nothing: why is said. A digest can decide.
+        /// A file with the final name exists, but its content is not proven, for the given reason. A digest can
+        /// decide.
         case unproven(FilePath, Reason)
-        /// Neither; what was found is said.
+        /// Neither file is usable; the payload describes the findings.
         case lost(Reason)
     }
 
-    /// Finds out what became of an announced file, and finishes what can be finished. What is not ours is not that file.
+    /// Determines the state of an announced publication, and completes it if possible. Files that fail the ownership
+    /// check are not considered.
     ///
-    /// `unsyncedBoot` is the journal's: what was written without syncing is believed under that boot only.
+    /// `unsyncedBoot`: the journal's value; unsynced data is trusted only under the same boot.
     package func recover(
         _ publishing: JournalRecord.Publishing, part: FilePath, unsyncedBoot: String? = nil
     ) throws(FileError) -> Recovery {
         guard DownloadPaths.isBareName(publishing.name) else { return .lost(Reason(.unusableAnnouncement)) }
         let final = part.removingLastComponent().appending(publishing.name)
-        // Between link and unlink it has two names.
+        // A file between link and unlink has two names.
         let published = try fileSystem.ours(at: final, for: .content)
         let rest = try fileSystem.statusIfPresent(part)
         let wasDropped = unsyncedBoot != nil && unsyncedBoot != fileSystem.bootID
@@ -30,7 +32,7 @@ extension Publisher {
             if wasDropped {
                 return .unproven(final, Reason(.unsyncedFile, final.string))
             }
-            // Both names: the crash came between link and unlink.
+            // Two names: the crash occurred between link and unlink.
             // allow(ours): the same file keeps its final name.
             if let rest, rest.isSameFile(as: published) { try fileSystem.unlink(part) }
             _ = try syncDirectory(of: final)
@@ -56,7 +58,7 @@ extension Publisher {
 }
 
 extension JournalRecord.Publishing {
-    /// Whether number and length are those of this file, on whatever device.
+    /// Returns whether inode number and length match, on any device.
     fileprivate func describes(_ status: FileStatus) -> Bool {
         status.inode == inode && status.length == length
     }

@@ -1,19 +1,19 @@
 package import FerryCore
 import SystemPackage
 
-/// Gives a complete part file its final name (DESIGN §3.9).
+/// Gives a complete part file its final name.
 ///
 ///     mode, time, attribute; sync the file; announce; rename without replacing; sync the directory
 ///
-/// Invariants: a file that has no announcement has not been renamed; what has the final name is whole and, when
-/// syncing, on the disk; nothing is replaced unless the order says so. After a crash at any point
-/// ``recover(_:part:unsyncedBoot:)`` says which side of the rename it was.
+/// Invariants: no file is renamed before its announcement; a file with the final name is complete and, when syncing,
+/// on the disk; nothing is replaced unless the order says so. After a crash at any point
+/// ``recover(_:part:unsyncedBoot:)`` determines whether the rename took place.
 package struct Publisher: Sendable {
     let fileSystem: any FileSystem
     let syncs: Bool
     private let numbered: @Sendable (String, Int) -> String
 
-    /// Takes the way to number names, `("a.txt", 1)` to `a (1).txt`; `syncs: false` for `--no-fsync`.
+    /// `numbered` makes numbered names, `("a.txt", 1)` to `a (1).txt`; `syncs: false` for `--no-fsync`.
     package init(
         fileSystem: any FileSystem, syncs: Bool, numbered: @escaping @Sendable (String, Int) -> String
     ) {
@@ -22,10 +22,10 @@ package struct Publisher: Sendable {
         self.numbered = numbered
     }
 
-    /// Publishes; the part file stays open and locked under its new name.
+    /// Publishes the part file, which stays open and locked under its new name.
     ///
-    /// `announce` must bring the announcement to the journal durably before it returns. It is called again when the
-    /// announced name turns out to be taken.
+    /// `announce` must make the journal's announcement durable before it returns. It is called again if the announced
+    /// name turns out to be taken.
     package func publish(
         _ part: PartFile, _ order: PublishOrder, announce: (JournalRecord.Publishing) throws -> Void
     ) throws(PublishError) -> Published {
@@ -50,10 +50,10 @@ package struct Publisher: Sendable {
             } catch {
                 throw .announcing(error)
             }
-            // The announcement took a while: another program may have been here.
+            // Other programs may have changed the files during the announcement.
             try checkWhole(part, order)
             if order.replaces != nil, replaces, try look(at: paths, isFirst: number == 0, order) != true {
-                // What was to be replaced is another file by now.
+                // The file to be replaced has changed since the check.
                 lost += 1
                 continue
             }
@@ -61,7 +61,7 @@ package struct Publisher: Sendable {
                 try rename(part.path, to: paths.final, replacing: replaces)
             }
             guard let how else {
-                // Taken since the look: look again.
+                // The name was taken since the check, so check again.
                 lost += 1
                 continue
             }
@@ -74,7 +74,7 @@ package struct Publisher: Sendable {
         throw .noFreeName(order.directory.appending(order.name))
     }
 
-    /// That the path leads to the file that is held, and it has the length of the whole.
+    /// Throws unless the path leads to the open part file and the file has its full length.
     private func checkWhole(_ part: PartFile, _ order: PublishOrder) throws(PublishError) {
         let length = try disk { () throws(FileError) in try part.isNamed() ? part.length() : nil }
         guard let length else { throw .notIntact(part.path) }
@@ -83,7 +83,7 @@ package struct Publisher: Sendable {
         }
     }
 
-    /// Whether the name may be tried, and then whether by replacing; `nil`: the next number.
+    /// Returns whether the name is to be taken by replacing; `nil` if it is taken and the next number must be tried.
     private func look(
         at paths: DownloadPaths, isFirst: Bool, _ order: PublishOrder
     ) throws(PublishError) -> Bool? {
@@ -107,7 +107,7 @@ package struct Publisher: Sendable {
         }
     }
 
-    /// Renames; `nil` when the name is taken.
+    /// Renames the file; returns `nil` if the name is taken.
     func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) -> [PublishNote]? {
         if replacing {
             try fileSystem.rename(from, to: path, replacing: true)
@@ -125,7 +125,7 @@ package struct Publisher: Sendable {
         } catch {
             switch error.kind {
             case .exists: return nil
-            case .unsupported, .permission, .crossDevice: break  // No links here.
+            case .unsupported, .permission, .crossDevice: break  // The file system has no hard links.
             default: throw error
             }
             if try fileSystem.exists(path) { return nil }
@@ -133,7 +133,7 @@ package struct Publisher: Sendable {
             return [.renamedAfterCheck]
         }
         do throws(FileError) {
-            // allow(ours): the file has got its final name just now.
+            // allow(ours): the file has just been given its final name.
             try fileSystem.unlink(from)
             return [.linked]
         } catch {
@@ -152,7 +152,7 @@ package struct Publisher: Sendable {
         return published
     }
 
-    /// `false` when the file system cannot.
+    /// Syncs the directory of `path`; returns `false` if the file system cannot.
     func syncDirectory(of path: FilePath) throws(FileError) -> Bool {
         guard syncs else { return true }
         do throws(FileError) {

@@ -1,24 +1,24 @@
 import FerryCore
 package import SystemPackage
 
-/// Publishes a file whose bytes are all in memory (DESIGN §3.10).
+/// Publishes a file from memory.
 ///
 ///     unnamed file; write; time, attribute; sync; link to the name; sync the directory
 ///
-/// A crash leaves the whole file or nothing: what has no name goes by itself.
+/// A crash leaves the complete file or nothing, because an unnamed file is freed with its last descriptor.
 package struct SmallFilePublisher: Sendable {
     package enum Result: Sendable {
         case published(Published)
-        /// The name is taken, and the rule is to fail or to skip.
+        /// The name is taken, and the rule is `fail` or `skip`.
         case exists(FilePath)
-        /// Another download has this beside the wanted name, or it must not be replaced; the rule allows no other name.
+        /// Another download's file blocks the name, or the file must not be replaced; the rule allows no other name.
         case blocked(FilePath)
         case noFreeName(FilePath)
-        /// It does not go this way, and why: no unnamed files here, or a file is to be replaced.
+        /// The file must be published through a part file; the payload says why.
         case needsPartFile(String)
     }
 
-    /// The whole file, synced, without a name. It goes by itself when it is closed.
+    /// The complete file, synced, without a name. Closing it discards it.
     package struct Draft: Sendable {
         package let file: any File
         package let order: PublishOrder
@@ -31,9 +31,9 @@ package struct SmallFilePublisher: Sendable {
         let number: Int
     }
 
-    /// What is next on the way to a name.
+    /// The next step of publishing a draft.
     package enum Step: Sendable {
-        /// Give it this one: ``link(_:as:)``.
+        /// Link the draft to this name: ``link(_:as:)``.
         case name(Candidate)
         case done(Result)
     }
@@ -42,7 +42,7 @@ package struct SmallFilePublisher: Sendable {
     private let syncs: Bool
     private let numbered: @Sendable (String, Int) -> String
 
-    /// As ``Publisher/init(fileSystem:syncs:numbered:)``.
+    /// Parameters as in ``Publisher/init(fileSystem:syncs:numbered:)``.
     package init(
         fileSystem: any FileSystem, syncs: Bool, numbered: @escaping @Sendable (String, Int) -> String
     ) {
@@ -51,7 +51,7 @@ package struct SmallFilePublisher: Sendable {
         self.numbered = numbered
     }
 
-    /// Publishes `bytes`, which are the whole; the order's length is not looked at.
+    /// Publishes `bytes`, the complete file; ignores the order's length.
     package func publish(_ bytes: [UInt8], _ order: PublishOrder) throws(PublishError) -> Result {
         guard let draft = try draft(bytes, order) else {
             return .needsPartFile("the file system has no unnamed files")
@@ -66,13 +66,13 @@ package struct SmallFilePublisher: Sendable {
         }
     }
 
-    /// Writes `bytes`, which are the whole, to a file that has no name yet; `nil` where there are no unnamed files.
+    /// Writes `bytes`, the complete file, to an unnamed file; returns `nil` if the file system has none.
     package func draft(_ bytes: [UInt8], _ order: PublishOrder) throws(PublishError) -> Draft? {
         var order = order
         order.length = ByteCount(bytes.count)
         let file: any File
         do throws(FileError) {
-            // The system takes the umask off, and a default ACL of the directory counts: one call less.
+            // The kernel applies the umask or the directory's default ACL, which saves a call.
             file = try fileSystem.openUnnamed(in: order.directory.isEmpty ? "." : order.directory, mode: 0o666)
         } catch {
             guard error.kind == .unsupported else { throw .file(error) }
@@ -90,10 +90,10 @@ package struct SmallFilePublisher: Sendable {
         }
     }
 
-    /// The first name to try.
+    /// Returns the first name to try.
     package func firstStep(of draft: Draft) throws(PublishError) -> Step { try step(of: draft, from: 0) }
 
-    /// The next name to try, from this number on.
+    /// Returns the next name to try, starting with number `first`.
     private func step(of draft: Draft, from first: Int) throws(PublishError) -> Step {
         let order = draft.order
         let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
@@ -104,9 +104,10 @@ package struct SmallFilePublisher: Sendable {
             }
             do throws(FileError) {
                 if number == 0 {
-                    // The rest of what makes a name free is looked at only when it is not the first choice.
+                    // The first choice ignores a journal or backup without a part file; numbered names must be
+                    // entirely free.
                     if let part = try fileSystem.statusIfPresent(paths.part) {
-                        // Left by a crash, it goes when its name is taken over; that is the part file's way.
+                        // An abandoned part file is removed when a new download adopts it, so take that path.
                         if NameTaker.isAbandoned(part) { return .done(.needsPartFile("\(paths.part) is abandoned")) }
                         if order.rule == .rename { continue }
                         return .done(
@@ -125,7 +126,7 @@ package struct SmallFilePublisher: Sendable {
         return .done(.noFreeName(order.directory.appending(order.name)))
     }
 
-    /// Gives it this name, or says which one to try next.
+    /// Links the draft to the name, or returns the next name to try.
     package func link(_ draft: Draft, as candidate: Candidate) throws(PublishError) -> Step {
         let paths = candidate.paths
         do throws(FileError) {
@@ -151,7 +152,7 @@ package struct SmallFilePublisher: Sendable {
             .published(try settle(Published(path: paths.final, name: paths.name, notes: notes), paths.directory)))
     }
 
-    /// Linking never replaces, and a temporary name could be left behind: that is work for the part file's way.
+    /// Linking never replaces, and a crash could leave a temporary name, so a replacement goes through a part file.
     private func replacement(of path: FilePath) throws(PublishError) -> Result {
         do throws(FileError) {
             if let status = try fileSystem.statusIfPresent(path),

@@ -1,15 +1,15 @@
 import Crypto
 package import FerryCore
 
-/// The value of `user.ferry.source`: which URL a published file came from, and what it was like then (DESIGN §7).
+/// The value of `user.ferry.source`: the source URL of a published file and the file's state at publication.
 ///
-/// Six lines of text: `ferry 1`, the SHA-256 of the URL, the length, the time as `seconds.nanoseconds`, the ETag and
-/// Last-Modified (empty when there was none).
+/// Six lines of text: `ferry 1`, the SHA-256 of the URL, the length, the modification time as `seconds.nanoseconds`,
+/// the ETag and Last-Modified (empty if missing).
 package struct SourceAttribute: Sendable, Hashable {
     package static let name = "user.ferry.source"
-    /// The most bytes of a value that is read or written: it must fit into an inode or one block beside it.
+    /// The maximum size of the value in bytes, so that it fits into the inode or one block beside it.
     package static let maxBytes = 3_072
-    /// The most bytes of one validator; a longer one is left out.
+    /// The maximum size of one validator in bytes; a longer one is omitted.
     static let maxValidatorBytes = 1_100
 
     /// The SHA-256 of the URL's text, 64 hexadecimal digits.
@@ -35,7 +35,7 @@ package struct SourceAttribute: Sendable, Hashable {
         return Array(lines.joined(separator: "\n").utf8)
     }
 
-    /// Reads a value; `nil` when it is not one of ours.
+    /// Parses a value; `nil` if it is malformed.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.maxBytes, let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.split(at: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -54,17 +54,17 @@ package struct SourceAttribute: Sendable, Hashable {
         guard [etag, lastModified].allSatisfy({ $0 == nil || $0.flatMap(Self.oneLine) != nil }) else { return nil }
     }
 
-    /// What an open file says; `nil` when it says nothing that can be used.
+    /// Reads the attribute of an open file; `nil` if it is missing or unusable.
     package static func read(_ file: any File) -> SourceAttribute? {
         (try? file.attribute(name)).flatMap { $0 }.flatMap(SourceAttribute.init)
     }
 
-    /// Whether it speaks of this URL, and the file has had the same length and time since.
+    /// Returns whether the attribute is about this URL, and the file's length and time are unchanged.
     package func matches(url: String, _ status: FileStatus) -> Bool {
         isOf(status) && urlDigest == Self.digest(ofURL: url)
     }
 
-    /// Whether the file has had the same length and time since.
+    /// Returns whether the file's length and time are unchanged.
     package func isOf(_ status: FileStatus) -> Bool {
         status.kind == .regular && length == status.length && modified == status.modified
     }
@@ -80,7 +80,7 @@ package struct SourceAttribute: Sendable, Hashable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A validator that can stand on one line; `nil` for others.
+    /// Returns a validator that fits on one line; `nil` otherwise.
     private static func oneLine(_ text: String) -> String? {
         guard !text.isEmpty, text.utf8.count <= maxValidatorBytes, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else { return nil }

@@ -1,8 +1,8 @@
 import FerryCore
 
-/// Whose the pair is that lies aside: the journal there must say it, and be ours.
+/// Ownership of the backup pair: its journal must belong to this user and name the download.
 extension BackupPair {
-    /// The downloads whose earlier generation may lie aside.
+    /// Identifies the downloads that a backup may belong to.
     struct Owner {
         var ids: Set<String>
         var urls: Set<String>
@@ -12,20 +12,20 @@ extension BackupPair {
             self.urls = Set(urls)
         }
 
-        /// The download of a journal.
+        /// Creates the owner described by a journal record.
         init(_ record: JournalRecord) { self.init(ids: [record.id], urls: record.urls) }
     }
 
-    /// What the journal that lies aside says; `nil` when there is none that is whole and ours.
+    /// Returns the record of the backup's journal, or `nil` when no intact journal of this user exists there.
     func record() throws(FileError) -> JournalRecord? {
         do throws(JournalError) { return try Journal.read(at: paths.oldJournal, fileSystem: fileSystem) } catch {
-            // What the disk does not give just now says nothing about whose it is.
+            // A transient read error says nothing about the owner, so it is thrown.
             if case .file(let failure) = error, error.flaw == nil { throw failure }
             return nil
         }
     }
 
-    /// The same, when it is of this download.
+    /// Returns the record of the backup's journal if it belongs to `owner`, otherwise `nil`.
     func record(of owner: Owner) throws(FileError) -> JournalRecord? {
         guard let record = try record(),
             owner.ids.contains(record.id) || record.urls.contains(where: owner.urls.contains)
@@ -33,13 +33,13 @@ extension BackupPair {
         return record
     }
 
-    /// Whether ``move()`` would replace nothing, or only what this download has put there.
+    /// Returns whether ``move()`` would replace nothing, or only a backup that belongs to `owner`.
     func isFree(for owner: Owner) throws(FileError) -> Bool {
         guard try isPresent() else { return true }
         return try record(of: owner) != nil
     }
 
-    /// Removes what is aside when this download has put it there; what has no such journal beside it stays.
+    /// Removes the backup if its journal belongs to `owner`; other files stay.
     func remove(of owner: Owner) throws(FileError) {
         if try record(of: owner) != nil { try remove() }
     }

@@ -1,10 +1,9 @@
 package import FerryCore
 import Synchronization
 
-/// At most so many connections to one host at a time, over all downloads.
+/// Limits the connections to one host over all downloads, first come, first served.
 ///
-/// A host is scheme, name and port of the URL that is asked; whoever is let in leaves once. In the order of asking:
-/// nobody gets in before one who waits.
+/// A host is the scheme, name and port of the requested URL. Each admitted connection must call ``leave(_:)`` once.
 package final class ConnectionLimiter: Sendable {
     fileprivate struct Waiter {
         let number: Int
@@ -26,7 +25,7 @@ package final class ConnectionLimiter: Sendable {
 
     package var limit: Int { state.withLock { $0.limit } }
 
-    /// Another limit from now on. Nobody is cut: who is one too many gives way at the next request.
+    /// Changes the limit. Open connections are kept; downloads with several give up the surplus at their next requests.
     package func set(limit: Int) {
         let admitted = state.withLock { state in
             state.limit = max(1, limit)
@@ -35,10 +34,10 @@ package final class ConnectionLimiter: Sendable {
         for waiter in admitted { waiter.resume(returning: true) }
     }
 
-    /// Whether there is room at once.
+    /// Admits a connection if there is room now; never waits. Returns whether it was admitted.
     package func tryEnter(_ host: Origin) -> Bool { state.withLock { $0.tryEnter(host) } }
 
-    /// Waits for its turn. False when the task is cancelled: then it is not in.
+    /// Waits for admission. Returns `false`, without admission, when the task is cancelled.
     package func enter(_ host: Origin) async -> Bool {
         let number = state.withLock { state -> Int? in
             if state.tryEnter(host) { return nil }
@@ -62,10 +61,10 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Counts one in, room or not: a redirect led an open connection there.
+    /// Counts a connection even beyond the limit: a redirect led an open connection to this host.
     package func join(_ host: Origin) { state.withLock { $0.hosts[host, default: Host()].open += 1 } }
 
-    /// One who was let in is done.
+    /// Releases the place of an admitted connection.
     package func leave(_ host: Origin) {
         let admitted = state.withLock { state in
             state.hosts[host]?.open -= 1
@@ -76,7 +75,7 @@ package final class ConnectionLimiter: Sendable {
         for waiter in admitted { waiter.resume(returning: true) }
     }
 
-    /// Whether somebody waits, or there are more than may be: who has other connections gives way.
+    /// Returns whether connections wait for the host or exceed the limit; downloads with several then give one up.
     package func isCrowded(_ host: Origin) -> Bool {
         state.withLock { state in
             guard let host = state.hosts[host] else { return false }
@@ -84,10 +83,10 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Connections to a host that are counted now.
+    /// Returns the number of counted connections to a host.
     package func count(_ host: Origin) -> Int { state.withLock { $0.hosts[host]?.open ?? 0 } }
 
-    /// How many wait for a host.
+    /// Returns the number of connections that wait for a host.
     package func waiting(for host: Origin) -> Int { state.withLock { $0.hosts[host]?.waiting.count ?? 0 } }
 }
 

@@ -1,17 +1,17 @@
 import FerryCore
 
-/// The place that one connection has at a host, over all its requests; one at a time, so that nobody waits while holding
-/// another.
+/// The permit of one connection, kept over all its requests. It covers one host at a time, so that no connection
+/// waits for one host while it occupies another.
 struct ConnectionPermit {
     private let gate: ConnectionLimiter
     private(set) var host: Origin?
 
     init(_ gate: ConnectionLimiter) { self.gate = gate }
 
-    /// Whether somebody waits for it.
+    /// Whether connections wait for the permit's host or exceed its limit.
     var isWanted: Bool { host.map(gate.isCrowded) ?? false }
 
-    /// Takes a place there when there is one; what it had is given up.
+    /// Releases the current permit and takes one for `new` if there is room now. Returns whether it has one.
     mutating func tryTake(_ new: Origin) -> Bool {
         if host == new { return true }
         leave()
@@ -20,7 +20,7 @@ struct ConnectionPermit {
         return true
     }
 
-    /// Waits for a place there. False when the task is cancelled.
+    /// Releases the current permit and waits for one for `new`. Returns `false` when the task is cancelled.
     mutating func take(_ new: Origin) async -> Bool {
         if host == new { return true }
         leave()
@@ -29,7 +29,7 @@ struct ConnectionPermit {
         return true
     }
 
-    /// The connection is there already, room or not.
+    /// Moves the permit to `new` even beyond the limit: the connection is already open.
     mutating func join(_ new: Origin) {
         if host == new { return }
         leave()
@@ -37,7 +37,7 @@ struct ConnectionPermit {
         host = new
     }
 
-    /// Gives it up. Whoever makes a seat calls this at the end.
+    /// Releases the permit. The creator must call this at the end.
     mutating func leave() {
         if let host { gate.leave(host) }
         host = nil

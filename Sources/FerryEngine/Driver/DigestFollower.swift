@@ -1,13 +1,13 @@
 import FerryCore
 import Synchronization
 
-/// Computes the digest of a growing file while it is fetched, behind the unbroken run of bytes from its start.
+/// Computes the digest of a file during its transfer, over the contiguous prefix that the journal claims.
 final class DigestFollower: Sendable {
     private struct State {
         var digest: PrefixDigest?
-        /// The part file that it reads.
+        /// The part file that the digest reads.
         var part: PartFile?
-        /// What the driver's ``DownloadDriver/State/timesForgotten`` was when it began.
+        /// The value of ``DownloadDriver/State/timesForgotten`` when the digest was started.
         var timesForgotten = 0
         var task: Task<Void, Never>?
     }
@@ -16,11 +16,11 @@ final class DigestFollower: Sendable {
 
     init(_ driver: DownloadDriver) { self.driver = driver }
 
-    /// Takes what has come since, on another thread; does nothing while the last piece is under way.
+    /// Starts reading the newly claimed prefix on another thread; does nothing while an earlier read is in progress.
     func follow() {
         guard let algorithm = driver.state.withLock({ $0.digestToCheck })?.algorithm, let pair = driver.storage.pair
         else { return }
-        // Only what is claimed: bytes that a failed sync takes back must not be in the digest.
+        // Only claimed bytes: bytes that a failed sync discards must not enter the digest.
         let (end, timesForgotten) = driver.state.withLock { ($0.machine.planner.claimed.prefixEnd, $0.timesForgotten) }
         state.withLock { state in
             guard state.task == nil else { return }
@@ -48,10 +48,10 @@ final class DigestFollower: Sendable {
         }
     }
 
-    /// Waits for what is under way.
+    /// Waits for the read in progress.
     func stop() async { await state.withLock { $0.task }?.value }
 
-    /// The digest of the whole file, read to `total`; `nil` when the download was stopped meanwhile.
+    /// Returns the digest of the first `total` bytes, or `nil` when the download was stopped meanwhile.
     func finish(_ algorithm: DigestAlgorithm, of pair: Storage.Pair, total: ByteCount) async throws(DownloadError)
         -> [UInt8]?
     {
@@ -67,7 +67,8 @@ final class DigestFollower: Sendable {
 }
 
 extension DownloadDriver {
-    /// Reads a file on to `end`, on another thread, and gives its digest; `nil` when the download was stopped meanwhile.
+    /// Reads a file up to `end` on another thread and returns its digest, or `nil` when the download was stopped
+    /// meanwhile.
     func read(_ digest: PrefixDigest, to end: ByteCount) async throws(DownloadError) -> [UInt8]? {
         var digest = digest
         repeat {
@@ -88,6 +89,6 @@ extension DownloadDriver {
 }
 
 extension DownloadDriver.State {
-    /// The digest that the whole must have: the one asked for, else the strongest that the server offers.
+    /// The digest that the whole file must have: the requested one, else the strongest that the server offers.
     var digestToCheck: Checksum? { checksum ?? machine.representation?.digests.first ?? offered }
 }

@@ -2,17 +2,17 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// Sync, then claim.
+/// Checkpoints: sync the part file, then claim its ranges in the journal.
 extension DownloadDriver {
-    /// Makes everything that is written by now durable, and lets the journal say so. The transfer goes on meanwhile.
+    /// Makes all written ranges durable and claims them in the journal, while the transfer continues.
     ///
-    /// What went wrong is dealt with; it is returned for who wants to say so.
+    /// Failures are handled here; the error is returned for reporting only.
     @discardableResult
     func checkpoint() async -> DownloadError? {
         await lock.acquire()
         defer { lock.release() }
         let now = environment.clock.now()
-        // Place, record and snapshot must be of one file: looked at in one go.
+        // Storage, record and snapshot must describe the same file, so one critical section reads them all.
         let (place, snapshot, record) = state.withLock { state in
             let place = state.isReplacing ? .none : storage.current
             let snapshot = state.machine.beginCheckpoint(at: now)
@@ -24,7 +24,7 @@ extension DownloadDriver {
         }
         switch place {
         case .none, .small:
-            // Bytes in memory stay written, and unclaimed.
+            // Bytes in memory stay written but unclaimed.
             state.withLock { $0.machine.checkpointSkipped() }
             return nil
         case .stream:
@@ -44,11 +44,12 @@ extension DownloadDriver {
         }
     }
 
-    /// Nothing was claimed. After a failed sync nothing that is unclaimed is believed either, once everyone has stopped.
+    /// Handles a checkpoint that claimed nothing. After a failed sync all unclaimed bytes are distrusted as well,
+    /// once all connections have stopped.
     private func notClaimed(_ failure: ClaimFailure) -> DownloadError {
         state.withLock { state in
             if case .sync = failure {
-                // No other sync begins before everyone has stopped: it would succeed without what this one lost.
+                // No other sync may start before that: it could succeed without the data that this one lost.
                 state.distrustsUnclaimed = true
             } else {
                 state.machine.checkpointSkipped()
@@ -84,7 +85,7 @@ extension DownloadDriver {
         do throws(FileError) {
             guard try pair.part.isIntact(length: record.claimed.last?.last ?? 0) else {
                 if try pair.part.isNamed() {
-                    // Nobody knows which bytes are gone, and what is written next makes it long enough again.
+                    // The missing bytes are unknown, and later writes would hide the truncation, so drop all claims.
                     var nothing = record
                     nothing.claimed = []
                     try? pair.journal.retract(nothing)
@@ -100,9 +101,9 @@ extension DownloadDriver {
         return .success(())
     }
 
-    // MARK: Faults of the disk
+    // MARK: Disk faults
 
-    /// A write or sync failed. The first time that the device says EIO the part file is opened anew; else it is over.
+    /// Handles a failed write or sync. The first EIO reopens the part file; any other failure ends the run.
     func faulted(_ error: FileError) {
         let isMended = state.withLock { state in
             if state.damage != nil { return true }
@@ -115,13 +116,13 @@ extension DownloadDriver {
         updates.notify()
     }
 
-    /// Everyone stops, the part file is opened anew, and what is not claimed is fetched again (B4).
+    /// Stops all connections, reopens the part file and fetches again what is not claimed.
     func mend(_ damage: DownloadError) async {
         state.withLock { $0.distrustsUnclaimed = true }
         let wasComplete = state.withLock { $0.machine.planner.isComplete }
         await drain()
         do throws(DownloadError) {
-            // The machine may have seen the end already; the next run begins at what is claimed.
+            // The machine may already have reported completion; the next run starts from the claims.
             guard !wasComplete, let pair = storage.pair else { throw damage }
             pair.part.close()
             let part: PartFile
@@ -137,8 +138,8 @@ extension DownloadDriver {
         state.withLock { $0.damage = nil }
     }
 
-    /// A file of unknown length must not fill the disk (A29): looked at each second, and here each time that an
-    /// eighth of the room was used, however fast that was.
+    /// Checks the free space for a file of unknown length, which must not fill the disk. ``checkFloor(at:)`` runs
+    /// each second, this check after each eighth of the free space, however fast it is used.
     func checkRoom() throws(DownloadError) {
         guard let pair = storage.pair else { return }
         let space = DirectorySpace(
@@ -150,7 +151,7 @@ extension DownloadDriver {
         state.withLock { $0.roomUntil = $0.machine.planner.writtenBytes + max(0, room) / 8 }
     }
 
-    /// The same each second: others use the disk too.
+    /// Checks the free space each second, because other programs write to the disk too.
     func checkFloor(at now: Duration) {
         let isDue = state.withLock { state in
             guard state.machine.planner.total == nil, now - (state.lastSpaceCheck ?? .zero) >= .seconds(1) else {
@@ -165,14 +166,14 @@ extension DownloadDriver {
 }
 
 extension DownloadDriver.State {
-    /// The record as it will be once `snapshot` is synced.
+    /// Returns the record that holds once `snapshot` is synced.
     func nextRecord(claiming snapshot: RangeSet<ByteCount>) -> JournalRecord? {
         guard var record else { return nil }
         record.take(tags)
         record.claimed = machine.planner.claimed.union(snapshot.intersection(machine.planner.written)).pairs
         record.mismatch = nil
         record.publishing = nil
-        // Nothing has proven yet that a new link leads to this file: the rest stays as the old one left it.
+        // A new link is not yet proven to lead to this file, so its fields keep the old link's values.
         if machine.isLinkUnproven { return record }
         // The source of the validators comes first.
         let texts =

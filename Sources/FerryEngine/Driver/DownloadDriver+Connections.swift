@@ -16,12 +16,12 @@ extension DownloadDriver {
         }
     }
 
-    /// One connection, from its first request to its last.
+    /// Runs one connection, from its first request to its last.
     private func connection(_ id: ConnectionID) async {
         var seat = ConnectionPermit(environment.hosts)
         var goesOn = true
         while goesOn && !Task.isCancelled {
-            // Another download waits for its first: who has more than one gives way.
+            // Other downloads wait for the host, so a download with several connections gives one up.
             if seat.isWanted, givesWay(id) { break }
             let order = state.withLock { $0.machine.next(for: id, at: environment.clock.now()) }
             switch order {
@@ -36,7 +36,7 @@ extension DownloadDriver {
             case .fetch(let fetch):
                 switch await admit(id, to: host(of: fetch.source), &seat) {
                 case .atOnce: goesOn = await perform(fetch, on: id, &seat)
-                // What to ask may be another by now.
+                // The machine's next order may have changed during the wait.
                 case .afterWaiting: continue
                 case .not: goesOn = false
                 }
@@ -50,7 +50,7 @@ extension DownloadDriver {
         updates.notify()
     }
 
-    /// One request. Whether the connection may ask for another.
+    /// Performs one request. Returns whether the connection may perform another.
     private func perform(
         _ fetch: TransferMachine.Fetch, on id: ConnectionID, _ seat: inout ConnectionPermit
     ) async -> Bool {
@@ -63,9 +63,9 @@ extension DownloadDriver {
             failed(error, on: id)
             return false
         }
-        // allow(origin): how many connections a host has, no secret goes by it.
+        // allow(origin): counts connections per host; carries no secret.
         if seat.host != response.url.origin, !seat.tryTake(response.url.origin) {
-            // A redirect led to a host that has no room.
+            // A redirect led to a host without room.
             if givesWay(id) { return false }
             if isFirstVisit(response.url, of: fetch.source) {
                 ended(id, .stopped)
@@ -120,7 +120,8 @@ extension DownloadDriver {
         }
     }
 
-    /// Pulls the body, piece by piece, to its place; at its end it must have its own digest, when the server gave one.
+    /// Writes the body, piece by piece, and compares it with its `Content-Digest` if the server sent one. Returns
+    /// whether the connection may perform another request.
     private func read(
         _ body: TransferBody, _ digest: Checksum?, on id: ConnectionID
     ) async throws(DownloadError) -> Bool {
@@ -134,7 +135,7 @@ extension DownloadDriver {
                 switch error.kind {
                 case .cancelled: ended(id, .stopped)
                 case .malformed where state.withLock({ $0.machine.openConnections == 1 }):
-                    // Asked again it would say the same.
+                    // A retry would return the same response.
                     throw DownloadError(error)
                 default: ended(id, .broken(.phrase(error.phrase)))
                 }
@@ -168,7 +169,7 @@ extension DownloadDriver {
 
     private enum Taking { case wanted, done, failed }
 
-    /// Writes one piece; says whether more is wanted of this body.
+    /// Writes one piece and returns whether the body must be read on.
     private func take(_ piece: ByteBuffer, _ check: inout MessageCheck?, on id: ConnectionID) async -> Taking {
         let count = ByteCount(piece.readableBytes)
         state.withLock { state in
@@ -227,12 +228,12 @@ extension DownloadDriver {
         await environment.throttle.passed(count)
         return state.withLock { state in
             state.machine.asks(id, at: environment.clock.now())
-            // What is asked beyond our segment is another's: the connection is closed rather than read to its end.
+            // The rest of the range now belongs to another connection; closing is cheaper than reading to the end.
             return state.machine.mustCut(id) ? .done : .wanted
         }
     }
 
-    /// Reading stops while too much is unsynced.
+    /// Applies back-pressure while too many bytes are unsynced.
     private func waitForCheckpoint() async {
         while !Task.isCancelled {
             let seen = checkpointDone.count
@@ -249,7 +250,7 @@ extension DownloadDriver {
         updates.notify()
     }
 
-    /// No head came.
+    /// Handles a request that failed before its response head.
     private func failed(_ failure: TransferFailure, on id: ConnectionID) {
         if failure.kind == .cancelled { return ended(id, .stopped) }
         let isLast = state.withLock { state in

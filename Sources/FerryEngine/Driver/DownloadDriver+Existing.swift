@@ -3,10 +3,10 @@ import struct Foundation.Date
 import Synchronization
 import SystemPackage
 
-/// A finished file that is there already. Only what is ours is the answer: anybody can give a file a name, a date, an
-/// attribute, and the right bytes until they have been compared.
+/// Finished files that exist already. Only files that pass the ownership check are accepted: any user can set a name,
+/// a date or an attribute, and can change the bytes after they were compared.
 extension DownloadDriver {
-    /// `isOwn`: it was published by this download, whose journal says so.
+    /// Looks for a finished file at `path`. `isOwn`: this download published the file, as its journal says.
     func lookForFinished(_ path: FilePath, isOwn: Bool = false) async throws(DownloadError) -> FinishedDownload? {
         guard isOwn || !context.ignoresFinished,
             let named = try? fileSystem.statusIfPresent(path), named.kind == .regular
@@ -18,7 +18,7 @@ extension DownloadDriver {
         defer { file?.close() }
         let status = try? file?.status()
         let url = sources[0]
-        // The server may give it another name, and the list know that one.
+        // The server may choose another name, and the checksum list may contain that one.
         try? await lookUpChecksum(for: namesBeforehand)
         if let checksum = state.withLock({ $0.checksum }), let file, let status {
             report(.state(.verifying))
@@ -52,8 +52,8 @@ extension DownloadDriver {
         return nil
     }
 
-    /// A plain GET on a file that is there: equal length and equal date mean that it is complete. Where the file itself
-    /// carries the strong ETag that it had, that alone decides.
+    /// Returns the file at `path` if it is complete as far as a plain GET can tell: equal length and equal
+    /// modification time. A strong ETag stored in the file's attribute takes precedence.
     func existing(at path: FilePath, representation: Representation) -> FinishedDownload? {
         guard !context.ignoresFinished, state.withLock({ $0.checksum == nil && !$0.distrustsFinished }),
             request.checksumList == nil, let total = representation.identity.totalBytes,
@@ -66,7 +66,7 @@ extension DownloadDriver {
             finalURL: state.withLock { $0.finalURL?.redacted ?? "" }, contentType: representation.identity.contentType,
             etag: representation.identity.etag, lastModified: representation.identity.lastModified)
         if let attribute = SourceAttribute.read(file), attribute.isOf(status) {
-            // It came from another URL: two files may well have one length and one date.
+            // The file came from another URL, and different files may share length and date.
             guard attribute.matches(url: sources[0].text, status) else { return nil }
             if let tag = representation.identity.strongTag, let own = attribute.etag { return own == tag ? found : nil }
         }
@@ -78,7 +78,7 @@ extension DownloadDriver {
         try? await read(PrefixDigest(algorithm, of: file), to: length)
     }
 
-    /// The server said that the finished file is unchanged.
+    /// Handles a 304 response: the finished file is unchanged.
     func finishUnchanged() {
         state.withLock { state in
             let path: FilePath

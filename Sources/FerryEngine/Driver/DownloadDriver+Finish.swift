@@ -4,15 +4,15 @@ import NIOCore
 import Synchronization
 import SystemPackage
 
-/// All bytes are there: verify, publish.
+/// The end of a complete transfer: verify, then publish.
 extension DownloadDriver {
-    /// `nil` when it was stopped before the file got its name.
+    /// Verifies and publishes the file. Returns `nil` when the download was stopped before that.
     func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
         let (total, proof, expected, isComplete) = state.withLock {
             ($0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck, $0.machine.planner.isComplete)
         }
         guard isComplete else {
-            // A sync failed as the last bytes came: what it covered is not believed.
+            // A sync failed as the last bytes arrived, and its range is not trusted.
             throw state.withLock { $0.fatal ?? $0.damage } ?? DownloadError(.internal, "the file is not complete")
         }
         var finalProof = proof
@@ -81,7 +81,7 @@ extension DownloadDriver {
             recovery: .needsUser)
     }
 
-    /// The whole is not what it must be: it is kept, marked, and never published.
+    /// Marks the part file in the journal as mismatched. The file is kept and never published.
     private func mismatch(_ expected: Checksum, actual: [UInt8]) async -> DownloadError {
         let found = Checksum(algorithm: expected.algorithm, bytes: actual)?.description ?? ""
         await checkpoint()
@@ -112,7 +112,7 @@ extension DownloadDriver {
             return PublishOrder(
                 directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
                 source: state.sources.first.map {
-                    // Validators speak for the source that gave them alone.
+                    // Validators are stored only for the source that sent them.
                     state.primary == 0
                         ? FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
                         : FileSource(url: $0.text)
@@ -121,7 +121,8 @@ extension DownloadDriver {
         }
     }
 
-    /// Gives a small file its name in one step; `nil` when it must go by a part file.
+    /// Publishes a small file in one step. Returns its path, or `nil` when a part file is needed or an existing file
+    /// is kept.
     private func publishSmall(_ small: Storage.Small) async throws(DownloadError) -> String? {
         let order = publishOrder(directory: small.directory, name: small.name, total: ByteCount(small.bytes.count))
         let publisher = SmallFilePublisher(
@@ -135,7 +136,7 @@ extension DownloadDriver {
                     return .failure(error)
                 }
             }
-            // Without a sync it is quicker done than handed over.
+            // Without a sync the call is faster than a thread switch.
             result = request.syncsToDisk ? await environment.pool.run(publish) : publish()
         }
         switch result {
@@ -175,7 +176,7 @@ extension DownloadDriver {
         let result: Result<Published, PublishError> = await environment.pool.run {
             do throws(FileError) {
                 guard try pair.part.isIntact(length: total) else { return .failure(.notIntact(pair.paths.part)) }
-                // Only when it is longer: some file systems cannot cut files at all.
+                // Only if it is longer: some file systems cannot truncate at all.
                 if try pair.part.length() > total { try pair.part.truncate(to: total) }
             } catch { return .failure(.file(error)) }
             do throws(PublishError) {
@@ -204,8 +205,8 @@ extension DownloadDriver {
         }
     }
 
-    /// What could not be published stays. After a failed sync nothing more is claimed: a second sync would believe
-    /// what the first lost.
+    /// Claims what could not be published, for the next run. After a failed sync it claims nothing, because a second
+    /// sync would succeed without the data that the first one lost.
     private func keepUnpublished(_ error: PublishError) async {
         switch error {
         case .file(let inner) where inner.operation == .sync: break
@@ -214,13 +215,13 @@ extension DownloadDriver {
         }
     }
 
-    /// A list of digests was given: find the one for the first of these names that it knows.
+    /// Looks up the checksum in the request's checksum list, under the first of `names` that the list contains.
     func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
         guard let list = request.checksumList, state.withLock({ $0.checksum }) == nil else { return }
         try await fetchChecksum(from: list, for: names())
     }
 
-    /// Apart from the question whether to: its frame is large, and most downloads need none.
+    /// A separate function: its frame is large, and most downloads have no list.
     @inline(never)
     private func fetchChecksum(from list: DownloadURL, for names: [String]) async throws(DownloadError) {
         let request = TransferRequest(of: self.request, from: list, headLimit: settings.stallTimeout)

@@ -1,7 +1,7 @@
 import FerryCore
 import Synchronization
 
-/// Its turn among all downloads that want connections to one host.
+/// Admission of connections to hosts, shared by all downloads.
 extension DownloadDriver {
     enum Admission {
         case atOnce
@@ -9,12 +9,12 @@ extension DownloadDriver {
         case not
     }
 
-    /// The host that the body of this source will come from, as far as is known.
+    /// Returns the host that the source's body is expected to come from.
     func host(of source: Int) -> Origin {
         state.withLock { $0.resolved[source]?.origin ?? $0.sources[source].origin }
     }
 
-    /// A place at the host: the only connection of a download waits for it, further ones do without.
+    /// Takes a permit for `host`. A download's only connection waits for one; further connections are refused.
     func admit(_ id: ConnectionID, to host: Origin, _ seat: inout ConnectionPermit) async -> Admission {
         if seat.tryTake(host) { return .atOnce }
         if givesWay(id) { return .not }
@@ -22,7 +22,7 @@ extension DownloadDriver {
         return await seat.take(host) ? .afterWaiting : .not
     }
 
-    /// Whether this connection is over, because others of this download go on.
+    /// Ends this connection if the download has others. Returns whether it did.
     func givesWay(_ id: ConnectionID) -> Bool {
         state.withLock { state in
             guard state.machine.hasOthers(than: id) else { return false }
@@ -31,11 +31,12 @@ extension DownloadDriver {
         }
     }
 
-    /// Whether nobody of this source was led there yet; from now on it is waited for there.
+    /// Returns whether the source had not been redirected to this host, and remembers `url` as its target, so that
+    /// the next request waits for a permit there.
     func isFirstVisit(_ url: DownloadURL, of source: Int) -> Bool {
         state.withLock { state in
             defer { state.resolved[source] = url }
-            // allow(origin): how many connections a host has, no secret goes by it.
+            // allow(origin): counts connections per host; carries no secret.
             return state.resolved[source]?.origin != url.origin
         }
     }

@@ -2,9 +2,9 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// Whose part files are whose, and which file may be replaced.
+/// Ownership of part files, and the file that may be replaced.
 extension DownloadDriver {
-    /// The pair that an earlier run of this download left, when it is still there.
+    /// Returns the paths of the part file that this download's earlier run left, if it still exists.
     func pathsOfLastRun() -> DownloadPaths? {
         guard let path = context.partPath, let paths = DownloadPaths(of: absolute(path)) else { return nil }
         do throws(JournalError) {
@@ -12,27 +12,27 @@ extension DownloadDriver {
             if record.id == id.rawValue { return paths }
             report(.event(.note(Reason(.belongsToAnother, "\(paths.part)"))))
         } catch .missing {
-            // A file that was in memory only has none.
+            // A file that was kept in memory has no journal.
         } catch {
             report(.event(.note(.phrase(error.phrase))))
         }
         return nil
     }
 
-    /// The file that an earlier run of this download published, while it is there unchanged.
+    /// The file that an earlier run of this download published, if it is unchanged.
     var earlierFile: FilePath? {
         guard let file = context.replaces, file.isUnchanged(fileSystem: fileSystem) else { return nil }
         return FilePath(file.path)
     }
 
-    /// Whether what a journal announces counts, beyond the bytes that it claims: that its file is published, that its pair is
-    /// being moved. Only where the download was asked for by a URL in it, or is listed under its id: else a directory that
-    /// somebody made for us could have files of ours taken for it.
+    /// Returns whether a journal's statements beyond its claims (a published file, a move in progress) may be
+    /// trusted: the download was requested by one of its URLs or is listed under its id. Otherwise a prepared
+    /// directory could make Ferry treat the user's other files as its own.
     func isAskedFor(_ record: JournalRecord) -> Bool {
         record.id == id.rawValue || request.sources.contains { record.urls.contains($0.text) }
     }
 
-    /// Of which downloads an earlier generation that lies aside is this one's.
+    /// Returns the downloads that may own the backup which this download replaces.
     func asideOwner(_ record: JournalRecord? = nil) -> BackupPair.Owner {
         state.withLock { state in
             let records = [record, state.record].compactMap(\.self)
@@ -42,7 +42,7 @@ extension DownloadDriver {
         }
     }
 
-    /// What is in the way of a name for which there is no other, and whose it is when it is not ours.
+    /// Returns the error for a name that is taken and has no alternative, with the ownership flaw of a foreign file.
     func blocked(by path: FilePath) -> DownloadError {
         if let flaw = try? fileSystem.flaw(at: path), flaw != .notRegular {
             return DownloadError(FileError(.create, path, kind: .notOurs(flaw)))
@@ -50,10 +50,11 @@ extension DownloadDriver {
         return DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
     }
 
-    /// Whether what this id names is another download's.
+    /// Returns whether the id belongs to another download of the list.
     func isAnothers(_ id: String) -> Bool { id != self.id.rawValue && context.belongsToAnother?(id) == true }
 
-    /// Whether the download that is under way there is not the one asked for: then it takes the next name.
+    /// Returns whether the download in progress at `paths` is not the requested one, so that the next free name is
+    /// taken.
     func isOfAnotherRequest(_ paths: DownloadPaths) -> Bool {
         guard let other = try? Journal.read(at: paths.journal, fileSystem: fileSystem) else { return false }
         if isAnothers(other.id) { return true }

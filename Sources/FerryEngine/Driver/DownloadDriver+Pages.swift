@@ -2,9 +2,9 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// Web pages in place of files.
+/// Detects web pages that are served in place of files.
 extension DownloadDriver {
-    /// What a response means by itself. Where only the first bytes tell whether it is a page, they are waited for.
+    /// Returns the verdict on a response. Waits for its first bytes if only they tell whether it is a web page.
     func judge(
         _ response: inout TransferResponse, _ fetch: TransferMachine.Fetch, on id: ConnectionID
     ) async throws(TransferFailure) -> ResponseVerdict {
@@ -20,7 +20,7 @@ extension DownloadDriver {
 }
 
 extension DownloadRequest {
-    /// The name that the user gave to the file; `nil` where the server names it.
+    /// The file name that the user chose; `nil` if the server names the file.
     var givenName: String? {
         switch destination {
         case .file(let path): FilePath(path).lastComponent?.string

@@ -3,24 +3,24 @@ import struct Foundation.Date
 import Synchronization
 import SystemPackage
 
-/// Making a place for the bytes: memory, or a part file and its journal.
+/// Storage for the bytes: memory, or a part file with its journal.
 extension DownloadDriver {
     /// Files of a known length below this start in memory.
     static let smallFileBytes: ByteCount = 1 << 20
-    /// The most memory that a small file has before its bytes are there.
+    /// The most memory that is reserved for a small file in advance.
     private static let smallFileReserve = 16 << 10
-    /// A small file that is not there after this moves to the disk.
+    /// A small file that takes longer than this moves to disk.
     static let smallFilePatience: Duration = .seconds(2)
 
-    /// A file that starts in memory and is published whole.
+    /// Returns whether the file starts in memory and is published whole.
     func isSmall(_ representation: Representation) -> Bool {
         guard let total = representation.identity.totalBytes, total < Self.smallFileBytes else { return false }
         return !representation.endsByClose && request.onConflict != .overwrite && context.replaces == nil
     }
 
-    /// Puts what is held aside, when there is a reason to, and makes a place for this file.
+    /// Moves the current partial content to the backup if there is a `reason`, and creates storage for the new file.
     ///
-    /// False when there is nothing to read: the file that is there already is the server's.
+    /// Returns `false` when no body needs to be read, because the existing file matches the server's.
     func replace(_ reason: Reason?, _ representation: Representation, url: DownloadURL) async throws(DownloadError)
         -> Bool
     {
@@ -29,7 +29,7 @@ extension DownloadDriver {
         if let reason {
             try setAside(reason)
         } else {
-            // An answer before this one made a place, and broke before its first byte.
+            // An earlier response created storage and broke before its first byte.
             try forgetPair()
         }
         let isMade = try await makePlace(for: representation, url: url)
@@ -62,7 +62,7 @@ extension DownloadDriver {
         begun(name, total)
         if let total, isSmall(representation) {
             var bytes: [UInt8] = []
-            // No more than most of them need at once: a slow one goes into a part file before it has much.
+            // Most small files fit this at once; a slow file moves to a part file before it has grown much.
             bytes.reserveCapacity(min(Int(total), Self.smallFileReserve))
             storage.set(.small(Storage.Small(bytes: bytes, name: name, directory: directory)))
             return true
@@ -72,7 +72,7 @@ extension DownloadDriver {
         return true
     }
 
-    /// Says that it has started, once for each file.
+    /// Reports the start, once for each file.
     private func begun(_ name: String, _ total: ByteCount?) {
         let isNews = state.withLock { state in
             defer { state.started = (name, total) }
@@ -81,12 +81,12 @@ extension DownloadDriver {
         if isNews { report(.event(LocalizedEvent(.started(name: name, totalBytes: total)))) }
     }
 
-    /// The names under which a list of digests may know it.
+    /// Returns the names under which a checksum list may contain the file.
     private func names(of representation: Representation, url: DownloadURL) -> [String] {
         [SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)] + namesBeforehand
     }
 
-    /// Under the rules `fail` and `skip` a file that has the name decides before a byte of the body is read.
+    /// Applies the rules `fail` and `skip` to an existing file, before any byte of the body is read.
     private func isDecided(by path: FilePath) throws(DownloadError) -> Bool {
         guard request.onConflict == .fail || request.onConflict == .skip, earlierFile != path else { return false }
         let status: FileStatus?
@@ -101,7 +101,7 @@ extension DownloadDriver {
         return true
     }
 
-    /// The file that is there stays, as asked.
+    /// Finishes with the existing file, as the rule `skip` requests.
     func skip(_ path: FilePath, length: ByteCount) {
         report(.event(.note(Reason(.skipped, "\(path)"))))
         state.withLock {
@@ -115,9 +115,9 @@ extension DownloadDriver {
     private func destination(for representation: Representation, url: DownloadURL) throws(DownloadError) -> (
         FilePath, String
     ) {
-        // What was begun under a name begins again under it.
+        // A restart keeps the name of the interrupted download.
         if let own = state.withLock({ $0.ownPaths }) { return (own.directory, own.name) }
-        // What is fetched again is to take the place of what is there.
+        // A repeated download replaces the file that its earlier run published.
         if let earlier = earlierFile, let name = earlier.lastComponent {
             return (earlier.removingLastComponent(), name.string)
         }
@@ -153,7 +153,7 @@ extension DownloadDriver {
         } catch { throw DownloadError(.disk, ErrorPhrase(.failedWith, "\(directory)", "\(error)")) }
     }
 
-    /// What lies aside under this name was put there by a run that was cut before it had a new pair: the name is ours.
+    /// Adopts a backup under this name that belongs to a run interrupted before it had created its new part file.
     private func takeBackAside(_ name: String, in directory: FilePath) {
         guard state.withLock({ $0.ownPaths }) == nil, let paths = DownloadPaths(directory: directory, name: name),
             let record = try? Journal.read(at: paths.oldJournal, fileSystem: fileSystem),
@@ -165,8 +165,8 @@ extension DownloadDriver {
         }
     }
 
-    /// A journal of this name that the disk does not give just now may be this download's own: to go on to the next name
-    /// would be to begin it anew.
+    /// Throws if the journal of this name cannot be read just now: it may be this download's own, and another name
+    /// would discard its progress.
     private func checkUnread(_ name: String, in directory: FilePath) throws(DownloadError) {
         guard let paths = DownloadPaths(directory: directory, name: name) else { return }
         do throws(JournalError) {
@@ -176,7 +176,7 @@ extension DownloadDriver {
         }
     }
 
-    /// Takes the name with a part file, writes the first journal, reserves the space.
+    /// Creates the part file, writes the first journal and preallocates the space.
     private func makePair(
         name: String, in directory: FilePath, total: ByteCount?
     ) throws(DownloadError) -> Storage.Pair? {
@@ -184,7 +184,7 @@ extension DownloadDriver {
         let taken: NameTaker.Result
         do throws(PartFileError) {
             if let paths = state.withLock({ $0.ownPaths }) {
-                // The name is ours already; what was there was put aside.
+                // The name already belongs to this download, and its earlier files are in the backup.
                 taken = .taken(try PartFile.create(at: paths.part, fileSystem: fileSystem), paths, nil)
             } else {
                 taken = try NameTaker(
@@ -210,9 +210,10 @@ extension DownloadDriver {
                 }
                 environment.knownJournals(in: directory)?.add(paths.journal, record)
             } catch {
-                // It may be there, only not durably: alone it would be in the way of its own name.
+                // The journal may exist but not be durable. Without its part file it would block this file name, so
+                // delete it.
                 if (try? Journal.read(at: paths.journal, fileSystem: fileSystem))?.id == id.rawValue {
-                    // allow(ours): its id says that this run has made it.
+                    // allow(ours): its id shows that this run created it.
                     try? fileSystem.removeIfPresent(paths.journal)
                 }
                 try? part.remove()
@@ -260,21 +261,21 @@ extension DownloadDriver {
 
     // MARK: Small files
 
-    /// A small file that takes long moves to the disk, where a kill cannot reach it.
+    /// Moves a small file to disk if it takes too long, so that a kill cannot lose its bytes.
     func spillIfSlow(at now: Duration) async {
         guard let start = state.withLock({ $0.startedAt }), now - start >= Self.smallFilePatience else { return }
         await spillNow()
     }
 
-    /// Moves a small file to the disk, unless just now the place changes anyway.
+    /// Moves a small file to disk, unless the storage is being replaced at this moment.
     func spillNow() async {
-        // Who has the turn may wait for a server, and whoever calls this must not.
+        // The lock's holder may be waiting for a server, and callers of this function must not wait.
         guard case .small = storage.current, lock.tryAcquire() else { return }
         defer { lock.release() }
         do throws(DownloadError) { try spillInTurn() } catch { fail(error) }
     }
 
-    /// Moves a small file from memory to a part file and journal.
+    /// Moves a small file from memory to a part file with a journal.
     func spill() async throws(DownloadError) {
         await lock.acquire()
         defer { lock.release() }
@@ -293,7 +294,8 @@ extension DownloadDriver {
 
     // MARK: Letting go
 
-    /// What is held cannot be used: it stays beside, until the new one is published. Called in turn.
+    /// Moves unusable partial content to the backup, where it stays until the new file is published. Requires the
+    /// lock.
     func setAside(_ reason: Reason) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
         state.withLock { $0.record?.append(.restarted(reason: "\(reason)"), at: environment.clock.date()) }
@@ -307,7 +309,7 @@ extension DownloadDriver {
             let aside = BackupPair(pair.paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
             do throws(FileError) {
                 guard try aside.isFree(for: asideOwner()) else {
-                    // What lies there is not this download's: the pair stays, and another name is taken.
+                    // The backup belongs to another download: the pair stays, and this download takes another name.
                     storage.close()
                     return state.withLock { $0.ownPaths = nil }
                 }
@@ -323,17 +325,17 @@ extension DownloadDriver {
         }
     }
 
-    /// A pair that claims nothing: it goes, and its name is free again.
+    /// Removes a pair that claims nothing, which frees its name.
     func forgetPair() throws(DownloadError) {
         guard let pair = storage.pair else { return }
-        // A part file without its journal would be in the way of its name for ever: so that one goes last.
+        // A part file without a journal would block its name for good, so the journal is removed last.
         do throws(FileError) { try pair.part.remove() } catch { throw DownloadError(error) }
         do throws(JournalError) { try pair.journal.remove() } catch { throw DownloadError(error) }
         environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
         storage.close()
     }
 
-    /// The machine asked for a restart before any answer.
+    /// Performs a restart that the machine ordered before any response. Returns whether it succeeded.
     func restart(_ reason: Reason) async -> Bool {
         await lock.acquire()
         defer { lock.release() }
@@ -350,14 +352,14 @@ extension DownloadDriver {
         }
     }
 
-    /// Cancelled: nothing stays.
+    /// Removes all files of a cancelled download.
     func discard() {
         removeAside()
         try? forgetPair()
         storage.close()
     }
 
-    /// What was put aside in favour of this file goes.
+    /// Removes the backup that this download's file replaces.
     func removeAside() {
         guard let own = state.withLock({ $0.ownPaths ?? $0.ownAside }) else { return }
         try? BackupPair(own, fileSystem: fileSystem, syncs: false).remove(of: asideOwner())

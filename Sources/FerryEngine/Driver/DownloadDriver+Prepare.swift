@@ -2,9 +2,9 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// Before any request: is it ours already?
+/// Preparation before the first request: finds what earlier runs left.
 extension DownloadDriver {
-    /// Finds what is there, and readies the machine. A result means that nothing has to be fetched at all.
+    /// Looks for existing files and initializes the machine. Returns a result if nothing has to be fetched at all.
     func prepare() async throws(DownloadError) -> FinishedDownload? {
         _ = try request.destination.resolved()
         if let paths = pathsOfLastRun() {
@@ -41,7 +41,7 @@ extension DownloadDriver {
             let directory = absolute(path)
             try ready(directory)
             if environment.knownJournals(in: directory) == nil {
-                // Read once per process; a directory may hold many.
+                // Read once per process; a directory may hold many journals.
                 try await heavily { () async throws(DownloadError) in _ = try journal(for: "", in: directory) }
             }
             if let journal = try journal(for: request.sources[0].text, in: directory),
@@ -60,10 +60,10 @@ extension DownloadDriver {
         }
     }
 
-    /// The manager has made paths absolute.
+    /// Returns the normalized path; the manager has made paths absolute.
     func absolute(_ path: String) -> FilePath { FilePath(path).lexicallyNormalized() }
 
-    /// The directory is there and can be written to, said before a byte is fetched.
+    /// Creates the directory if needed and throws if it is not writable, before any byte is fetched.
     private func ready(_ directory: FilePath) throws(DownloadError) {
         do throws(FileError) {
             if let status = try fileSystem.statusIfPresent(directory) {
@@ -90,14 +90,14 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
     }
 
-    /// Why the journal with the name that ours would have cannot be used.
+    /// Returns why the journal at this download's default path cannot be used.
     private func problem(with path: FilePath, in directory: FilePath) throws(DownloadError) -> JournalError? {
         do { return try environment.journals(in: directory).problems.first { $0.path == path }?.error } catch {
             throw DownloadError(error)
         }
     }
 
-    // MARK: A journal
+    // MARK: Existing journals
 
     private func goOn(with paths: DownloadPaths, isNamed: Bool) async throws(DownloadError) -> FinishedDownload? {
         try putBack(paths)
@@ -108,7 +108,7 @@ extension DownloadDriver {
                 at: paths.journal, fileSystem: fileSystem, syncs: request.syncsToDisk)
         } catch {
             if case .missing = error, !isNamed {
-                // It was there when the directory was read; another process has ended it.
+                // The journal existed when the directory was read; another process has finished it since.
                 environment.knownJournals(in: paths.directory)?.remove(paths.journal)
                 return try await lookForFinished(paths.final)
             }
@@ -118,7 +118,7 @@ extension DownloadDriver {
             }
             if case .locked = error { throw DownloadError(error) }
             if isNamed || error.mayPass { throw DownloadError(error) }
-            // Of what is not ours is said when it is known what name is taken instead.
+            // An ownership flaw is reported later, together with the name that is taken instead.
             if error.flaw == nil { report(.event(.note(Reason(.otherNameBegun, error.phrase)))) }
             begin(with: nil)
             return nil
@@ -167,15 +167,15 @@ extension DownloadDriver {
             }
             journal.close()
             if error.flaw != nil, !isPartRequest {
-                // Another name is taken, and then it is said why.
+                // Another name is taken, and the reason is reported then.
                 begin(with: nil)
                 return nil
             }
             throw DownloadError(error)
         }
         if record.isPaused == true || record.isTaken == true {
-            // Else it would be paused again, or left out, should the list be made anew from journals before the next
-            // checkpoint.
+            // Without this write, a list rebuilt from journals before the next checkpoint would pause the download
+            // again or leave it out.
             record.isPaused = nil
             record.isTaken = nil
             do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
@@ -185,7 +185,7 @@ extension DownloadDriver {
         return nil
     }
 
-    /// The names under which a list of digests may know the file, before the server was asked.
+    /// The names under which a checksum list may contain the file, as far as they are known before a response.
     var namesBeforehand: [String] {
         var names = sources.prefix(1).map { SafeName.make(nil, url: $0, finalURL: nil) }
         switch request.destination {
@@ -196,7 +196,7 @@ extension DownloadDriver {
         return names
     }
 
-    /// What the journal says becomes what the machine believes.
+    /// Initializes the machine from the journal's record.
     private func adopt(_ record: JournalRecord, part: PartFile, paths: DownloadPaths) async throws(DownloadError) {
         var record = record
         record.id = id.rawValue
@@ -247,7 +247,7 @@ extension DownloadDriver {
         if let mismatch = record.mismatch,
             state.withLock({ $0.checksum ?? $0.offered })?.description ?? mismatch.expected == mismatch.expected
         {
-            // Asked again for the digest that it does not have: what is there is of no use.
+            // The part file does not have the requested digest, so its bytes are useless.
             try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)")
             state.withLock { $0.offered = nil }
             begin(with: nil)
@@ -265,7 +265,7 @@ extension DownloadDriver {
             return
         }
         if claims.pairs != record.claimed, let journal = storage.pair?.journal {
-            // Taken back before a byte changes (C2): the next write would make the file long enough again.
+            // Retract the claims before any byte changes: the next write would hide that the file had been truncated.
             record.claimed = claims.pairs
             let retracted = record
             state.withLock { $0.record = retracted }
@@ -280,7 +280,7 @@ extension DownloadDriver {
             isNewSource: isNew, isDoubtful: isDoubtful)
     }
 
-    /// A crash may have come while the pair was put aside, or before there was a new one.
+    /// Restores the backup after a crash that left it without a new part file.
     private func putBack(_ paths: DownloadPaths) throws(DownloadError) {
         let aside = BackupPair(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
         do throws(FileError) {
@@ -295,7 +295,7 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
     }
 
-    /// What is aside would be in the way of a name that is taken anew: it was put there for this download.
+    /// Keeps the name if its backup belongs to this download: the backup would block the name for a new part file.
     private func keepName(_ paths: DownloadPaths, _ record: JournalRecord) throws(DownloadError) {
         let aside = BackupPair(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
         let old: JournalRecord?
@@ -309,7 +309,8 @@ extension DownloadDriver {
 
     private var isPartRequest: Bool { if case .part = request.destination { true } else { false } }
 
-    /// The source that the validators come from, then the others, as given where they are.
+    /// Merges the sources without duplicates: first the one that sent the validators, then the others, in the given
+    /// form where there is one.
     private static func merge(_ given: [DownloadURL], _ known: [DownloadURL]) -> [DownloadURL] {
         let own = Dictionary(given.map { ($0.text, $0) }) { first, _ in first }
         var seen: Set<String> = []
@@ -317,7 +318,7 @@ extension DownloadDriver {
         return all.prefix(DownloadRequest.mostSources).map { own[$0.text] ?? $0 }
     }
 
-    /// Readies the machine.
+    /// Initializes the machine.
     func begin(
         with held: PartialContent?, total: ByteCount? = nil, weakestJoin: Proof? = nil, isNewSource: Bool = false,
         isDoubtful: Bool = false, finished: FileIdentity? = nil

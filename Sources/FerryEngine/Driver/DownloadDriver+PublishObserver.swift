@@ -6,9 +6,9 @@ extension SmallFilePublisher.Draft {
     }
 }
 
-/// Publishing before a witness.
+/// Publishing with a ``PublishObserving`` observer.
 extension DownloadDriver {
-    /// A small file is announced before it gets its name.
+    /// Publishes a small file after announcing each candidate name to the observer.
     func publish(
         _ bytes: [UInt8], _ order: PublishOrder, _ publisher: SmallFilePublisher, _ witness: any PublishObserving
     ) async throws(DownloadError) -> Result<SmallFilePublisher.Result, PublishError> {
@@ -47,7 +47,7 @@ extension DownloadDriver {
         }
     }
 
-    /// The file has its name: the witness hears of it.
+    /// Reports to the observer that the file has its final name.
     func tellPublished(_ finished: FinishedDownload) async throws(DownloadError) {
         guard let witness = context.witness else { return }
         let fileSystem = fileSystem

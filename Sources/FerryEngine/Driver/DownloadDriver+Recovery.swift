@@ -2,9 +2,9 @@ package import FerryCore
 import Synchronization
 import SystemPackage
 
-/// A publication that was cut off.
+/// Recovery of interrupted moves and publications.
 extension DownloadDriver {
-    /// Moving was cut: where it is now, when that is elsewhere.
+    /// Resolves an interrupted move. Returns the new paths if the files are in the other directory.
     func settleMove(
         _ paths: DownloadPaths, _ record: inout JournalRecord, _ journal: Journal
     ) throws(DownloadError) -> DownloadPaths? {
@@ -18,7 +18,7 @@ extension DownloadDriver {
         return there
     }
 
-    /// Publishing was cut: finish it, or do it again.
+    /// Completes an interrupted publication, or returns `nil` if the file must be published or fetched again.
     func recover(
         _ publishing: JournalRecord.Publishing, paths: DownloadPaths, record: inout JournalRecord
     ) throws(DownloadError) -> FinishedDownload? {
@@ -31,7 +31,7 @@ extension DownloadDriver {
         switch recovery {
         case .finished(let path):
             report(.event(.note(Reason(.publishingCut))))
-            // A digest that it has in its journal was compared before the name was announced.
+            // A digest in the journal was compared before the name was announced.
             let wasCompared = record.checksum ?? record.offered != nil
             return FinishedDownload(
                 path: path.string, totalBytes: publishing.length,
@@ -40,7 +40,7 @@ extension DownloadDriver {
                 lastModified: record.identity.lastModified)
         case .unproven(_, let reason):
             report(.event(.note(reason)))
-            // Length and validators are those that it was given: they would prove it.
+            // Ferry itself set the file's length and validators, so they prove nothing about its bytes.
             state.withLock { $0.distrustsFinished = true }
             record.publishing = nil
             return nil
@@ -54,8 +54,8 @@ extension DownloadDriver {
         }
     }
 
-    /// A file that an earlier run had finished: compared with the digest that is asked for now, told, and its journal
-    /// goes; `nil` when it has another digest and is fetched again.
+    /// Compares a file that an earlier run published with the digest requested now, reports it and removes its
+    /// journal. Returns `nil` if the digest differs and the file must be fetched again.
     func settle(
         _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -74,8 +74,8 @@ extension DownloadDriver {
         return answer
     }
 
-    /// The file has its name, says a journal that nobody asked for by its URL: that says no more than the file itself. It is
-    /// compared with the digest, or its server is asked, as if there had been no journal.
+    /// Verifies the file of a journal that the request did not name by its URL. Such a journal proves no more than
+    /// the file itself, so the digest is compared or the server asked, as if there were no journal.
     private func prove(
         _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -99,8 +99,8 @@ extension DownloadDriver {
         return try await lookForFinished(path, isOwn: true)
     }
 
-    /// The file has its name: what was aside goes, and the journal after it, so that a run after a crash in between knows
-    /// of both. Where one cannot be removed the journal stays, for the next run to try again.
+    /// Removes the rest of a published download: first the backup, then the journal, through which a run after a
+    /// crash finds both. If the backup cannot be removed, the journal stays for the next run.
     func removeRest(of paths: DownloadPaths, _ journal: Journal, _ record: JournalRecord, syncs: Bool) {
         do throws(FileError) {
             try BackupPair(paths, fileSystem: fileSystem, syncs: false).remove(of: asideOwner(record))
@@ -109,9 +109,9 @@ extension DownloadDriver {
         environment.knownJournals(in: paths.directory)?.remove(paths.journal)
     }
 
-    /// Whether a small file that was announced did get its name; the name is durable then. Blocks.
+    /// Returns whether an announced small file got its name, which is then durable. Blocks.
     ///
-    /// `syncs` as in the request: what was written without syncing is not believed.
+    /// `syncs`: as in the request. A file that was written without syncing is not trusted.
     package static func recoverAnnounced(
         _ file: PublishedFile, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) -> Bool {

@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Comparing samples of what is held with what a source sends.
+/// Compares samples of the partial content with a source.
 extension DownloadDriver {
     private enum Comparison {
         case outcome(SamplePlan.Outcome, FileIdentity?)
@@ -11,7 +11,7 @@ extension DownloadDriver {
         case failure(ErrorPhrase)
     }
 
-    /// Lets a source prove that it has the file of which we hold a part.
+    /// Compares samples to prove that a source serves the same file as the partial content.
     func prove(source: Int, on id: ConnectionID) async {
         let (held, total) = state.withLock { ($0.machine.planner.written, $0.machine.planner.total) }
         let comparison = await compare(held, total: total, source: source)
@@ -19,7 +19,7 @@ extension DownloadDriver {
             switch comparison {
             case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
             case .deadLink(let status): state.machine.samplingDeadLink(status, source: source)
-            // We left; the server did nothing wrong.
+            // The task was cancelled; the server is not to blame.
             case .failure where Task.isCancelled: break
             case .failure(let reason):
                 state.machine.samplingFailed(
@@ -67,7 +67,7 @@ extension DownloadDriver {
         return .outcome(SamplePlan.judge(compared, comparedAll: comparedAll), offered)
     }
 
-    /// The bytes of a short body, at most `most`.
+    /// Returns the bytes of a short body, at most `most`.
     func collect(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(most)

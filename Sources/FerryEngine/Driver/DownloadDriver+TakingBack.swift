@@ -1,12 +1,12 @@
 import FerryCore
 import Synchronization
 
-/// An answer did not have its digest (A45): what it brought is taken back, and fetched again.
+/// Retraction of the bytes of a response that did not match its `Content-Digest`.
 extension DownloadDriver {
-    /// Forgets what the answer wrote, and returns when no journal claims any of it: only then its bytes may change
-    /// (C2).
+    /// Forgets the ranges that the response wrote, and returns once no journal claims any of them: only then may
+    /// their bytes change.
     ///
-    /// Killed before the journal was written, the claims stand as for an answer without a digest.
+    /// A crash before the journal is written leaves the claims, as for a response without a digest.
     func takeBack(_ check: MessageCheck, actual: Checksum, on id: ConnectionID) async throws(DownloadError) {
         if case .stream = storage.current {
             throw DownloadError(
@@ -17,7 +17,7 @@ extension DownloadDriver {
             state.machine.forget(check.written, on: id)
             state.timesForgotten += 1
         }
-        // A checkpoint that is under way may still claim some of it in the journal: what is said now comes after it.
+        // A running checkpoint may still claim some of the ranges; the retraction must follow it.
         await lock.acquire()
         defer { lock.release() }
         if let pair = storage.pair { try await retract(in: pair) }

@@ -3,36 +3,35 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// Brings Transfer, Disk and Journal together for one download: asks the machine, moves the hands.
+/// Runs one download: executes the commands of ``TransferMachine`` by means of Transfer, Disk and Journal.
 ///
 /// ```
-/// locate what is ours already ─► tick: open, cut, checkpoint ─► verify ─► publish
-///                                  │ each connection: next? ─► fetch ─► head? ─► place, write, place, write…
+/// look for existing files ─► tick: open, cut, checkpoint ─► verify ─► publish
+///                                   │ each connection: next? ─► fetch ─► head? ─► place, write, place, write…
 /// ```
 ///
-/// Invariants: every decision is made by ``TransferMachine`` under one lock; every connection task is in `tasks` and is
+/// Invariants: ``TransferMachine`` makes every decision, under one lock; every connection task is in `tasks` and is
 /// awaited before `run()` returns; a range enters the journal only after a sync that began after its write returned;
-/// checkpoints, spilling and changing the part file take turns. Locks: `state` may be held when the storage's is taken,
-/// never the other way round, and neither when something is reported.
-/// A crash at any moment leaves a part file with a journal that claims only what is there, or a published file.
+/// checkpoints, spilling and replacing the part file exclude each other by ``lock``. Lock order: `state` before the
+/// storage's lock, never the reverse; neither is held while `report` is called.
+/// A crash at any moment leaves a published file, or a part file whose journal claims only bytes on the disk.
 package final class DownloadDriver: Sendable {
-    /// How a run ended.
     package enum Outcome: Sendable {
         case completed(FinishedDownload)
-        /// Stopped by ``stop(_:)`` with what is there kept.
+        /// Stopped by ``stop(_:)`` or a cancelled task; the partial content is kept.
         case stopped
         case cancelled
         case failed(DownloadError)
     }
 
     package enum Stop: Sendable, Hashable {
-        /// Checkpoint and let go; what is there is kept.
+        /// Writes a checkpoint and ends; the partial content is kept.
         case pause
-        /// Delete what is there.
+        /// Ends and deletes the partial content.
         case cancel
     }
 
-    /// What the manager hears of.
+    /// A report to the manager.
     package enum Report: Sendable {
         case event(LocalizedEvent)
         case state(DownloadState)
@@ -44,16 +43,16 @@ package final class DownloadDriver: Sendable {
         var meter = SpeedMeter()
         var stop: Stop?
         var tasks: [ConnectionID: Task<Void, Never>] = [:]
-        /// Where redirects led, by source.
+        /// The final URLs of redirects, by source.
         var resolved: [Int: DownloadURL] = [:]
         var finalURL: DownloadURL?
         var contentType: String?
         var fatal: DownloadError?
-        /// The request turned out to be answered by a file that is there.
+        /// The existing file that satisfies the request.
         var existing: FinishedDownload?
-        /// The name that the file has or will have.
+        /// The file's name, final or expected.
         var name: String
-        /// The first is the source, further ones are mirrors.
+        /// The URLs: first the source, then its mirrors.
         var sources: [DownloadURL]
         var startedAt: Duration?
         var missingNames: Int
@@ -61,46 +60,46 @@ package final class DownloadDriver: Sendable {
         var tags: JournalTags?
         var record: JournalRecord?
         var checksum: Checksum?
-        /// What has the final name was never synced, and the system has been started anew since.
+        /// The file with the final name was never synced, and the system has rebooted since.
         var distrustsFinished = false
-        /// The name that this download had taken before what it held was put aside.
+        /// The paths that this download owned before its pair became the backup.
         var ownPaths: DownloadPaths?
-        /// The name beside which an earlier run of this download put its pair aside, and was cut.
+        /// The paths of the backup that an interrupted run of this download left.
         var ownAside: DownloadPaths?
-        /// The id in the journal that was put aside.
+        /// The download id in the backup's journal.
         var asideID: String?
-        /// The finished file of which a journal said that it is published, which is being proven.
+        /// The file that a journal says is published, while that is being verified.
         var finishedPath: FilePath?
-        /// Where the validators of `record` come from; an index into `sources`.
+        /// The index into `sources` of the source that sent the validators of `record`.
         var primary = 0
-        /// The digest that the server had offered with what an earlier run left.
+        /// The digest of the whole file that the server offered to an earlier run.
         var offered: Checksum?
         var isPrepared = false
-        /// The machine knows of another file than the one that the storage has a place for.
+        /// Whether the machine has switched to a new representation, and the storage has not.
         var isReplacing = false
-        /// What ``DownloadEvent/Kind/started(name:totalBytes:)`` said last.
+        /// The values of the last ``DownloadEvent/Kind/started(name:totalBytes:)`` event.
         var started: (name: String, totalBytes: ByteCount?)?
         var isBackingOff = false
         var isTransferring = false
-        /// Its limit counts for the size of what is taken in at once.
+        /// Whether the environment counts this download's limit when it chooses the read sizes.
         var hasLimit = false
         var checkpoint: Task<Void, Never>?
-        /// A write or sync failed with EIO: reopen, and fetch again what is not claimed.
+        /// The EIO of a write or sync: the part file is to be reopened, and unclaimed ranges are fetched again.
         var damage: DownloadError?
         var hasReopened = false
-        /// A sync failed: nothing that is not claimed may be believed.
+        /// Whether a sync failed, so that no unclaimed byte is trusted.
         var distrustsUnclaimed = false
-        /// How often claims were taken back: a digest that had read those bytes is of no use.
+        /// The number of retractions; a digest that read bytes before the last one is invalid.
         var timesForgotten = 0
         var lastSpaceCheck: Duration?
-        /// Of a file of unknown length so many bytes may be there before the space is looked at again.
+        /// For a file of unknown length: the number of written bytes at which the free space is checked again.
         var roomUntil: ByteCount = 0
     }
 
     let id: DownloadID
     let request: DownloadRequest
     let environment: EngineEnvironment
-    /// Held to the root that the request may not leave.
+    /// The file system, confined to the request's root if it has one.
     let fileSystem: any FileSystem
     let settings: DriverSettings
     let context: RunContext
@@ -111,11 +110,11 @@ package final class DownloadDriver: Sendable {
     let lock = AsyncLock()
     let throttle: Throttle
     let state: Mutex<State>
-    /// Where ``run()`` belongs.
+    /// The executor that ``run()`` must be called on.
     package let light: (any TaskExecutor)?
 
-    /// Prepares a run; nothing is done before ``run()``. `report` is called from any thread and must not block; `light` is
-    /// where ``run()`` will be called, by default one of the environment's.
+    /// Prepares a run; nothing happens before ``run()``. `report` is called from any thread and must not block;
+    /// `light` is the executor that ``run()`` will be called on, by default one of the environment's.
     package init(
         id: DownloadID, request: DownloadRequest, environment: EngineEnvironment, settings: DriverSettings,
         context: RunContext = RunContext(), light: (any TaskExecutor)? = nil,
@@ -123,7 +122,7 @@ package final class DownloadDriver: Sendable {
     ) {
         self.id = id
         var request = request
-        // One that cannot be used is refused by the run.
+        // An unusable destination is refused by the run.
         if let resolved = try? request.destination.resolved() { request.destination = resolved }
         self.request = request
         self.environment = environment
@@ -144,7 +143,7 @@ package final class DownloadDriver: Sendable {
 
     var sources: [DownloadURL] { state.withLock { $0.sources } }
 
-    /// How far it is; cheap, may be asked at any time. `nil` before it is known what is there already.
+    /// Returns the progress; cheap enough to call at any time. `nil` before existing files have been examined.
     package func progress() -> DownloadProgress? {
         let now = environment.clock.now()
         return state.withLock { state in
@@ -159,7 +158,8 @@ package final class DownloadDriver: Sendable {
         }
     }
 
-    /// Asks the run to end; it ends with ``Outcome/stopped`` or ``Outcome/cancelled`` once what must be safe is.
+    /// Requests the end of the run, which returns ``Outcome/stopped`` or ``Outcome/cancelled`` after its final
+    /// checkpoint or cleanup.
     package func stop(_ stop: Stop) {
         state.withLock { state in
             if state.stop != .cancel { state.stop = stop }
@@ -167,7 +167,7 @@ package final class DownloadDriver: Sendable {
         updates.notify()
     }
 
-    /// Runs to the end, or until it is stopped. Called once.
+    /// Runs the download until it ends or is stopped. Must be called once only.
     package func run() async -> Outcome {
         let outcome: Outcome
         do throws(DownloadError) {
@@ -188,7 +188,7 @@ package final class DownloadDriver: Sendable {
         return outcome
     }
 
-    /// Runs what calls the disk much, or moves much data, off the event loops.
+    /// Runs file calls and bulk data transfers off the event loops.
     func heavily<T: Sendable>(_ body: () async throws(DownloadError) -> T) async throws(DownloadError) -> T {
         try await withTaskExecutorPreference(environment.executor) { () async throws(DownloadError) -> T in
             try await body()
@@ -218,7 +218,7 @@ package final class DownloadDriver: Sendable {
         return try result.get()
     }
 
-    /// The loop that owns every task of this download.
+    /// Runs the command loop, which owns every task of this download.
     private func loop(_ digest: DigestFollower) async throws(DownloadError) -> Outcome {
         while true {
             let seen = updates.count
@@ -226,7 +226,7 @@ package final class DownloadDriver: Sendable {
             let (commands, stop, fatal, existing, damage) = state.withLock { state in
                 if let fatal = state.fatal { state.machine.end(fatal) }
                 let damage = state.damage
-                // What the machine commands before the damage is mended would be lost.
+                // Commands issued before the part file is reopened would be lost.
                 let commands = damage == nil ? state.machine.tick(at: now) : []
                 return (commands, state.stop, state.fatal, state.existing, damage)
             }
@@ -262,7 +262,7 @@ package final class DownloadDriver: Sendable {
         }
     }
 
-    /// Ends every connection and waits for what is under way.
+    /// Cancels all connections, and waits for them and the checkpoint in progress.
     func drain() async {
         let tasks = state.withLock { Array($0.tasks.values) }
         for task in tasks { task.cancel() }
@@ -277,7 +277,7 @@ package final class DownloadDriver: Sendable {
         }
     }
 
-    /// Keeps what is there for another run: a small file moves to the disk, everything written is claimed.
+    /// Keeps the partial content for another run: moves a small file to disk and claims everything written.
     private func keep() async {
         do throws(DownloadError) {
             try await spill()
@@ -300,7 +300,7 @@ package final class DownloadDriver: Sendable {
         }
     }
 
-    /// Hands the machine's events on.
+    /// Reports the machine's events.
     private func announce(at now: Duration) async {
         let date = environment.clock.date()
         let events = state.withLock { state in
@@ -313,12 +313,12 @@ package final class DownloadDriver: Sendable {
             guard case .retrying(_, let delay, _) = event.kind else { continue }
             state.withLock { $0.isBackingOff = true }
             report(.state(.waiting(.retry(at: date.addingTimeInterval(delay.seconds)))))
-            // Its connection broke: a small file moves to the disk, where a kill cannot reach it.
+            // After a broken connection a small file moves to disk, so that a kill cannot lose its bytes.
             await spillNow()
         }
     }
 
-    /// Stops everything with an error that is not the machine's.
+    /// Ends the run with an error that did not come from the machine.
     func fail(_ error: DownloadError) {
         state.withLock { state in
             if state.fatal == nil { state.fatal = error }

@@ -2,7 +2,7 @@ package import FerryCore
 import HTTPTypes
 import SystemPackage
 
-/// Finds out what a download would be: one plain request, one for a single byte.
+/// Describes a download without performing it, by one plain request and one for a single byte.
 package struct DownloadPlanner {
     private let request: DownloadRequest
     private let environment: EngineEnvironment
@@ -88,7 +88,7 @@ package struct DownloadPlanner {
         return plan
     }
 
-    /// What is here: free space, and bytes of an earlier run.
+    /// Adds the local facts to the plan: free space, and bytes of an earlier run.
     private func look(for source: DownloadURL, _ plan: inout DownloadPlan) {
         var directory: FilePath
         var journal: FilePath?

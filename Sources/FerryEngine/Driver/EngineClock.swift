@@ -1,23 +1,23 @@
 package import struct Foundation.Date
 import Dispatch
 
-/// Time as the engine sees it; tests put a manual one in its place.
+/// The engine's source of time; tests substitute a manual clock.
 package protocol EngineClock: Sendable {
-    /// Monotonic time since any fixed start: for time-outs, speed and back-off, whatever the wall clock does. It goes on
-    /// while the machine sleeps.
+    /// Monotonic time since a fixed start, for time-outs, speed and back-off. Independent of the wall clock;
+    /// continues during system sleep.
     func now() -> Duration
-    /// The wall clock: for dates in headers, journals and events.
+    /// The wall clock, for dates in headers, journals and events.
     func date() -> Date
-    /// Returns when that much time has passed, or throws when the task is cancelled. What became due while the machine
-    /// slept returns within a minute of its waking.
+    /// Returns after `duration`, or throws when the task is cancelled. A deadline that passes during system sleep is
+    /// noticed within a minute of waking.
     func sleep(for duration: Duration) async throws
 }
 
-/// The clock of the machine.
+/// The system's clocks.
 package struct SystemClock: EngineClock {
     package init() {}
 
-    /// When the machine was started, less the time that it has slept since then.
+    /// The boot time, moved forward by the time spent asleep since then.
     private static let start =
         ContinuousClock.now - Duration.nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds))
 

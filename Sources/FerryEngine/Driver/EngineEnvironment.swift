@@ -2,27 +2,27 @@ package import FerryCore
 import Synchronization
 package import SystemPackage
 
-/// What all downloads of one manager share.
+/// The resources that all downloads of one manager share.
 package final class EngineEnvironment: Sendable {
     package let transport: any Transport
     package let fileSystem: any FileSystem
     package let clock: any EngineClock
-    /// Numbers in 0..<1.
+    /// Returns a random number in 0..<1.
     package let random: @Sendable () -> Double
     package let pool: BlockingPool
-    /// Where blocking file calls and large bodies run; `nil` for Swift's own threads.
+    /// The threads for blocking file calls and large bodies; `nil` for Swift's own threads.
     package let executor: TransferExecutor?
     let metronome: Ticker
     private let loops: [EventLoopExecutor]
     private let nextLoop = Atomic(0)
-    /// The limit over all downloads.
+    /// The rate limit over all downloads.
     package let throttle: Throttle
-    /// Who may connect to a host, over all downloads.
+    /// The limit of connections to each host, over all downloads.
     package let hosts: ConnectionLimiter
-    /// The limits of downloads that run, as pieces.
+    /// The piece sizes preferred by the limits of running downloads.
     private let pieces = Mutex<[ObjectIdentifier: Int]>([:])
     private let directories = Mutex(RecentValues<FilePath, JournalIndex>(capacity: EngineEnvironment.mostDirectories))
-    /// The most directories whose journals are kept in memory; one that is used again after more others is read again.
+    /// The capacity of the journal index cache, in directories; an evicted directory is read again when needed.
     static let mostDirectories = 64
 
     package init(
@@ -45,22 +45,22 @@ package final class EngineEnvironment: Sendable {
         limitPieces()
     }
 
-    /// Changes the limit over all downloads at once, in bytes per second; `nil` for none.
+    /// Changes the rate limit over all downloads, in bytes per second; `nil` for none.
     package func set(rateLimit: ByteCount?) {
         throttle.set(rate: rateLimit)
         limitPieces()
     }
 
-    /// Changes the most connections to one host at once; at least 1.
+    /// Changes the maximum number of connections to one host, at least 1.
     package func set(connectionsPerHost: Int) { hosts.set(limit: connectionsPerHost) }
 
-    /// The network is another one: connections that are kept are not used again. Then each download that uses it is to
-    /// ``DownloadDriver/reconnect()``.
+    /// Discards pooled connections after a change of the network. Running downloads need a
+    /// ``DownloadDriver/reconnect()`` afterwards.
     package func renewConnections() { transport.renew() }
 
-    /// A download's own limit, or that it has none any more.
+    /// Records the piece size of a download's own limit, or removes it.
     package func note(limitOf own: Throttle, isRunning: Bool) {
-        // Smaller pieces would slow the others down for little.
+        // Smaller pieces would slow other downloads down for little benefit.
         pieces.withLock { $0[ObjectIdentifier(own)] = isRunning ? own.preferredPiece.map { max($0, 64 << 10) } : nil }
         limitPieces()
     }
@@ -71,22 +71,22 @@ package final class EngineEnvironment: Sendable {
         }
     }
 
-    /// Where a download's own decisions and small bodies run: on an event loop, beside its connections, so that a small
-    /// file is fetched without a change of thread.
+    /// Returns the executor for a download's decisions and small bodies: an event loop, so that a small file is
+    /// fetched without a thread switch.
     package func light() -> (any TaskExecutor)? {
         if loops.isEmpty { return executor }
-        // One that ends has just given its connection back here.
+        // A download that ended on this loop has just returned its connection to it.
         if let current = loops.first(where: \.isCurrent) { return current }
         return loops[nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count]
     }
 
-    /// The file system, held to a directory; to none with `nil`.
+    /// Returns the file system, confined to `root` if it is not `nil`.
     package func fileSystem(within root: String?) -> any FileSystem {
         root.map { fileSystem.confined(to: FilePath($0)) } ?? fileSystem
     }
 
-    /// The journals of a directory: read once, kept up to date by our own downloads, and read again when many other
-    /// directories were used since.
+    /// Returns the journal index of a directory: read once, kept up to date by this process's downloads, and read
+    /// again after many other directories were used.
     package func journals(in directory: FilePath) throws(FileError) -> JournalIndex {
         if let known = directories.withLock({ $0[directory] }) { return known }
         let index = try JournalIndex(directory: directory, fileSystem: fileSystem)
@@ -97,11 +97,11 @@ package final class EngineEnvironment: Sendable {
         }
     }
 
-    /// The same index when it was read already; nothing is read for it.
+    /// Returns the index of a directory if it is in memory; reads nothing.
     func knownJournals(in directory: FilePath) -> JournalIndex? { directories.withLock { $0[directory] } }
 }
 
-/// The rules that one download runs under, from its manager.
+/// The settings of one download that come from its manager.
 package struct DriverSettings: Sendable {
     package var stallTimeout: Duration = .seconds(60)
     package var connectTimeout: Duration = .seconds(15)

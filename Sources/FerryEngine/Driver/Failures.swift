@@ -1,7 +1,7 @@
 import FerryCore
 import SystemPackage
 
-/// Words of the layers below become the one error.
+/// Conversions of the lower layers' errors to `DownloadError`.
 extension DownloadError {
     init(_ error: FileError) {
         switch error.kind {

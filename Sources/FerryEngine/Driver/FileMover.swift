@@ -1,21 +1,21 @@
 package import FerryCore
 import SystemPackage
 
-/// Moves a finished file to another directory: renamed, or copied and compared where that is another file system.
+/// Moves a finished file to another directory: by renaming, or across file systems by copying and comparing.
 ///
-///     begin: where it is another file system, a copy without a name    ``begin(_:to:copying:)``
-///     the caller announces a name                                      ``candidate(_:)``
-///     the name is given, never replacing                               ``name(_:_:)``
-///     the caller writes down where it is now; the old one goes         ``PublishedFile/delete(_:ifUnchangedSince:fileSystem:)``
+///     begin: across file systems, an unnamed copy               ``begin(_:to:copying:)``
+///     the caller announces a candidate name                     ``candidate(_:)``
+///     the file gets the name, without replacing                 ``name(_:_:)``
+///     the caller records the new path, deletes the original     ``PublishedFile/delete(_:ifUnchangedSince:fileSystem:)``
 ///
-/// Invariants: a whole file has the old name or the new one at every moment; nothing is replaced. A crash leaves no copy
-/// that is not whole, save where the file system has no unnamed files: there a `NAME.part` may be left.
+/// Invariants: at every moment a complete file has the old or the new name; nothing is replaced. A crash leaves no
+/// incomplete copy, except a `NAME.part` where the file system has no unnamed files.
 package struct FileMover: Sendable {
     private let fileSystem: any FileSystem
     private let floor: ByteCount
     private let goesOn: @Sendable () -> Bool
 
-    /// As ``PartialDownloadMover/init(fileSystem:floor:goesOn:)``.
+    /// Parameters as in ``PartialDownloadMover/init(fileSystem:floor:goesOn:)``.
     package init(
         fileSystem: any FileSystem, floor: ByteCount = 0, goesOn: @escaping @Sendable () -> Bool = { true }
     ) {
@@ -24,10 +24,10 @@ package struct FileMover: Sendable {
         self.goesOn = goesOn
     }
 
-    /// What is to get a name.
+    /// A file, or a copy of one, that is ready for its new name.
     package final class Draft: Sendable {
         fileprivate enum Source: Sendable {
-            /// The file itself.
+            /// The original file, to be renamed.
             case file
             case unnamed(any File)
             case part(PartFile)
@@ -35,9 +35,9 @@ package struct FileMover: Sendable {
         fileprivate let source: Source
         fileprivate let old: PublishedFile
         fileprivate let directory: FilePath
-        /// As it will be, whatever its name.
+        /// The fingerprint that the file will have, except for its path.
         fileprivate let stamp: PublishedFile
-        /// It is another file than the old one, which is to go.
+        /// Whether the draft is a copy, so that the original must be deleted afterwards.
         package var isCopy: Bool { if case .file = source { false } else { true } }
 
         fileprivate init(_ source: Source, _ old: PublishedFile, _ directory: FilePath, _ stamp: PublishedFile) {
@@ -47,7 +47,7 @@ package struct FileMover: Sendable {
             self.stamp = stamp
         }
 
-        /// A copy that has got no name goes.
+        /// Removes a copy that got no name.
         package func drop() {
             switch source {
             case .file: break
@@ -57,22 +57,22 @@ package struct FileMover: Sendable {
         }
     }
 
-    /// A name that may be free, with the file that will have it.
+    /// A name that may be free, with the fingerprint of the file under it.
     package struct Candidate: Sendable {
         package let file: PublishedFile
         fileprivate let number: Int
     }
 
-    /// What became of a name.
+    /// The result of naming a draft.
     package enum Naming: Sendable {
         case named
-        /// Somebody has taken it: another one is to be tried.
+        /// Another file took the name; the payload is the next candidate.
         case taken(Candidate)
-        /// The two directories are of different file systems after all: it is to begin again, copying.
+        /// The directories are on different file systems after all: begin again with `copying`.
         case mustCopy
     }
 
-    /// Readies the file for its new name; a copy of it where that is needed. Blocks.
+    /// Prepares the file for its new name, with a copy where needed. Blocks.
     package func begin(
         _ file: PublishedFile, to directory: String, copying: Bool = false
     ) throws(DownloadError) -> Draft {
@@ -91,10 +91,10 @@ package struct FileMover: Sendable {
         return try copied(file, to: directory)
     }
 
-    /// The first name to try. Blocks.
+    /// Returns the first name to try. Blocks.
     package func candidate(_ draft: Draft) throws(DownloadError) -> Candidate { try candidate(draft, from: 0) }
 
-    /// Gives it this name. Blocks.
+    /// Gives the file this name. Blocks.
     package func name(_ draft: Draft, _ candidate: Candidate) throws(DownloadError) -> Naming {
         let path = FilePath(candidate.file.path)
         let publisher = Publisher(fileSystem: fileSystem, syncs: true, numbered: SafeName.numbered)
@@ -123,7 +123,7 @@ package struct FileMover: Sendable {
 
     // MARK: Steps
 
-    /// Makes the name durable; what cannot be made durable is taken back.
+    /// Makes the name durable, or reverts the move if that fails.
     private func settled(_ draft: Draft, _ path: FilePath, _ publisher: Publisher) throws(FileError) -> Naming {
         do throws(FileError) {
             _ = try publisher.syncDirectory(of: path)
@@ -135,7 +135,7 @@ package struct FileMover: Sendable {
                 copy.path = path.string
                 try? PublishedFile.delete(copy.path, ifUnchangedSince: copy, fileSystem: fileSystem)
             } else if (try? publisher.rename(path, to: FilePath(draft.old.path), replacing: false)) ?? nil == nil {
-                // It stays there: better known than lost.
+                // Reverting failed: the file keeps the new name, which the caller then records.
                 return .named
             }
             throw error
@@ -150,7 +150,7 @@ package struct FileMover: Sendable {
                 let name = number == 0 ? wanted : SafeName.numbered(wanted, number)
                 guard let paths = DownloadPaths(directory: draft.directory, name: name) else { break }
                 if case .part(let part) = draft.source, part.path == paths.part {
-                    // The name that the copy has taken.
+                    // The name is reserved by the copy's own part file.
                     if try fileSystem.exists(paths.final) { continue }
                 } else if try !taker.isFree(paths) {
                     continue
@@ -224,7 +224,7 @@ package struct FileMover: Sendable {
         }
     }
 
-    /// Mode, time and where it came from; what the file system there cannot keep is left out.
+    /// Copies mode, modification time and source attribute, as far as the file system supports them.
     private func dress(_ file: any File, as status: FileStatus, _ source: any File) throws(FileError) {
         try? file.setMode(status.mode)
         try? file.setModificationTime(status.modified)

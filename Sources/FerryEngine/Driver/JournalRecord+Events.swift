@@ -2,7 +2,7 @@ import FerryCore
 import struct Foundation.Date
 
 extension JournalRecord {
-    /// Keeps the newest events, in words.
+    /// Appends an event as text, and drops the oldest beyond the limit.
     mutating func append(_ event: DownloadEvent.Kind, at date: Date) {
         let text: String
         switch event {

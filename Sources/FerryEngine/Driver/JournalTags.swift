@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// What a journal says of a download's place in its list, so that the list can be made again from journals.
+/// A download's list attributes, stored in its journal so that the list can be rebuilt from journals.
 package struct JournalTags: Sendable, Hashable {
     package var session: String?
     package var position: Int64?
@@ -8,13 +8,13 @@ package struct JournalTags: Sendable, Hashable {
     package var label: String?
     /// Empty for none.
     package var userInfo: [String: String]
-    /// By its user. Default false.
+    /// Whether the user paused the download. Default false.
     package var isPaused = false
-    /// Bytes per second at most. Default `nil`: no limit.
+    /// The rate limit in bytes per second. Default `nil`: no limit.
     package var rateLimit: ByteCount?
-    /// Default `nil`: as many as a request that says nothing.
+    /// The maximum number of connections. Default `nil`: a request's default.
     package var maxConnections: Int?
-    /// Default: follows the manager's setting.
+    /// The network rule. Default: the manager's setting.
     package var network = NetworkRule()
 
     package init(
@@ -30,7 +30,7 @@ package struct JournalTags: Sendable, Hashable {
 }
 
 extension JournalRecord {
-    /// Takes the tags over, exactly; `nil` changes nothing.
+    /// Replaces the record's tags; `nil` changes nothing.
     mutating func take(_ tags: JournalTags?) {
         guard let tags else { return }
         session = tags.session

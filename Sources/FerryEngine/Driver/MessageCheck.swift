@@ -1,11 +1,11 @@
 import FerryCore
 import NIOCore
 
-/// The digest of one answer (RFC 9530 §2), which follows its body while that comes, and what of the body was written.
+/// The running digest of one response's body (RFC 9530 §2), and the ranges that the response wrote.
 struct MessageCheck {
     let expected: Checksum
     private var digest: RunningDigest
-    /// What this answer brought, and nobody else.
+    /// The ranges that this response alone wrote.
     private(set) var written = RangeSet<ByteCount>()
 
     init(_ expected: Checksum) {
@@ -13,12 +13,12 @@ struct MessageCheck {
         digest = RunningDigest(expected.algorithm)
     }
 
-    /// The next bytes of the body, those that are not wanted too.
+    /// Adds the next bytes of the body, including those that are not written.
     mutating func received(_ piece: ByteBuffer) { piece.withUnsafeReadableBytes { digest.update($0) } }
 
     mutating func wrote(_ range: Range<ByteCount>) { written.insert(contentsOf: range) }
 
-    /// The digest that the body has, at its end; `nil` when it is the expected one.
+    /// Returns the digest of the complete body, or `nil` if it is the expected one.
     func mismatch() -> Checksum? {
         let actual = digest.finish()
         return actual == expected.bytes ? nil : Checksum(algorithm: expected.algorithm, bytes: actual)
@@ -26,7 +26,7 @@ struct MessageCheck {
 }
 
 extension ResponseVerdict {
-    /// The digest that the body of this answer must have; `nil` when the server says none that counts.
+    /// The digest that the body of this response must have; `nil` if the server sent no usable one.
     var messageDigest: Checksum? {
         switch self {
         case .whole(let representation), .part(_, let representation): representation.messageDigest

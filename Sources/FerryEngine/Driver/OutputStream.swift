@@ -2,14 +2,14 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// A file descriptor that takes the file in order, and the digest of what went there.
+/// A file descriptor that receives the file in order, with a running digest of the output.
 final class OutputStream: Sendable {
     private let descriptor: Int32
     private let digest = Mutex<RunningDigest?>(nil)
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// From the first byte on, the digest is computed; `nil` for none. Called before anything is written.
+    /// Starts the digest; `nil` for none. Must be called before the first write.
     func follow(_ algorithm: DigestAlgorithm?) { digest.withLock { $0 = algorithm.map { RunningDigest($0) } } }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
@@ -21,6 +21,6 @@ final class OutputStream: Sendable {
         digest.withLock { $0?.update(bytes) }
     }
 
-    /// The digest of all that was written; `nil` when none was asked for.
+    /// Returns the digest of all written bytes, or `nil` if none was requested.
     func finish() -> [UInt8]? { digest.withLock { $0?.finish() } }
 }

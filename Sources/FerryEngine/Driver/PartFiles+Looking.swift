@@ -2,26 +2,26 @@ package import FerryCore
 import SystemPackage
 
 extension PartFiles {
-    /// A part file and what its journal says.
+    /// A part file and the record of its journal.
     package struct Found: Sendable {
         /// The path of the part file.
         package let part: String
-        /// The directory that it lies in.
+        /// The part file's directory.
         package let directory: String
         package let record: JournalRecord
         /// The length of the part file.
         package let length: ByteCount
 
-        /// The bytes that the journal claims, and that the part file has: what is claimed beyond its end is not there.
+        /// The number of bytes that the journal claims, as far as the part file's length covers them.
         package var claimedBytes: ByteCount {
             let claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
             return claims.intersection(RangeSet(0..<length)).byteCount
         }
     }
 
-    /// What the journal beside `path` says: the path of a part file, of a journal, or of the finished file. Blocks.
+    /// Finds the part file and journal that belong to `path`: a part file, a journal, or the finished file. Blocks.
     ///
-    /// Throws what is wrong with the journal; `notResumable` when there is none, or no part file.
+    /// Throws the journal's error, or `notResumable` if the journal or the part file is missing.
     package static func find(
         at path: String, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) -> Found {
@@ -43,15 +43,15 @@ extension PartFiles {
             part: paths.part.string, directory: paths.directory.string, record: record, length: status.length)
     }
 
-    /// Says in a journal that its download was taken off its list with resume data. Blocks.
+    /// Records in a journal that its download was removed from the list with resume data. Blocks.
     package static func setTaken(
         _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
     ) {
         change(path, by: id, syncs: syncs, fileSystem: fileSystem) { $0.isTaken = true }
     }
 
-    /// Says in a journal that its download is listed. What it announced before that, a publication or a move, is nobody's
-    /// word for what the list asks for, and goes. Blocks.
+    /// Records in a journal that its download is listed. Drops an earlier publication or move: the list's request did
+    /// not ask for these. Blocks.
     package static func enlist(
         _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
     ) {
@@ -60,7 +60,7 @@ extension PartFiles {
         }
     }
 
-    /// What cannot be written stays as it is.
+    /// Rewrites the record of the download's own journal; ignores failures.
     private static func change(
         _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem,
         _ change: (inout JournalRecord) -> Void
@@ -75,9 +75,10 @@ extension PartFiles {
         try? opened.journal.write(record)
     }
 
-    /// What `pick` takes of all that can be read in a directory, sorted by path; nothing when it is not there. Blocks.
+    /// Applies `pick` to each readable part file in a directory, sorted by path; returns nothing for a missing
+    /// directory. Blocks.
     ///
-    /// One journal is in memory at a time: there may be 100,000 of them.
+    /// Reads one journal at a time, because there may be 100,000 of them.
     package static func all<Value>(
         in directory: String, fileSystem: any FileSystem = LocalFileSystem(), _ pick: (Found) -> Value?
     ) -> [Value] {
@@ -86,13 +87,13 @@ extension PartFiles {
         }
     }
 
-    /// Whether there is room to go on with a part file at `path`, which need not be there. What cannot be known is taken
-    /// for room. Blocks.
+    /// Returns whether there is room to resume the part file at `path`, which need not exist. Returns `true` if the
+    /// free space cannot be determined. Blocks.
     ///
     /// - Parameters:
-    ///   - directory: Where it lies, or will.
-    ///   - missing: The bytes that are not held yet; `nil` when that is unknown.
-    ///   - floor: The free bytes that must stay.
+    ///   - directory: The present or future directory of the part file.
+    ///   - missing: The number of missing bytes; `nil` if unknown.
+    ///   - floor: The number of free bytes that must remain.
     package static func hasRoom(
         at path: String?, in directory: String, missing: ByteCount?, total: ByteCount?, floor: ByteCount,
         fileSystem: any FileSystem = LocalFileSystem()
@@ -101,15 +102,15 @@ extension PartFiles {
         if let path, let total, let part = DownloadPaths(of: FilePath(path))?.part,
             let status = try? fileSystem.statusIfPresent(part), status.length >= total
         {
-            // Its space is reserved.
+            // The space is already reserved.
             needed = 0
         }
         let space = DirectorySpace(FilePath(directory), floor: floor, fileSystem: fileSystem)
-        // One more, so that a floor of nothing asks for something.
+        // One more byte, so that a check is made even with a floor of zero.
         return (try? space.check(needed: needed.adding(1))).map { $0 == .enough } ?? true
     }
 
-    /// Whether two paths lead to one directory. Blocks.
+    /// Returns whether two paths lead to the same directory. Blocks.
     package static func isSameDirectory(
         _ one: String, _ other: String, fileSystem: any FileSystem = LocalFileSystem()
     ) -> Bool {
@@ -119,7 +120,8 @@ extension PartFiles {
         return first.kind == .directory && first.isSameFile(as: second)
     }
 
-    /// How far a download is by its journal; `nil` when the journal there is not its own. Blocks.
+    /// Returns a download's progress according to its journal; `nil` if the journal belongs to another download.
+    /// Blocks.
     package static func held(
         at path: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
     ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {
@@ -131,7 +133,7 @@ extension PartFiles {
 }
 
 extension PartFiles {
-    /// Removes the journal, and what was put aside, of a download whose part file has its final name. Blocks.
+    /// Removes the journal and the backup of a published download. Blocks.
     package static func finish(
         at part: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
     ) {
@@ -139,7 +141,7 @@ extension PartFiles {
             let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)
         else { return }
         guard opened.record.id == id.rawValue, opened.record.publishing != nil else { return opened.journal.close() }
-        // The journal last: as long as it is there, the rest is found.
+        // The journal is removed last, because the backup is found through it.
         do throws(FileError) {
             try BackupPair(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
         } catch {
@@ -150,9 +152,10 @@ extension PartFiles {
 }
 
 extension PublishedFile {
-    /// Deletes a published file, when it is still the same and ours; without `file`, nothing. What is not there is no error.
+    /// Deletes a published file if it is unchanged and passes the ownership check. A missing file is no error.
     ///
-    /// Throws `conflict` when something else has the path now, `disk` when it cannot be deleted. Blocks.
+    /// Throws `conflict` if `file` is `nil` or the path holds another file, `disk` if the file cannot be deleted.
+    /// Blocks.
     package static func delete(
         _ path: String, ifUnchangedSince file: PublishedFile?, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) {
@@ -162,7 +165,7 @@ extension PublishedFile {
                 .conflict, ErrorPhrase(.otherThanDownloaded, path),
                 recovery: .needsUser)
         }
-        // allow(ours): it is what the list has published, unchanged.
+        // allow(ours): the list published this file, and it is unchanged.
         do throws(FileError) { try fileSystem.unlink(FilePath(path)) } catch { throw DownloadError(error) }
     }
 }

@@ -1,9 +1,10 @@
 package import FerryCore
 import SystemPackage
 
-/// What lies in directories, seen from outside a download.
+/// Part files in directories, examined without a running download.
 package enum PartFiles {
-    /// The part files that have a journal of ours, sorted by path; and what is said of the journals that are not.
+    /// Returns the part files with a journal that passes the ownership check, sorted by path, and a message for each
+    /// other journal.
     package static func list(
         in directory: String, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
@@ -22,9 +23,9 @@ package enum PartFiles {
         } catch { throw DownloadError(error) }
     }
 
-    /// Says before a byte is fetched that a destination cannot be written to.
+    /// Throws if a destination is not writable, before any byte is fetched.
     ///
-    /// A missing directory is no error: it is made, when the nearest one that is there can be written to.
+    /// A missing directory is no error if its nearest existing ancestor is writable.
     package static func checkWritable(
         _ destination: DownloadRequest.Destination, fileSystem: any FileSystem = LocalFileSystem()
     ) throws(DownloadError) {
@@ -59,7 +60,7 @@ package enum PartFiles {
 }
 
 extension DownloadDriver {
-    /// Deletes the part file and journal of a download that does not run, when they are still its own.
+    /// Deletes the files of a download that is not running, if its journal names the download.
     package static func discard(path: String, id: DownloadID, fileSystem: any FileSystem) {
         guard let paths = DownloadPaths(of: FilePath(path)),
             let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)

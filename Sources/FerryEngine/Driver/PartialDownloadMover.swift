@@ -1,22 +1,22 @@
 package import FerryCore
 import SystemPackage
 
-/// Moves a part file and its journal to another directory: renamed, or copied and compared where that is another file
-/// system.
+/// Moves a part file and its journal to another directory: by renaming, or across file systems by copying and
+/// comparing.
 ///
-///     take a name there; the journal here says where to; the bytes and a journal there; sync      ``move(_:of:to:)``
-///     the caller writes down where it is now; the pair here goes                                  ``resolve(_:_:_:)``
+///     reserve the name; announce it in the old journal; move bytes; write the journal; sync     ``move(_:of:to:)``
+///     the caller records the new path; the old pair is removed                                  ``resolve(_:_:_:)``
 ///
-/// Invariants: at every moment a whole pair is found from the journal here or, once the caller knows it, from the one
-/// there; nothing is replaced; nothing here goes before all of it is durable there.
+/// Invariants: at every moment a complete pair can be found through the old journal or, once the caller knows it, the
+/// new one; nothing is replaced; nothing old is removed before all of it is durable at the new path.
 package struct PartialDownloadMover: Sendable {
     private let fileSystem: any FileSystem
     private let floor: ByteCount
     private let goesOn: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - floor: The free bytes that must stay where it is copied to.
-    ///   - goesOn: Asked now and then while bytes are copied; false gives it up, and nothing has changed.
+    ///   - floor: The number of free bytes that must remain in the target directory.
+    ///   - goesOn: Called repeatedly during a copy; `false` aborts the move without any change.
     package init(
         fileSystem: any FileSystem, floor: ByteCount = 0, goesOn: @escaping @Sendable () -> Bool = { true }
     ) {
@@ -25,19 +25,19 @@ package struct PartialDownloadMover: Sendable {
         self.goesOn = goesOn
     }
 
-    /// Where a pair is now.
+    /// The result of a move.
     package struct Moved: Sendable {
         package let paths: DownloadPaths
         package let record: JournalRecord
 
         package var part: String { paths.part.string }
-        /// Of the finished file that it is to become.
+        /// The path of the finished file to be.
         package var path: String { paths.final.string }
     }
 
-    /// Moves what the download has beside `path`; `nil` when there is nothing of it. Blocks.
+    /// Moves the part file and journal beside `path`; returns `nil` if there are none of this download. Blocks.
     ///
-    /// When it throws, the pair is where it was.
+    /// If it throws, the pair is at its old path.
     package func move(
         _ path: String, of id: DownloadID, to directory: String
     ) throws(DownloadError) -> Moved? {
@@ -45,7 +45,7 @@ package struct PartialDownloadMover: Sendable {
         guard var (journal, record) = try open(old, id) else { return nil }
         defer { journal.close() }
         if let there = try resolved(old, &record, journal) {
-            // An earlier move was cut when all was there.
+            // An earlier move was interrupted after everything had arrived.
             old = there
             guard let next = try open(old, id) else { return nil }
             (journal, record) = next
@@ -64,7 +64,7 @@ package struct PartialDownloadMover: Sendable {
             bringAside(of: record, from: old, to: new)
             return Moved(paths: new, record: moved)
         } catch {
-            // What was begun there goes, unless the bytes were renamed: then they are there.
+            // Remove the reserved files there, unless the part file itself was already renamed.
             if (try? place.isNamed()) == true { try? place.remove() }
             place.close()
             if let there = try resolved(old, &record, journal) { return try found(there) }
@@ -72,17 +72,17 @@ package struct PartialDownloadMover: Sendable {
         }
     }
 
-    /// The pair of a journal that says it was on its way: where it is when all of it is there, else `nil`, and it is
-    /// still here. What is left of it at the other place goes, and the journal here with it or without that word. Blocks.
+    /// Resolves an interrupted move. Returns the new paths if the pair is complete there, otherwise `nil`. Removes
+    /// what remains at the other path, together with the old journal or its `moving` entry. Blocks.
     ///
-    /// The path alone proves nothing: any file may have it. Only beside a journal of ours with the same id is anything taken
-    /// for the pair, or removed.
+    /// The path alone proves nothing. Only files beside a journal that passes the ownership check and has the same id
+    /// are taken for the pair or removed.
     package func resolve(
         _ old: DownloadPaths, _ record: inout JournalRecord, _ journal: Journal
     ) throws(JournalError) -> DownloadPaths? {
         guard let moving = record.moving, let new = DownloadPaths(of: FilePath(moving.part)) else { return nil }
         if new == old {
-            // What a cut move left, opened by its own name: it claims nothing.
+            // The target of an interrupted move was opened directly; its journal claims nothing.
             record.moving = nil
             return nil
         }
@@ -95,7 +95,7 @@ package struct PartialDownloadMover: Sendable {
                 leave(old, record, journal)
                 return new
             }
-            // Neither is the pair: to forget where it went would be to lose it.
+            // The pair is at neither path; dropping the target path would lose it for good.
             let isOccupied = try fileSystem.exists(old.part)
             if !isOccupied {
                 throw FileError(.rename, old.part, kind: .lostOnTheWay(to: new.part))
@@ -109,7 +109,7 @@ package struct PartialDownloadMover: Sendable {
         return nil
     }
 
-    /// Lets what a move has left at an earlier place go, when all of it is where it was moved to. Blocks.
+    /// Removes what a move left at an earlier path, if the pair is complete at the new one. Blocks.
     package func forget(_ earlier: String, of id: String) {
         guard let old = DownloadPaths(of: FilePath(earlier)),
             let opened = try? Journal.open(at: old.journal, fileSystem: fileSystem, syncs: true)
@@ -125,7 +125,8 @@ package struct PartialDownloadMover: Sendable {
         leave(old, record, opened.journal)
     }
 
-    /// The part file first: a journal alone says what it was of, and is let go by whoever finds it.
+    /// Removes the old part file, then its journal: a journal without a part file is recognized and removed by later
+    /// runs.
     private func leave(_ old: DownloadPaths, _ record: JournalRecord, _ journal: Journal) {
         if let part = try? PartFile.open(old.part, fileSystem: fileSystem) {
             defer { part.close() }
@@ -138,7 +139,8 @@ package struct PartialDownloadMover: Sendable {
         try? journal.remove()
     }
 
-    /// What the journal there says; `nil` when there is none that is whole, ours, and this download's.
+    /// Returns the record of the journal at `paths`; `nil` if no intact journal of this user and download exists
+    /// there.
     private func readRecord(at paths: DownloadPaths, of id: String) throws(JournalError) -> JournalRecord? {
         do throws(JournalError) {
             let record = try Journal.read(at: paths.journal, fileSystem: fileSystem)
@@ -175,7 +177,7 @@ package struct PartialDownloadMover: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// What was announced and has its name by now is no pair any more.
+    /// Throws if the announced publication has already taken place, because no pair is left to move.
     private func checkUnpublished(_ record: inout JournalRecord, _ old: DownloadPaths) throws(DownloadError) {
         guard let publishing = record.publishing else { return }
         let publisher = Publisher(fileSystem: fileSystem, syncs: true, numbered: SafeName.numbered)
@@ -221,14 +223,14 @@ package struct PartialDownloadMover: Sendable {
                     for directory in [new.directory, old.directory] { try sync(directory) }
                     return there
                 } catch {
-                    // One file system, mounted at two places.
+                    // The same file system, mounted twice.
                     guard error.kind == .crossDevice else { throw error }
                     try own.remove()
                 }
             }
             record.moving = .init(part: new.part.string, device: place.device, inode: place.inode)
             try journal.write(record)
-            // Before the bytes, so that what a crash leaves of them has a journal beside it.
+            // The journal comes before the bytes, so that a crash leaves no bytes without one.
             var empty = record
             empty.claimed = []
             let (_, own) = try create(empty, at: new, from: nil, device: place.device)
@@ -248,7 +250,7 @@ package struct PartialDownloadMover: Sendable {
         }
     }
 
-    /// The claimed bytes alone: nobody believes the others.
+    /// Copies the claimed ranges only; nothing else is trusted.
     private func copy(_ part: PartFile, to place: PartFile, _ record: JournalRecord) throws {
         let ranges = (RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()).ranges
         let length = try part.length()
@@ -267,7 +269,7 @@ package struct PartialDownloadMover: Sendable {
         }
     }
 
-    /// The journal there; the part file need not be there yet.
+    /// Creates the journal at the new path; its part file need not exist yet.
     private func create(
         _ record: JournalRecord, at new: DownloadPaths, from old: DownloadPaths?, device: UInt64
     ) throws(JournalError) -> (JournalRecord, Journal) {
@@ -275,7 +277,8 @@ package struct PartialDownloadMover: Sendable {
         return (there, try Journal.create(at: new.journal, record: there, fileSystem: fileSystem, syncs: true))
     }
 
-    /// What the journal there is to say; without `old` that it is on its way there itself: the bytes are not whole yet.
+    /// Returns the record for the new journal. Without `old` it says that the move is in progress and the bytes are
+    /// incomplete.
     private func moved(
         _ record: JournalRecord, to new: DownloadPaths, from old: DownloadPaths?, device: UInt64
     ) -> JournalRecord {
@@ -289,8 +292,8 @@ package struct PartialDownloadMover: Sendable {
         return there
     }
 
-    /// Removes what a cut move has left there beside a journal of this download: the bytes that it was to have, or the
-    /// empty file that had taken the name.
+    /// Removes what an interrupted move left at the new path, beside a journal of this download: the announced part
+    /// file, or the empty file that reserved the name.
     private func drop(
         _ bytes: FileStatus?, at new: DownloadPaths, _ moving: JournalRecord.Moving, _ there: JournalRecord
     ) throws(FileError) {
@@ -313,7 +316,7 @@ package struct PartialDownloadMover: Sendable {
         if opened.record.id == there.id { try? opened.journal.remove() }
     }
 
-    /// The generation before comes along where that costs nothing; else it stays where it is.
+    /// Renames the backup along with the pair; across file systems it stays.
     private func bringAside(of record: JournalRecord, from old: DownloadPaths, to new: DownloadPaths) {
         let aside = BackupPair(old, fileSystem: fileSystem, syncs: false)
         guard (try? aside.record(of: .init(record))) != nil else { return }
@@ -330,7 +333,7 @@ package struct PartialDownloadMover: Sendable {
 }
 
 extension EngineEnvironment {
-    /// Tells the directories that were read of a pair that was moved.
+    /// Updates the cached journal indexes after a move.
     package func note(_ moved: PartialDownloadMover.Moved, from path: String) {
         if let old = DownloadPaths(of: FilePath(path).lexicallyNormalized()) {
             knownJournals(in: old.directory)?.remove(old.journal)

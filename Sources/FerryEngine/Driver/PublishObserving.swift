@@ -1,16 +1,18 @@
 package import FerryCore
 
-/// Is told when a file gets its final name, so that a catalogue knows of every published file, wherever a crash falls.
+/// Observes publishing, so that a catalogue knows every published file whenever a crash occurs.
 ///
-/// Small files: `willPublish`, name, `didPublish`. Others: name, `didPublish`, and only then the journal goes.
+/// Small files: `willPublish`, name, `didPublish`. Others: name, `didPublish`, then removal of the journal.
 package protocol PublishObserving: Sendable {
-    /// A small file is whole, synced, and about to get this name; called again when the name was taken meanwhile.
+    /// Announces that a small file is complete, synced, and about to get this name; called again for the next
+    /// candidate if the name was taken.
     ///
-    /// It gets the name once this has returned, which must make the announcement durable; when it throws, the file is
-    /// not published. What became of it after a crash is asked with ``DownloadDriver/recoverAnnounced(_:syncs:fileSystem:)``.
+    /// The implementation must make the announcement durable before it returns; if it throws, the file is not
+    /// published. After a crash ``DownloadDriver/recoverAnnounced(_:syncs:fileSystem:)`` tells whether the file got
+    /// its name.
     func willPublish(_ file: PublishedFile) async throws(DownloadError)
 
-    /// The file has its name, durably. When this throws, the run fails with that, and the journal stays: the next run
-    /// finds it published, and calls this again.
+    /// Reports that the file has its final name, durably. If it throws, the run fails with the error and the journal
+    /// stays; the next run finds the published file and calls this again.
     func didPublish(_ finished: FinishedDownload, _ file: PublishedFile) async throws(DownloadError)
 }

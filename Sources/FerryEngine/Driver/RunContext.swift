@@ -1,24 +1,23 @@
 package import FerryCore
 
-/// What a manager gives a run of a download beside the request: what it remembers of it, and what is not its own.
+/// What the manager knows about a download beyond its request, for one run.
 package struct RunContext: Sendable {
-    /// The part file, journal or final path of an earlier run: gone on with when the journal there bears this download's
-    /// id; else as without.
+    /// The part file, journal or final path of an earlier run. Ignored unless its journal has this download's id.
     package var partPath: String?
-    /// What ``DownloadDriver/retries`` said after the last run.
+    /// The value of ``DownloadDriver/retries`` after the last run.
     package var retries: RetryMemory?
-    /// What the journal is to say of the download's place in its list; `nil` leaves what is there.
+    /// The list attributes for the journal; `nil` keeps the present ones.
     package var tags: JournalTags?
-    /// Whether the journals of this id belong to another download: they are never gone on with.
+    /// Returns whether an id belongs to another download; its journals are not resumed.
     package var belongsToAnother: (@Sendable (String) -> Bool)?
-    /// A finished file that is there is never the answer: it is fetched again, under the conflict rule. Default false.
+    /// Whether to fetch again even if a finished file exists, under the conflict rule. Default false.
     package var ignoresFinished = false
-    /// The file that an earlier run of this download published: while it is there unchanged, this run takes its name,
-    /// and replaces it when the new file is complete. Default none.
+    /// The file that an earlier run of this download published. If unchanged, it is replaced under its name once the
+    /// new file is complete. Default none.
     package var replaces: PublishedFile?
-    /// Who is told about publishing.
+    /// The observer of publishing.
     package var witness: (any PublishObserving)?
-    /// A limit that this run shares with others, beside its own and that of all.
+    /// A rate limit shared with some other downloads, beside the download's own and the global one.
     package var throttle: Throttle?
 
     package init(

@@ -2,19 +2,19 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// Where the bytes of one download go: nowhere yet, memory (small files), a part file with its journal, or a stream.
+/// The storage of one download's bytes: none yet, memory (small files), a part file with its journal, or a stream.
 ///
-/// Writes of different connections go to different ranges and may run at the same time. Its lock is the innermost:
-/// nothing else is taken under it.
+/// Connections write to disjoint ranges and may do so concurrently. The storage's lock is the innermost: no other
+/// lock is taken under it.
 final class Storage: Sendable {
-    /// A part file and its journal, both locked by us.
+    /// A part file and its journal, both locked by this process.
     struct Pair: Sendable {
         var paths: DownloadPaths
         var part: PartFile
         var journal: Journal
     }
 
-    /// A small file that is not on the disk yet.
+    /// A small file that is not on disk yet.
     struct Small: Sendable {
         var bytes: [UInt8]
         var name: String
@@ -38,11 +38,11 @@ final class Storage: Sendable {
 
     func set(_ new: Place) { place.withLock { $0 = new } }
 
-    /// Writes all of the bytes at their offset.
+    /// Writes all bytes at the offset.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount) throws(FileError) {
         let target: Place? = place.withLock { place in
             guard case .small(var small) = place else { return place }
-            // Taken out while it is changed, so that the array is not copied.
+            // Remove the payload during the change, so that the array is not copied.
             place = .none
             let end = Int(offset) + bytes.count
             if small.bytes.count == Int(offset) {
@@ -66,7 +66,7 @@ final class Storage: Sendable {
         }
     }
 
-    /// Lets a pair take the place of the small file, with what has come of it by now. Writers wait meanwhile.
+    /// Replaces the small file by a pair and writes the bytes received so far to it. Concurrent writers wait.
     func spill(to pair: Pair) throws(FileError) {
         let result: Result<Void, FileError> = place.withLock { place in
             guard case .small(let small) = place else { return .success(()) }
@@ -81,7 +81,7 @@ final class Storage: Sendable {
         try result.get()
     }
 
-    /// Bytes that were written, for samples and digests.
+    /// Returns bytes that were written, for samples and digests; `nil` if they cannot be read.
     func read(_ range: Range<ByteCount>) -> [UInt8]? {
         switch current {
         case .pair(let pair): return try? pair.part.read(range)
@@ -92,7 +92,7 @@ final class Storage: Sendable {
         }
     }
 
-    /// Lets go of files and locks; nothing is deleted.
+    /// Closes files and locks; deletes nothing.
     func close() {
         let last = place.withLock { place in
             defer { place = .none }

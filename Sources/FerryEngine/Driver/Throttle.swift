@@ -5,7 +5,7 @@ import Synchronization
 package final class Throttle: Sendable {
     private let bucket: Mutex<TokenBucket>
     private let clock: any EngineClock
-    /// Rings when the limit changes: whoever waits under the old one asks again.
+    /// Notified when the limit changes, so that waiting connections compute their delay again.
     private let changed = AsyncEvent()
 
     /// `rate` in bytes per second; `nil` for no limit.
@@ -14,7 +14,7 @@ package final class Throttle: Sendable {
         self.clock = clock
     }
 
-    /// Changes the limit at once, for those who wait too.
+    /// Changes the limit at once, also for connections that are waiting.
     package func set(rate: ByteCount?) {
         let now = clock.now()
         bucket.withLock { $0.setRate(rate, at: now) }
@@ -23,10 +23,10 @@ package final class Throttle: Sendable {
 
     package var rate: ByteCount? { bucket.withLock { $0.bytesPerSecond } }
 
-    /// The most bytes to take in at once under this limit; `nil` without one.
+    /// The most bytes to read at once under this limit; `nil` without one.
     package var preferredPiece: Int? { bucket.withLock { $0.preferredPiece } }
 
-    /// Accounts for bytes that came in and waits until the next may.
+    /// Accounts for received bytes and waits until the next may be received.
     package func passed(_ count: ByteCount) async {
         let seen = changed.count
         let delay = bucket.withLock { bucket in
@@ -43,7 +43,7 @@ package final class Throttle: Sendable {
         }
     }
 
-    /// Whether the limit changed before this time had passed; false when the task is cancelled.
+    /// Returns whether the limit changed within `delay`; `false` when the task is cancelled.
     private func isChanged(within delay: Duration, after seen: UInt64) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [clock] in

@@ -10,7 +10,7 @@ final class Ticker: Sendable {
     private let state = Mutex(State())
     private let clock: any EngineClock
     private let interval: Duration
-    /// Not Swift's own threads, which an app may keep busy.
+    /// The executor of the ticks; not the cooperative pool, which an app may keep busy.
     private let executor: (any TaskExecutor)?
 
     init(clock: any EngineClock, interval: Duration, executor: (any TaskExecutor)? = nil) {

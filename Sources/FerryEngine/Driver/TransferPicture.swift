@@ -2,16 +2,15 @@ import Synchronization
 package import FerryCore
 import Synchronization
 
-/// What is there of a file, and who fetches what, at one moment.
+/// A snapshot of a file's written ranges and of the ranges that connections are fetching.
 package struct TransferPicture: Sendable {
     package var totalBytes: ByteCount?
-    /// The ranges that are written.
     package var written: RangeSet<ByteCount>
-    /// What each connection still has to fetch, by its number.
+    /// The range that each connection still has to fetch, with the connection's number.
     package var running: [(connection: Int, range: Range<ByteCount>)] = []
-    /// What the server said which file it is.
+    /// The identity of the file according to the server.
     package var identity: FileIdentity
-    /// With `?…` for its query.
+    /// The final URL, with its query shown as `?…`.
     package var finalURL: String?
 
     package init(totalBytes: ByteCount?, written: RangeSet<ByteCount>, identity: FileIdentity) {
@@ -20,7 +19,7 @@ package struct TransferPicture: Sendable {
         self.identity = identity
     }
 
-    /// What a journal claims.
+    /// Creates the snapshot of a journal's claims.
     package init(_ record: JournalRecord) {
         self.init(
             totalBytes: record.totalBytes, written: RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet(),
@@ -29,7 +28,7 @@ package struct TransferPicture: Sendable {
 }
 
 extension DownloadDriver {
-    /// What is there and who fetches what; `nil` before it is known.
+    /// Returns the current snapshot; `nil` before existing files have been examined.
     package func picture() -> TransferPicture? {
         state.withLock { state in
             guard state.isPrepared else { return nil }

@@ -1,8 +1,8 @@
 import FerryCore
 
 extension TransferRequest {
-    /// Asks for `source`, whoever named it, as a download's request allows: the one place where a request for the wire is
-    /// made of what a user asked for.
+    /// Creates a request for `source` under the rules of a download request. Every network request on behalf of a
+    /// user is made here.
     init(of request: DownloadRequest, from source: DownloadURL, headLimit: Duration) {
         self.init(
             url: source, secrets: SecretScope(of: request, for: source), headLimit: headLimit,

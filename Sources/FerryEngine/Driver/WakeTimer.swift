@@ -2,10 +2,10 @@ import Dispatch
 import FerryCore
 import Synchronization
 
-/// Resumes one task after a delay, or sooner.
+/// Resumes one task after a delay, or earlier.
 ///
-/// It fires on a thread of its own: an app may keep all of Swift's threads busy, and a download whose timers do not fire
-/// notices no stall and makes nothing durable.
+/// The timer fires on a thread of its own: an app may keep Swift's cooperative pool busy, and a download without
+/// timers would miss stalls and checkpoints.
 final class WakeTimer: Sendable {
     private struct State {
         var timer: (any DispatchSourceTimer)?
@@ -15,7 +15,7 @@ final class WakeTimer: Sendable {
     private let state = Mutex(State())
     private static let queue = DispatchQueue(label: "ferry.timer", qos: .userInitiated)
 
-    /// Starts the timer, once; after ``fire()`` the task is resumed at once.
+    /// Starts the timer, once; resumes the task immediately if ``fire()`` was called before.
     func start(after duration: Duration, waking sleeper: CheckedContinuation<Void, Never>) {
         let nanoseconds = min(max(0, duration.seconds * 1e9), 1e18)
         let hasFired = state.withLock { state in
@@ -33,7 +33,7 @@ final class WakeTimer: Sendable {
 
     /// Returns after a duration as measured by `now`; throws when the task is cancelled.
     ///
-    /// Timers stop while the machine sleeps, and `now` goes on: it is compared at least once in each `interval`.
+    /// Timers stop during system sleep while `now` continues, so `now` is compared at least once per `interval`.
     static func sleep(
         for duration: Duration, by now: () -> Duration, lookingEach interval: Duration = .seconds(60)
     ) async throws {
@@ -52,7 +52,7 @@ final class WakeTimer: Sendable {
         } while left > .zero
     }
 
-    /// Resumes the task now, unless that has happened.
+    /// Resumes the task now, unless it was resumed before.
     func fire() {
         let (timer, sleeper) = state.withLock { state in
             defer { (state.timer, state.sleeper, state.hasFired) = (nil, nil, true) }

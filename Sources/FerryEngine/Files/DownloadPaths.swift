@@ -1,25 +1,26 @@
 import FerryCore
 package import SystemPackage
 
-/// The names that one download takes up in its directory: the final one and those beside it.
+/// The paths of one download in its directory: the final file and the files beside it.
 package struct DownloadPaths: Sendable, Hashable {
     package static let partSuffix = ".part"
     package static let journalSuffix = ".part.ferry"
-    /// What is added to both when they are put aside.
+    /// The suffix of a part file or journal in the backup.
     package static let oldSuffix = ".old"
 
     package let directory: FilePath
     /// The final name: one component.
     package let name: String
 
-    /// Takes a directory and a name; `nil` when that is not a bare name. An empty directory is the working directory.
+    /// Creates the paths of `name` in a directory; `nil` if it is not a bare name. An empty directory is the working
+    /// directory.
     package init?(directory: FilePath, name: String) {
         guard Self.isBareName(name) else { return nil }
         self.directory = directory.isEmpty ? "." : directory
         self.name = name
     }
 
-    /// Takes the path of a part file or journal, or a final path; `nil` when it ends in no name.
+    /// Derives the paths from a part file, a journal, or a final path; `nil` if the path has no last component.
     package init?(of path: FilePath) {
         guard let last = path.lastComponent, last.kind == .regular else { return nil }
         var name = last.string
@@ -34,17 +35,16 @@ package struct DownloadPaths: Sendable, Hashable {
     package var final: FilePath { path("") }
     package var part: FilePath { path(Self.partSuffix) }
     package var journal: FilePath { path(Self.journalSuffix) }
-    /// The part file of the generation before, set aside.
+    /// The part file in the backup.
     package var oldPart: FilePath { path(".part.old") }
-    /// The journal of the generation before, set aside.
+    /// The journal in the backup.
     package var oldJournal: FilePath { path(".part.ferry.old") }
-    /// Where a journal is rewritten before it takes its place.
+    /// The temporary file of a journal that is being rewritten.
     package var newJournal: FilePath { path(".part.ferry.new") }
 
     private func path(_ suffix: String) -> FilePath { directory.appending(name + suffix) }
 
-    /// Whether `name` names something in a directory and nothing outside it: 1 to 255 bytes, no `/`, no NUL, not `.`
-    /// or `..`.
+    /// Returns whether `name` is a single path component: 1 to 255 bytes, no `/`, no NUL, not `.` or `..`.
     package static func isBareName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 255 && name != "." && name != ".."
             && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }

@@ -1,7 +1,7 @@
 package import FerryCore
 
 extension Ownership.Flaw {
-    /// The rest of a sentence about the file, known in every language.
+    /// The localizable predicate for a sentence about the file.
     package var phrase: ErrorPhrase {
         switch self {
         case .notRegular: ErrorPhrase(.otherKind)
@@ -16,7 +16,7 @@ extension Ownership.Flaw {
 }
 
 extension FileError.Operation {
-    /// The raw value, known in every language.
+    /// The key of the operation's localized name.
     var phraseKey: ErrorPhrase.Key {
         switch self {
         case .open: .open

@@ -9,9 +9,9 @@ package import SystemPackage
     import Darwin
 #endif
 
-/// What the file system refused: which operation, on which path, and why.
+/// A failed file operation: the operation, the path, and the reason.
 package struct FileError: Error, Sendable, Hashable {
-    /// What was tried; its raw value reads after "cannot".
+    /// The operation; its raw value follows "cannot" in messages.
     package enum Operation: String, Sendable, Hashable {
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list
         case allocate = "reserve space for"
@@ -25,7 +25,7 @@ package struct FileError: Error, Sendable, Hashable {
         case getAttribute = "read an attribute of"
     }
 
-    /// Why, sorted by what a caller does about it.
+    /// The reason, classified by how callers react to it.
     package enum Kind: Sendable, Hashable {
         case notFound, exists
         /// `ENOSPC` or `EDQUOT`.
@@ -33,22 +33,22 @@ package struct FileError: Error, Sendable, Hashable {
         /// `EFBIG`: larger than the file system or a limit allows.
         case tooLarge
         case readOnly, permission, isDirectory, notDirectory
-        /// `EIO`: what was being written or synced must not be believed.
+        /// `EIO`: the data being written or synced must not be trusted.
         case io
         /// `EMFILE` or `ENFILE`.
         case outOfDescriptors
-        /// This file system cannot do that.
+        /// The file system does not support the operation.
         case unsupported
         case crossDevice
-        /// It was being moved to this path, and what is there does not prove to be it.
+        /// The file was being moved to this path, and the file found there is not proven to be it.
         case lostOnTheWay(to: FilePath)
-        /// The file is shorter than what was to be read.
+        /// The file is shorter than the range to be read.
         case endedEarly
-        /// It is there, and somebody else's, or somebody else can write to it.
+        /// The file failed the ownership check.
         case notOurs(Ownership.Flaw)
-        /// The file was closed by us before.
+        /// This process has already closed the file.
         case closed
-        /// The path is not below the directory that it must not leave, or a symbolic link is on its way.
+        /// The path is outside the directory that confines it, or passes through a symbolic link.
         case confined
         case other(Int32)
     }
@@ -56,10 +56,9 @@ package struct FileError: Error, Sendable, Hashable {
     package let operation: Operation
     package let path: FilePath
     package let kind: Kind
-    /// The number that the system gave; `nil` when the error is ours.
+    /// The system's error number; `nil` for errors that Ferry detected itself.
     package let errno: Int32?
 
-    /// Takes what the system said.
     package init(_ operation: Operation, _ path: FilePath, errno: Int32) {
         self.operation = operation
         self.path = path
@@ -67,7 +66,7 @@ package struct FileError: Error, Sendable, Hashable {
         self.kind = Kind(errno: errno)
     }
 
-    /// Takes an error of our own.
+    /// Creates an error that Ferry detected itself.
     package init(_ operation: Operation, _ path: FilePath, kind: Kind) {
         self.operation = operation
         self.path = path
@@ -75,10 +74,10 @@ package struct FileError: Error, Sendable, Hashable {
         self.kind = kind
     }
 
-    /// One line: `cannot write /x/y: No space left on device`.
+    /// The message in English, one line: `cannot write /x/y: No space left on device`.
     package var message: String { phrase.text(in: .english) }
 
-    /// The same, known in every language; the words of the system stay what they are.
+    /// The localizable message; the system's own texts stay untranslated.
     package var phrase: ErrorPhrase {
         if case .lostOnTheWay(let there) = kind { return ErrorPhrase(.movedButUnproven, path.string, there.string) }
         let why: Reason =
@@ -93,7 +92,7 @@ package struct FileError: Error, Sendable, Hashable {
         return ErrorPhrase(.fileFailed, ErrorPhrase(operation.phraseKey), path.string, why)
     }
 
-    /// The reason alone, in the words of the system.
+    /// The reason alone, as the system words it.
     package var reason: String {
         if let errno { return Errno(rawValue: errno).description }
         return switch kind {
@@ -124,7 +123,7 @@ extension FileError: CustomStringConvertible {
 }
 
 extension FileError.Kind {
-    /// Sorts a number of the system.
+    /// Classifies an error number of the system.
     package init(errno number: Int32) {
         self =
             switch number {

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// What the system says about a file.
+/// The status of a file, as `stat` returns it.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case regular, directory, symbolicLink, other
@@ -9,18 +9,18 @@ package struct FileStatus: Sendable, Hashable {
     package var device: UInt64
     package var inode: UInt64
     package var length: ByteCount
-    /// What it takes on the disk; less than `length` when there are holes.
+    /// The allocated space; less than `length` for a file with holes.
     package var allocatedBytes: ByteCount
     /// The permission bits, `07777`.
     package var mode: UInt16
-    /// The user that it belongs to, and the group.
+    /// The owning user and group.
     package var owner: UInt32
     package var group: UInt32
     package var modified: FileTime
     package var linkCount: UInt64
     package var kind: Kind
-    /// When the file was made, which tells it from an earlier one under the same inode number; `nil` where the file system does
-    /// not say, or was not asked: only an open file is.
+    /// The creation time, which distinguishes the file from an earlier one with the same inode number. `nil` if the
+    /// file system does not record it, or if the status was taken by path instead of from an open file.
     package var created: FileTime?
 
     package init(
@@ -40,7 +40,7 @@ package struct FileStatus: Sendable, Hashable {
         self.created = created
     }
 
-    /// Whether both are one file, whatever it is called.
+    /// Returns whether both statuses are of the same file, regardless of its name.
     package func isSameFile(as other: FileStatus) -> Bool {
         device == other.device && inode == other.inode
     }

@@ -1,9 +1,11 @@
 package import SystemPackage
 
 extension FileSystem {
-    /// Opens a file that is there and ours, by what the open file itself says; ``FileError/Kind/notOurs(_:)`` for others.
+    /// Opens an existing file and checks the ownership of the open file; throws ``FileError/Kind/notOurs(_:)`` if it
+    /// fails.
     ///
-    /// Never through a symbolic link as the last component. Nobody can put another file in its place afterwards.
+    /// Never follows a symbolic link as the last component. The check holds for the open file even if its path is
+    /// replaced.
     package func openOurs(
         _ path: FilePath, _ access: FileAccess, for purpose: Ownership.Purpose = .download
     ) throws(FileError) -> any File {
@@ -11,7 +13,7 @@ extension FileSystem {
         do throws(FileError) {
             file = try open(path, access == .readOnly ? .readInPlace : access)
         } catch {
-            // What cannot be opened, being a link, a directory or private, is not ours either: that says more.
+            // A link, a directory or a private file cannot be opened; its ownership flaw is the more helpful error.
             guard error.kind != .notFound, let status = try? statusIfPresent(path),
                 let flaw = flaw(of: status, at: path, for: purpose)
             else { throw error }
@@ -28,7 +30,7 @@ extension FileSystem {
         }
     }
 
-    /// Why the file with this status, which lies at `path`, is not ours; `nil` when it is.
+    /// Returns why the file with this status at `path` fails the ownership check; `nil` if it passes.
     package func flaw(
         of status: FileStatus, at path: FilePath, for purpose: Ownership.Purpose = .download
     ) -> Ownership.Flaw? {
@@ -43,7 +45,7 @@ extension FileSystem {
         return ownership.flaw(of: status, for: purpose)
     }
 
-    /// Why what has this name is not ours; `nil` when nothing has it, or it is.
+    /// Returns why the file at `path` fails the ownership check; `nil` if it passes or does not exist.
     package func flaw(at path: FilePath, for purpose: Ownership.Purpose = .download) throws(FileError) -> Ownership
         .Flaw?
     {
@@ -51,7 +53,7 @@ extension FileSystem {
         return flaw(of: status, at: path, for: purpose)
     }
 
-    /// What has this name, when it is ours.
+    /// Returns the status of the file at `path` if it exists and passes the ownership check.
     package func ours(
         at path: FilePath, for purpose: Ownership.Purpose = .download
     ) throws(FileError) -> FileStatus? {
@@ -61,7 +63,7 @@ extension FileSystem {
         return status
     }
 
-    /// What a new file gets in a directory; `nil` where none can be made.
+    /// Returns the owner and mode that a new file gets in a directory; `nil` if none can be created.
     private func sample(in directory: FilePath) -> Ownership.Sample? {
         if let file = try? openUnnamed(in: directory, mode: 0o600) {
             defer { file.close() }

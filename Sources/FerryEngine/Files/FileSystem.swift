@@ -1,77 +1,78 @@
 package import FerryCore
 package import SystemPackage
 
-/// What a file is opened for.
+/// The access mode of an open file.
 package enum FileAccess: Sendable, Hashable {
     case readOnly
-    /// As ``readOnly``, never through a symbolic link as the last component.
+    /// Like ``readOnly``, but never through a symbolic link as the last component.
     case readInPlace
-    /// Never through a symbolic link as the last component: nobody else chooses what we write to.
+    /// Never through a symbolic link as the last component, by which another user could redirect writes.
     case readWrite
 }
 
-/// The system calls that Disk and Journal stand on; everything they do to a disk goes through here.
+/// The system calls of Disk and Journal, and their only access to the file system.
 ///
-/// Each function is about one system call, so that a fault can be put in front of each.
+/// Each function corresponds to about one system call, so that tests can inject a fault before each.
 package protocol FileSystem: Sendable {
-    /// Opens a file that is there.
+    /// Opens an existing file.
     func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File
 
-    /// Makes a file that was not there, for reading and writing; ``FileError/Kind/exists`` otherwise.
+    /// Creates a file exclusively, for reading and writing; throws ``FileError/Kind/exists`` if the path exists.
     ///
-    /// The system takes the umask off `mode`.
+    /// The system applies the umask to `mode`.
     func create(_ path: FilePath, mode: UInt16) throws(FileError) -> any File
 
-    /// Makes a file without a name; it vanishes unless ``link(_:to:)-(File,_)`` names it.
+    /// Creates an unnamed file, which is freed when closed unless ``link(_:to:)-(File,_)`` has named it.
     ///
-    /// ``FileError/Kind/unsupported`` where the file system has none. The system takes the umask off `mode`.
+    /// Throws ``FileError/Kind/unsupported`` if the file system has no unnamed files. The system applies the umask to
+    /// `mode`.
     func openUnnamed(in directory: FilePath, mode: UInt16) throws(FileError) -> any File
 
-    /// Names an unnamed file; never replaces.
+    /// Gives an unnamed file a name; never replaces.
     func link(_ file: any File, to path: FilePath) throws(FileError)
 
-    /// A second name for a file; never replaces.
+    /// Creates a hard link; never replaces.
     func link(_ from: FilePath, to path: FilePath) throws(FileError)
 
-    /// Renames; with `replacing: false` ``FileError/Kind/exists`` when `path` is taken, and
-    /// ``FileError/Kind/unsupported`` where the file system cannot promise that.
+    /// Renames a file. With `replacing: false`, throws ``FileError/Kind/exists`` if `path` exists, and
+    /// ``FileError/Kind/unsupported`` if the file system cannot guarantee that.
     func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError)
 
     func unlink(_ path: FilePath) throws(FileError)
 
     func makeDirectory(_ path: FilePath) throws(FileError)
 
-    /// Brings the names in a directory to the disk; ``FileError/Kind/unsupported`` where that cannot be asked for.
+    /// Syncs a directory's entries; throws ``FileError/Kind/unsupported`` if the file system cannot.
     func syncDirectory(_ path: FilePath) throws(FileError)
 
     func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus
 
-    /// The names in a directory that are UTF-8, without `.` and `..`, in no order.
+    /// Returns the names in a directory that are valid UTF-8, without `.` and `..`, unordered.
     func list(_ directory: FilePath) throws(FileError) -> [String]
 
-    /// The bytes that this user may still write.
+    /// Returns the number of bytes that this user may still write.
     func freeBytes(at path: FilePath) throws(FileError) -> ByteCount
 
-    /// Whether names can be made in a directory, as far as permissions say.
+    /// Returns whether the permissions allow creating files in a directory.
     func isWritable(_ directory: FilePath) -> Bool
 
-    /// The same, held to a directory: paths lead below it alone and through no symbolic link there, whatever is renamed or
-    /// replaced meanwhile; ``FileError/Kind/confined`` for others. The directory itself and those that it is in stay as
-    /// they are, because they are the user's choice.
+    /// Returns the same file system confined to a directory: other paths, and paths through symbolic links below it,
+    /// throw ``FileError/Kind/confined``, whatever is renamed or replaced meanwhile. The root itself and its
+    /// ancestors are exempt, because the user chose them.
     func confined(to root: FilePath) -> any FileSystem
 
-    /// Names this run of the system; another one after a restart. `nil` when unknown.
+    /// An identifier of the current boot; `nil` if unknown.
     var bootID: String? { get }
 
-    /// Whose the files are that this process makes, on most file systems.
+    /// The owner of the files that this process creates, on most file systems.
     var user: FileUser { get }
 
-    /// The umask: bits that new files of this process do not get.
+    /// The umask: the permission bits that new files of this process do not get.
     var creationMask: UInt16 { get }
 }
 
 extension FileSystem {
-    /// What the name itself is (a symbolic link is not followed); `nil` when there is none.
+    /// Returns the status of the path itself, without following a symbolic link; `nil` if it does not exist.
     package func statusIfPresent(_ path: FilePath) throws(FileError) -> FileStatus? {
         do throws(FileError) {
             return try status(path, followingLinks: false)
@@ -80,12 +81,12 @@ extension FileSystem {
         }
     }
 
-    /// Whether the name is taken, be it by a dangling symbolic link.
+    /// Returns whether the path exists, even as a dangling symbolic link.
     package func exists(_ path: FilePath) throws(FileError) -> Bool {
         try statusIfPresent(path) != nil
     }
 
-    /// Removes a name; it may be gone already.
+    /// Removes a file; a missing file is no error.
     package func removeIfPresent(_ path: FilePath) throws(FileError) {
         do throws(FileError) {
             try unlink(path)
@@ -93,7 +94,7 @@ extension FileSystem {
         }
     }
 
-    /// Makes a directory with those above it, where missing; each new name is synced when `syncs`.
+    /// Creates a directory and its missing ancestors; syncs each new entry if `syncs`.
     package func makeDirectories(_ path: FilePath, syncs: Bool) throws(FileError) {
         var missing: [FilePath] = []
         var ancestor = path
@@ -113,7 +114,7 @@ extension FileSystem {
             do throws(FileError) {
                 try makeDirectory(directory)
             } catch  where error.kind == .exists {
-                // Somebody made it meanwhile; if it is no directory, the next step says so.
+                // Another process created the path; if it is not a directory, the next call fails.
             }
             if syncs {
                 let parent = directory.removingLastComponent()

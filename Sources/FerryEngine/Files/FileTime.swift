@@ -1,4 +1,4 @@
-/// A point in time as file systems keep it: seconds since 1970 and nanoseconds.
+/// A point in time at the resolution of file systems: seconds since 1970 and nanoseconds.
 package struct FileTime: Sendable, Hashable, Codable, Comparable {
     package let seconds: Int64
     /// 0 ..< 1,000,000,000.
@@ -9,14 +9,14 @@ package struct FileTime: Sendable, Hashable, Codable, Comparable {
         self.nanoseconds = min(max(nanoseconds, 0), 999_999_999)
     }
 
-    /// Takes seconds since 1970, rounded down to the microsecond; `nil` when not finite or beyond ±2^40 seconds.
+    /// Converts seconds since 1970, rounded down to the microsecond; `nil` if not finite or beyond ±2^40 seconds.
     package init?(secondsSince1970 value: Double) {
         guard value.isFinite, abs(value) < 1_099_511_627_776 else { return nil }
         let whole = value.rounded(.down)
         self.init(seconds: Int64(whole), nanoseconds: Int32((value - whole) * 1_000_000) * 1000)
     }
 
-    /// Seconds and nanoseconds, as a journal has them.
+    /// Seconds and nanoseconds, the journal's representation.
     package var pair: [Int64] { [seconds, Int64(nanoseconds)] }
 
     package var secondsSince1970: Double { Double(seconds) + Double(nanoseconds) / 1_000_000_000 }

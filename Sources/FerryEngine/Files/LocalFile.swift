@@ -1,4 +1,4 @@
-// Its header declares `stat` too: in which of the two modules the compiler finds it depends on what it loads first.
+// CFerry's header declares `stat` too; which module the compiler finds it in depends on the load order.
 import CFerry
 import FerryCore
 import Synchronization
@@ -12,12 +12,12 @@ import SystemPackage
     import Darwin
 #endif
 
-/// A file of this machine.
+/// An open file of the local system.
 final class LocalFile: File {
     let path: FilePath
     private let descriptor: Int32
-    /// Twice the calls under way, and 1 when closed. The descriptor is given back when this comes to exactly 1:
-    /// a number that is used anew while a write is under way would be somebody else's file.
+    /// Twice the number of calls in progress, plus 1 when closed. The descriptor is closed when this becomes exactly
+    /// 1: closing it during a write could direct the write to another file that reuses the number.
     private let uses = Atomic<Int>(0)
     private let isLocked = Atomic(false)
 
@@ -42,7 +42,7 @@ final class LocalFile: File {
                 if count > 0 {
                     done += count
                 } else if count == 0 {
-                    // POSIX knows no such thing for regular files; going on would never end.
+                    // POSIX does not allow this for regular files; a retry could loop forever.
                     throw FileError(.write, path, errno: EIO)
                 } else if errno != EINTR {
                     throw FileError(.write, path, errno: errno)
@@ -71,7 +71,7 @@ final class LocalFile: File {
         }
     }
 
-    // Not retried on any error, EINTR included: what a failed sync covered is not known to be there.
+    // Never retried, not even after EINTR: after a failed sync the state of the data is unknown.
     func dataSync() throws(FileError) { try call(.sync) { LocalFileSystem.dataSync($0) } }
 
     func sync() throws(FileError) { try call(.sync) { LocalFileSystem.fullSync($0) } }
@@ -89,7 +89,7 @@ final class LocalFile: File {
         } catch  where error.kind == .unsupported || error.kind == .other(EINVAL) || error.kind == .other(ENODEV) {
             return false
         } catch {
-            // What was reserved before room ran out goes back.
+            // Release the blocks that were allocated before the space ran out.
             if before.length < length { try? truncate(to: before.length) }
             throw error
         }
@@ -138,7 +138,7 @@ final class LocalFile: File {
         }
     }
 
-    /// Puts the file under this name in a directory, which must be free. For unnamed files.
+    /// Links an unnamed file into a directory under a free name.
     func link(to name: FilePath, in directory: Int32, path: FilePath) throws(FileError) {
         let failure = try use(.link) { descriptor throws(FileError) in
             LocalFileSystem.linkUnnamed(descriptor, directory, name)
@@ -146,7 +146,7 @@ final class LocalFile: File {
         if failure != 0 { throw FileError(.link, path, errno: failure) }
     }
 
-    /// One system call that gives 0 or sets `errno`.
+    /// Performs a system call that returns 0 or sets `errno`.
     private func call(_ operation: FileError.Operation, _ body: (Int32) -> Int32) throws(FileError) {
         try use(operation) { descriptor throws(FileError) in
             if body(descriptor) != 0 { throw FileError(operation, path, errno: errno) }
@@ -171,10 +171,10 @@ final class LocalFile: File {
     }
 
     private func giveBack() {
-        // The lock belongs to the open file: a child of this process that is just being started has it for a moment more,
-        // and whoever opens the file anew would find it locked.
+        // The lock belongs to the open file description, which a child process being spawned shares for a moment.
+        // Unlock explicitly, or reopening the file could find it locked.
         if isLocked.load(ordering: .relaxed) { _ = flock(descriptor, LOCK_UN) }
-        // On Linux the number is free again whatever close says, so it is never repeated.
+        // Linux frees the number even if close fails, so close is never repeated.
         _ = LocalFileSystem.closeDescriptor(descriptor)
     }
 }

@@ -9,11 +9,12 @@ import SystemPackage
     import Darwin
 #endif
 
-// A path that was looked at may lead elsewhere when it is used. So a confined file system opens the directory of a path
-// anew for each call, below the root and through no symbolic link, and the call is made on a name in that open directory:
-// whatever is renamed or replaced meanwhile, the call reaches nothing outside of the root.
+// A checked path may lead elsewhere by the time it is used. A confined file system therefore opens the path's
+// directory for each call, below the root and without following symbolic links, and makes the call relative to that
+// descriptor. Whatever is renamed or replaced meanwhile, the call cannot reach anything outside the root.
 extension LocalFileSystem {
-    /// Calls `body` with a directory, and with the path from there: one name where this is confined.
+    /// Calls `body` with a directory descriptor and a path relative to it; a single name if this file system is
+    /// confined.
     func at<Value>(
         _ operation: FileError.Operation, _ path: FilePath,
         _ body: (_ directory: Int32, _ name: FilePath) throws(FileError) -> Value
@@ -26,7 +27,7 @@ extension LocalFileSystem {
         return try body(directory, FilePath(root: nil, [name]))
     }
 
-    /// The path from the root on; `nil` for the root itself and what it is in: these are places of the user.
+    /// Returns the path relative to the root; `nil` for the root and its ancestors, which the user chose.
     private static func rest(
         of path: FilePath, below root: FilePath, _ operation: FileError.Operation
     ) throws(FileError) -> FilePath? {
@@ -39,7 +40,7 @@ extension LocalFileSystem {
     private static func open(
         _ rest: FilePath, below root: FilePath, _ operation: FileError.Operation, _ path: FilePath
     ) throws(FileError) -> Int32 {
-        // The root may be a link itself: the user gave it.
+        // The root may itself be a symbolic link, because the user chose it.
         let base = root.withPlatformString { name in
             retrying { openat(AT_FDCWD, name, pathOnly | O_DIRECTORY | O_CLOEXEC) }
         }

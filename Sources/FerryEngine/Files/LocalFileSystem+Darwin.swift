@@ -4,13 +4,14 @@
     import SystemPackage
 
     extension LocalFileSystem {
-        /// There are no unnamed files here.
+        /// Darwin has no unnamed files.
         static let unnamedFlags: Int32? = nil
         static let noAttribute = ENOATTR
-        /// `UTIME_OMIT`: leaves that time as it is.
+        /// `UTIME_OMIT`: leaves a time unchanged.
         static var unchangedTime: timespec { timespec(tv_sec: 0, tv_nsec: -2) }
 
-        /// `fsync` leaves the bytes in the drive's cache here; where there is no full sync, it is all there is.
+        /// `fsync` leaves data in the drive's cache on Darwin; it is the fallback where `F_FULLFSYNC` is not
+        /// supported.
         static func fullSync(_ descriptor: Int32) -> Int32 {
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
             guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return -1 }
@@ -24,7 +25,7 @@
             var raw = stat()
             guard fstat(descriptor, &raw) == 0 else { return -1 }
             guard ByteCount(raw.st_size) < length else { return 0 }
-            // Counted from the end of what is allocated; "all" without "contiguous".
+            // The length counts from the end of the allocated space; `F_ALLOCATEALL` without `F_ALLOCATECONTIG`.
             var store = fstore_t(
                 fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
                 fst_length: off_t(length) - raw.st_size, fst_bytesalloc: 0)
@@ -32,7 +33,7 @@
             return ftruncate(descriptor, off_t(length))
         }
 
-        /// There are no descriptors of places alone here.
+        /// Darwin has no `O_PATH`.
         static let pathOnly: Int32 = O_RDONLY
 
         static func renameWithoutReplacing(
@@ -43,7 +44,7 @@
 
         static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: FilePath) -> Int32 { ENOTSUP }
 
-        /// Opens a directory below another through no symbolic link; -1 and `errno` when that cannot be.
+        /// Opens a directory below `root` without following symbolic links; returns -1 and sets `errno` on failure.
         static func openDirectory(_ path: FilePath, beneath root: Int32) -> Int32 {
             path.withPlatformString { path in
                 retrying { openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW_ANY | O_CLOEXEC) }
@@ -78,7 +79,8 @@
         }
 
         static func systemCreationMask() -> UInt16 {
-            // There is no way to ask without setting it; for that instant new files get less, never more.
+            // The umask cannot be read without setting it; files created in that instant get fewer permissions, never
+            // more.
             let mask = umask(0o077)
             _ = umask(mask)
             return UInt16(mask & 0o777)

@@ -12,7 +12,7 @@
     extension LocalFileSystem {
         static let unnamedFlags: Int32? = ferry_O_TMPFILE
         static let noAttribute = ENODATA
-        /// `UTIME_OMIT`: leaves that time as it is.
+        /// `UTIME_OMIT`: leaves a time unchanged.
         static var unchangedTime: timespec { timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe) }
 
         static func dataSync(_ descriptor: Int32) -> Int32 { fdatasync(descriptor) }
@@ -20,7 +20,7 @@
         static func allocate(_ descriptor: Int32, _ length: ByteCount) -> Int32 { ferry_fallocate(descriptor, length) }
         static func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
-        /// For an open file that is only a place in the tree: `O_PATH`.
+        /// `O_PATH`: opens a file only as a location in the tree.
         static let pathOnly: Int32 = ferry_O_PATH
 
         static func renameWithoutReplacing(
@@ -29,10 +29,10 @@
             ferry_renameat2(fromDirectory, from, toDirectory, to, ferry_RENAME_NOREPLACE)
         }
 
-        /// Names an unnamed file; gives 0 or the error.
+        /// Names an unnamed file; returns 0 or the error number.
         static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: FilePath) -> Int32 {
             name.withPlatformString { name in
-                // Through /proc everybody may; by AT_EMPTY_PATH only some, but that needs no /proc.
+                // Linking through /proc needs no privilege; AT_EMPTY_PATH needs no /proc, but may need a capability.
                 if ferry_linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", directory, name, AT_SYMLINK_FOLLOW) == 0 {
                     return 0
                 }
@@ -42,15 +42,15 @@
             }
         }
 
-        /// Opens a directory below another through no symbolic link; -1 and `errno` when that cannot be.
+        /// Opens a directory below `root` without following symbolic links; returns -1 and sets `errno` on failure.
         static func openDirectory(_ path: FilePath, beneath root: Int32) -> Int32 {
             let descriptor = path.withPlatformString { path in retrying { ferry_open_beneath(root, path) } }
-            // A kernel before 5.6 has no such call, and a sandbox may refuse what it does not know.
+            // Kernels before 5.6 lack `openat2`, and a sandbox may refuse unknown calls.
             guard descriptor < 0, errno == ENOSYS || errno == EPERM else { return descriptor }
             return openStepByStep(path, beneath: root)
         }
 
-        /// The same, name by name.
+        /// Opens the directory component by component, with the same result.
         static func openStepByStep(_ path: FilePath, beneath root: Int32) -> Int32 {
             var current = root
             for component in path.components {
@@ -95,7 +95,7 @@
         }
 
         static func systemCreationMask() -> UInt16 {
-            // Only the kernel's own page tells it without changing it for the other threads.
+            // Only procfs shows the umask without changing it for other threads.
             for line in (smallFile("/proc/self/status") ?? "").split(at: "\n") {
                 if let value = line.dropping(prefix: "Umask:"),
                     let mask = UInt16(value.drop(while: \.isWhitespace), radix: 8)

@@ -1,4 +1,4 @@
-// Its header declares `stat` too: in which of the two modules the compiler finds it depends on what it loads first.
+// CFerry's header declares `stat` too; which module the compiler finds it in depends on the load order.
 import CFerry
 package import FerryCore
 package import SystemPackage
@@ -11,13 +11,13 @@ package import SystemPackage
     import Darwin
 #endif
 
-/// The file systems of this machine.
+/// The local file systems.
 package struct LocalFileSystem: FileSystem {
     private let sharesWithGroup: Bool
-    /// See ``confined(to:)``; `nil` for all paths of the machine.
+    /// The confining root, see ``confined(to:)``; `nil` for all paths.
     let root: FilePath?
 
-    /// `sharesWithGroup`: as ``FileUser/sharesWithGroup``.
+    /// `sharesWithGroup`: see ``FileUser/sharesWithGroup``.
     package init(sharesWithGroup: Bool = false) { self.init(sharesWithGroup: sharesWithGroup, root: nil) }
 
     private init(sharesWithGroup: Bool, root: FilePath?) {
@@ -30,7 +30,7 @@ package struct LocalFileSystem: FileSystem {
     }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
-        // O_NONBLOCK: a pipe of that name must not hold us for ever; regular files do not care.
+        // O_NONBLOCK: opening a FIFO must not block; regular files ignore the flag.
         let flags =
             switch access {
             case .readOnly: O_RDONLY | O_CLOEXEC | O_NONBLOCK
@@ -49,7 +49,7 @@ package struct LocalFileSystem: FileSystem {
         do throws(FileError) {
             return try file(.create, directory, flags: flags | O_RDWR | O_CLOEXEC, mode: mode)
         } catch  where error.kind == .isDirectory || error.kind == .other(EINVAL) {
-            // What file systems and kernels without it say.
+            // The errors of file systems and kernels without unnamed files.
             throw FileError(.create, directory, kind: .unsupported)
         }
     }
@@ -125,7 +125,7 @@ package struct LocalFileSystem: FileSystem {
         while true {
             errno = 0
             guard let entry = readdir(stream) else { break }
-            // The name goes on for as long as the system says, whatever length the C declaration has.
+            // The name may be longer than the C declaration's array.
             let name = UnsafeRawPointer(entry).advanced(by: MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
             if let name = String(validatingCString: name.assumingMemoryBound(to: CChar.self)), name != ".", name != ".."
             {
@@ -178,20 +178,20 @@ package struct LocalFileSystem: FileSystem {
         return descriptor
     }
 
-    /// One system call on a name in a directory that gives 0 or sets `errno`.
+    /// Performs a system call on a name in a directory; the call returns 0 or sets `errno`.
     private func call(
         _ operation: FileError.Operation, _ path: FilePath,
         _ body: (Int32, UnsafePointer<CInterop.PlatformChar>) -> Int32
     ) throws(FileError) {
         try at(operation, path) { directory, name throws(FileError) in
-            // `errno` is read before anything else can change it.
+            // Read `errno` before any other call can change it.
             let failure = name.withPlatformString { body(directory, $0) == 0 ? 0 : errno }
             if failure == ELOOP, directory != AT_FDCWD { throw FileError(operation, path, kind: .confined) }
             if failure != 0 { throw FileError(operation, path, errno: failure) }
         }
     }
 
-    /// Reads an attribute, of at most 64 KiB, through a call with the shape of `getxattr`.
+    /// Reads an attribute of at most 64 KiB through a function with the signature of `getxattr`.
     static func attribute(
         _ path: FilePath, _ get: (UnsafeMutableRawPointer?, Int) -> Int
     ) throws(FileError) -> [UInt8]? {
@@ -224,7 +224,7 @@ extension FileStatus {
         self.init(
             device: UInt64(truncatingIfNeeded: raw.st_dev), inode: UInt64(raw.st_ino),
             length: max(0, ByteCount(raw.st_size)),
-            // A file system in user space says what it likes.
+            // A FUSE file system may report any value.
             allocatedBytes: max(0, min(ByteCount(raw.st_blocks), .bound / 512)) * 512,
             mode: UInt16(raw.st_mode & 0o7777), owner: UInt32(raw.st_uid), group: UInt32(raw.st_gid),
             modified: LocalFileSystem.modificationTime(raw), linkCount: UInt64(raw.st_nlink), kind: kind)

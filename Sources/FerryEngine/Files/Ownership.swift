@@ -1,24 +1,26 @@
-/// Whose a file is: the one rule by which a journal, a part file or a finished file that was found is believed, written to or
-/// removed.
+/// The ownership check: the one rule that decides whether a journal, part file or finished file is trusted, written
+/// to or removed.
 ///
-/// *Ours* is a regular file that the effective user owns, that has one name, and that nobody else can write to. A name
-/// proves nothing: in a directory that several people write to, each of them may give any name to a file. What is not
-/// ours is in the way, and another name is taken.
+/// A file is *ours* if it is a regular file, the effective user owns it, it has one name, and no other user can write
+/// to it. A name proves nothing, because any user with write access to the directory can create it. A file that fails
+/// the check is left alone, and another name is taken.
 ///
-/// **The group.** A file that its group can write to is ours when that group is the effective one: only its owner can
-/// have opened it, with a umask of 002, and where each user has a group of their own, as on Debian and Fedora, nobody else
-/// is in it. Whoever shares the primary group with others and has such a umask has let them write to every file anyway.
-/// A directory's group counts only where the user says so (``FileUser/sharesWithGroup``) and the directory is that group's.
+/// **The group.** A group-writable file passes if its group is the effective group: only its owner can have opened it
+/// that way, with a umask of 002, and where each user has a private group, as on Debian and Fedora, the group has no
+/// other member. A user with a shared primary group and such a umask has granted write access to every file anyway.
+/// The group of the directory counts only with ``FileUser/sharesWithGroup``, and if the directory belongs to that
+/// group.
 ///
-/// **Other users.** A file that everybody can write to is never ours, whatever the umask: its content proves nothing.
+/// **Other users.** A world-writable file never passes, whatever the umask, because its content proves nothing.
 ///
-/// **File systems with one owner for all files** (vfat, CIFS, some NFS): there ours is what a file gets that is made there
-/// now (``Sample``). Elsewhere a new file has the effective user and mode 0600, and the sample changes nothing.
+/// **File systems with one owner for all files** (vfat, CIFS, some NFS): a file passes if it has the owner and mode
+/// that a new file gets (``Sample``). On other file systems a new file has the effective user and mode 0600, and the
+/// sample changes nothing.
 package struct Ownership: Sendable, Hashable {
-    /// What a file gets that this process makes with mode 0600.
+    /// The owner and mode that a file system gives to a new file of mode 0600.
     package struct Sample: Sendable, Hashable {
         package var owner: UInt32
-        /// Write permissions of others that the file system adds to every file.
+        /// The write permissions for group and others that the file system adds to every file.
         package var writers: UInt16
 
         package init(owner: UInt32, writers: UInt16 = 0) {
@@ -29,17 +31,17 @@ package struct Ownership: Sendable, Hashable {
         package init(_ status: FileStatus) { self.init(owner: status.owner, writers: status.mode) }
     }
 
-    /// What a file is to be ours for.
+    /// The intended use of the file.
     package enum Purpose: Sendable, Hashable, CaseIterable {
-        /// It is believed and written to: part files and journals.
+        /// Trust and write: part files and journals.
         case download
-        /// Its content is believed, and nothing is written to it: finished files, which their user may have linked.
+        /// Trust the content without writing: finished files, which users may have linked.
         case content
-        /// Its name is removed; whoever can write to it changes nothing about that.
+        /// Remove the name; other writers do not matter.
         case removal
     }
 
-    /// Why a file is not ours.
+    /// The reason why a file fails the check.
     package enum Flaw: Sendable, Hashable {
         case notRegular
         case otherOwner(UInt32, user: UInt32)
@@ -47,7 +49,7 @@ package struct Ownership: Sendable, Hashable {
         case writableByGroup(UInt32)
         case writableByOthers
 
-        /// A file system with one owner and one mode for all files may be the cause.
+        /// Whether a file system with one owner and mode for all files can cause the flaw.
         var dependsOnFileSystem: Bool {
             switch self {
             case .otherOwner, .writableByGroup, .writableByOthers: true
@@ -62,7 +64,7 @@ package struct Ownership: Sendable, Hashable {
 
     package var user: FileUser
     package var sample: Sample
-    /// The directory that the file lies in; asked only where the user shares with its group.
+    /// The file's directory; needed only with ``FileUser/sharesWithGroup``.
     package var directory: FileStatus?
 
     package init(_ user: FileUser, sample: Sample? = nil, directory: FileStatus? = nil) {
@@ -71,12 +73,12 @@ package struct Ownership: Sendable, Hashable {
         self.directory = directory
     }
 
-    /// What keeps this file from being ours; `nil` when it is.
+    /// Returns the reason why the file fails the check; `nil` if it passes.
     package func flaw(of file: FileStatus, for purpose: Purpose = .download) -> Flaw? {
         guard file.kind == .regular else { return .notRegular }
         guard file.owner == sample.owner else { return .otherOwner(file.owner, user: user.user) }
         if purpose == .removal { return nil }
-        // An unnamed file has no name yet.
+        // An unnamed file has no links yet.
         if purpose == .download, file.linkCount > 1 { return .severalNames(file.linkCount) }
         let writers = file.mode & Self.foreignWriters & ~sample.writers
         if writers & Self.otherWriter != 0 { return .writableByOthers }
@@ -93,13 +95,13 @@ package struct Ownership: Sendable, Hashable {
     }
 }
 
-/// Who this process is to the file system.
+/// The user and group of this process, as the file system sees them.
 package struct FileUser: Sendable, Hashable {
     /// The effective user.
     package var user: UInt32
     /// The effective group.
     package var group: UInt32
-    /// Files that the group of their directory can write to are ours too. Default false.
+    /// Whether files also pass that the group of their directory can write to. Default false.
     package var sharesWithGroup: Bool
 
     package init(user: UInt32, group: UInt32, sharesWithGroup: Bool = false) {

@@ -2,14 +2,14 @@ package import FerryCore
 import Synchronization
 package import SystemPackage
 
-/// The crash-safe record of one download: which file it is, and which of its ranges are on the disk.
+/// The crash-safe record of one download: the identity of its file, and the ranges that are on the disk.
 ///
-///     write:  the slot that does not hold the newest record; dataSync
-///     grow:   all of it anew under another name; sync; rename over; sync the directory
+///     write:  into the slot that does not hold the newest record; dataSync
+///     grow:   the whole journal under another name; sync; rename over; sync the directory
 ///
 /// Invariants: the newest record that was written without an error is never overwritten in place; a record counts
-/// only whole. After a crash at any point the file gives the last record that was acknowledged, or the one being
-/// written. It is locked while this lives.
+/// only if complete. After a crash at any point the journal holds the last acknowledged record, or the one being
+/// written. The file is locked for the lifetime of this object.
 package final class Journal: Sendable {
     package let path: FilePath
     private let fileSystem: any FileSystem
@@ -18,13 +18,13 @@ package final class Journal: Sendable {
 
     private struct State {
         var file: any File
-        /// Of the newest record.
+        /// The sequence number of the newest record.
         var sequence: UInt64
         var slotBytes: Int
-        /// How far each slot has bytes of a record; a shorter one is followed by blank lines, for the human eye.
+        /// The number of bytes used in each slot; the rest is filled with line feeds for readability.
         var used: [Int]
-        /// A write or sync failed: nobody knows what that slot holds, and the other is the only good one. So the next
-        /// record goes into a new file.
+        /// A write or sync failed: that slot's content is unknown, and the other is the only good one, so the next
+        /// record is written to a new file.
         var isDoubtful = false
         var isClosed = false
     }
@@ -36,9 +36,9 @@ package final class Journal: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Makes a journal with its first record, whole or not at all; never replaces.
+    /// Creates a journal with its first record, atomically; never replaces.
     ///
-    /// When the directory could not be synced it throws, and the journal is there, whole.
+    /// If syncing the directory fails, this throws although the complete journal exists.
     package static func create(
         at path: FilePath, record: JournalRecord, fileSystem: any FileSystem, syncs: Bool
     ) throws(JournalError) -> Journal {
@@ -56,7 +56,7 @@ package final class Journal: Sendable {
                 used: [written.slotBytes, written.slotBytes]))
     }
 
-    /// Opens and locks a journal that is ours; gives its newest whole record.
+    /// Opens and locks a journal that passes the ownership check, and returns its newest complete record.
     package static func open(
         at path: FilePath, fileSystem: any FileSystem, syncs: Bool
     ) throws(JournalError) -> (journal: Journal, record: JournalRecord) {
@@ -75,14 +75,15 @@ package final class Journal: Sendable {
         }
     }
 
-    /// The newest whole record of a journal that is ours, without a lock: somebody may be writing the next.
+    /// Reads the newest complete record of a journal that passes the ownership check, without taking the lock, so
+    /// that a newer one may be written at the same time.
     package static func read(at path: FilePath, fileSystem: any FileSystem) throws(JournalError) -> JournalRecord {
         let file = try openOurs(path, .readOnly, fileSystem)
         defer { file.close() }
         return try JournalImage(file, path: path).record
     }
 
-    /// What a journal says is believed when it is ours alone: others may give its name to what they like.
+    /// Opens a journal after the ownership check: other users can give any file the journal's name.
     private static func openOurs(
         _ path: FilePath, _ access: FileAccess, _ fileSystem: any FileSystem
     ) throws(JournalError) -> any File {
@@ -95,7 +96,8 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Opens until what is locked is what the path leads to: a writer that grows puts another file there.
+    /// Opens and locks the file, and repeats this until the path leads to the locked file: growing a journal replaces
+    /// the file.
     private static func openLocked(
         at path: FilePath, fileSystem: any FileSystem
     ) throws(JournalError) -> any File {
@@ -104,7 +106,7 @@ package final class Journal: Sendable {
             do throws(FileError) {
                 var isLocked = true
                 do throws(FileError) { isLocked = try file.tryLock() } catch {
-                    // Without locks the part file's is missing too: nothing is lost by going on.
+                    // A file system without locks has none for the part file either, so proceed.
                     guard error.kind == .unsupported else { throw error }
                 }
                 let named = try fileSystem.statusIfPresent(path)
@@ -124,17 +126,17 @@ package final class Journal: Sendable {
     /// The sequence number of the newest record.
     package var sequence: UInt64 { state.withLock { $0.sequence } }
 
-    /// Writes a record; when this returns it is durable (unless `syncs` is off).
+    /// Writes a record, which is durable when this returns (unless `syncs` is off).
     ///
-    /// When it throws, the record before still counts, and the next write goes into a new file.
+    /// If it throws, the previous record still counts, and the next one is written to a new file.
     package func write(_ record: JournalRecord) throws(JournalError) {
         let payload = try JournalText.bytes(record, path: path)
         try withState { (state: inout State) throws(JournalError) in try put(payload, &state) }
     }
 
-    /// Writes a record so that no older one can come back, even if this one is damaged later.
+    /// Writes a record to both slots, so that no older one can come back even if this one is damaged later.
     ///
-    /// For what takes claims back: with ``write(_:)`` the other slot still has them.
+    /// For retracting claims: after ``write(_:)`` the other slot still contains them.
     package func retract(_ record: JournalRecord) throws(JournalError) {
         let payload = try JournalText.bytes(record, path: path)
         try withState { (state: inout State) throws(JournalError) in
@@ -143,14 +145,14 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Whether the path still leads to this file (B6); what is written to it elsewhere nobody finds.
+    /// Returns whether the path still leads to this file; otherwise later runs cannot find its records.
     package func isIntact() throws(FileError) -> Bool {
         let file = state.withLock { $0.file }
         guard let named = try fileSystem.statusIfPresent(path) else { return false }
         return try named.isSameFile(as: file.status())
     }
 
-    /// Gives the lock back; idempotent.
+    /// Closes the file, which releases the lock; idempotent.
     package func close() {
         state.withLock { state in
             state.isClosed = true
@@ -158,7 +160,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Removes it, when the path still leads to it, and closes it; with `syncs` the directory is synced.
+    /// Removes the journal if the path still leads to it, and closes it; syncs the directory if `syncs`.
     package func remove(syncs: Bool = false) throws(JournalError) {
         defer { close() }
         do throws(FileError) {
@@ -194,7 +196,8 @@ package final class Journal: Sendable {
         var bytes = slot.encode()
         let end = bytes.count
         if end < state.used[index] {
-            // An array: a collection without storage is gone through one by one where the compiler does not know it.
+            // An array rather than a repeating collection, which `+=` would append element by element without
+            // specialization.
             bytes += [UInt8](repeating: JournalWriter.blank, count: state.used[index] - end)
         }
         do throws(FileError) {
@@ -208,10 +211,10 @@ package final class Journal: Sendable {
         state.sequence = next
     }
 
-    /// Everything into a new file, which takes the place of this one.
+    /// Writes the record to a new file that replaces this one.
     private func rewrite(_ payload: [UInt8], _ state: inout State) throws(JournalError) {
         let writer = JournalWriter(path: path, fileSystem: fileSystem, syncs: syncs)
-        // Past the largest number counting begins anew; in a new file there is nothing that could seem newer.
+        // After the largest number the sequence starts again, which is safe in a new file without older records.
         let next = state.sequence < .max ? state.sequence + 1 : 1
         let written: JournalWriter.Written
         do throws(JournalError) {
@@ -226,13 +229,14 @@ package final class Journal: Sendable {
             file: written.file, sequence: next, slotBytes: written.slotBytes,
             used: [written.slotBytes, written.slotBytes])
         if let failure = written.failure {
-            // It has the place, but that may not survive a power cut: the record before may come back.
+            // The new file is in place, but the rename may not survive a power failure, which would restore the old
+            // record.
             state.isDoubtful = true
             throw .file(failure)
         }
     }
 
-    /// Somebody else's file, put there meanwhile, is not replaced.
+    /// Returns whether the path leads to the file; a file that another process put there must not be replaced.
     private func isNamed(_ file: any File) throws(JournalError) -> Bool {
         do throws(FileError) {
             guard let named = try fileSystem.statusIfPresent(path) else { return false }

@@ -1,30 +1,28 @@
 package import FerryCore
 package import SystemPackage
 
-/// Why a journal cannot be read or written (B7).
+/// The reason why a journal cannot be read or written.
 package enum JournalError: Error, Sendable, Hashable {
     case missing(FilePath)
-    /// Something has the name.
     case exists(FilePath)
-    /// It has no bytes.
     case empty(FilePath)
-    /// A journal, but none of its records is whole, or what it says cannot be.
+    /// A journal without a complete record, or with a record that breaks the rules.
     case torn(FilePath)
-    /// Not a journal of ours.
+    /// Not a journal of Ferry.
     case foreign(FilePath)
     /// Written by a newer Ferry, in this version of the format.
     case newerVersion(FilePath, Int)
-    /// Another process, or another download of this one, has it.
+    /// Another process, or another download of this one, has locked the journal.
     case locked(FilePath)
-    /// Larger than a journal may become.
+    /// Larger than the maximum size of a journal.
     case tooLarge(FilePath)
-    /// The record that was to be written breaks the rules; nothing was written.
+    /// The record to be written breaks the rules; nothing was written.
     case invalid(FilePath, String)
     case file(FileError)
 
-    /// Whether it says nothing about the journal, but that the disk or this process fails just now.
+    /// Whether the error is a temporary failure of the disk or this process, and says nothing about the journal.
     ///
-    /// Not so without permission, or where the name is no file: then it is somebody else's.
+    /// Missing permission, or a path that is not a file, does not count: such a journal belongs to another user.
     package var mayPass: Bool {
         guard case .file(let error) = self else { return false }
         return switch error.kind {
@@ -33,15 +31,15 @@ package enum JournalError: Error, Sendable, Hashable {
         }
     }
 
-    /// Why it is not ours; `nil` for all other reasons.
+    /// The failed ownership check; `nil` for all other reasons.
     package var flaw: Ownership.Flaw? {
         if case .file(let error) = self, case .notOurs(let flaw) = error.kind { flaw } else { nil }
     }
 
-    /// One line: what failed, on which path.
+    /// The message in English, one line: what failed, on which path.
     package var message: String { phrase.text(in: .english) }
 
-    /// The same, known in every language.
+    /// The localizable message.
     package var phrase: ErrorPhrase {
         switch self {
         case .missing(let path): ErrorPhrase(.missing, path.string)

@@ -1,18 +1,18 @@
 package import FerryCore
 package import SystemPackage
 
-/// The bytes of a whole journal file, read: the newest record that is whole.
+/// The content of a complete journal file, with its newest complete record.
 package struct JournalImage {
-    /// The most bytes that are read; no journal is larger.
+    /// The maximum size of a journal in bytes.
     static let maxBytes = 16 << 20
 
     package var record: JournalRecord
     var slot: JournalSlot
 
-    /// Finds the newest whole record.
+    /// Finds the newest complete record.
     package init(_ bytes: [UInt8], path: FilePath) throws(JournalError) {
         guard !bytes.isEmpty else { throw .empty(path) }
-        // A torn first slot tells no size; but the file is always two slots long.
+        // A torn first slot does not tell the slot size, but the file always consists of two slots.
         var offsets: Set<Int> = [0, bytes.count / 2]
         if let claimed = JournalSlot.claimedSlotBytes(bytes) { offsets.insert(claimed) }
         let slots = offsets.compactMap { JournalSlot(bytes, at: $0) }
@@ -20,7 +20,7 @@ package struct JournalImage {
             throw Self.isOurs(bytes, at: offsets) ? .torn(path) : .foreign(path)
         }
         if newest.version > JournalRecord.currentVersion { throw .newerVersion(path, newest.version) }
-        // A whole record that cannot be was not torn: an older one would not be what was last known.
+        // A complete record that breaks the rules is not a torn write, so an older record must not replace it.
         record = try JournalText.record(newest.payload, path: path)
         slot = newest
     }
@@ -52,9 +52,9 @@ package struct JournalImage {
         try self.init(bytes, path: path)
     }
 
-    /// Whether anything in it says that it was a journal.
+    /// Returns whether the content shows that the file was a journal.
     private static func isOurs(_ bytes: [UInt8], at offsets: Set<Int>) -> Bool {
-        // A power cut can leave the length of a file and none of its bytes.
+        // A power failure can leave a file with its length but without its data.
         if bytes.allSatisfy({ $0 == 0 || $0 == JournalWriter.blank }) { return true }
         return offsets.contains { bytes.dropFirst($0).starts(with: JournalSlot.magic.utf8) }
     }

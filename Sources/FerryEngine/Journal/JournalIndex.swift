@@ -2,7 +2,7 @@ package import FerryCore
 import Synchronization
 package import SystemPackage
 
-/// The journals of one directory: read once, told of changes, asked by URL (DESIGN §3.1).
+/// An index by URL of the journals in one directory: read once, then updated by its users.
 package final class JournalIndex: Sendable {
     /// A journal that cannot be used.
     package struct Problem: Sendable, Hashable {
@@ -10,11 +10,11 @@ package final class JournalIndex: Sendable {
         package let error: JournalError
     }
 
-    /// What could not be read when the directory was, by path.
+    /// The journals that were unreadable when the directory was read, sorted by path.
     package let problems: [Problem]
     private let state: Mutex<State>
 
-    /// What is kept of a journal: there may be 100,000 in a directory, with claims and events in each.
+    /// The indexed part of a journal: there may be 100,000 journals in a directory, each with claims and events.
     package struct Entry: Sendable, Hashable {
         package let id: String
         package let urls: [String]
@@ -39,8 +39,8 @@ package final class JournalIndex: Sendable {
         }
     }
 
-    /// Reads every `*.part.ferry` of `directory`; a directory that is missing has none. One that was put aside and has no
-    /// other in its place, since a crash came, counts under the name that it had.
+    /// Reads every `*.part.ferry` of `directory`; a missing directory has none. A journal that a crash left in a
+    /// backup without a successor is indexed under its original path.
     package init(directory: FilePath, fileSystem: any FileSystem) throws(FileError) {
         let directory = directory.isEmpty ? FilePath(".") : directory
         var names: [String] = []
@@ -65,7 +65,7 @@ package final class JournalIndex: Sendable {
             do throws(JournalError) {
                 state.add(directory.appending(own), try Journal.read(at: path, fileSystem: fileSystem))
             } catch .missing {
-                // Gone since it was listed.
+                // The journal was removed after the listing.
             } catch {
                 if own == name { problems.append(Problem(path: path, error: error)) }
             }
@@ -74,24 +74,23 @@ package final class JournalIndex: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Reads once more what could not be read for a reason that may have passed.
+    /// Rereads the journals that failed with a possibly temporary error.
     package func lookAgain(with fileSystem: any FileSystem) {
         for problem in problems where problem.error.mayPass && records[problem.path] == nil {
             if let record = try? Journal.read(at: problem.path, fileSystem: fileSystem) { add(problem.path, record) }
         }
     }
 
-    /// What is kept of each journal, by its path.
+    /// The indexed journals, by path.
     package var records: [FilePath: Entry] { state.withLock { $0.records } }
 
-    /// The journals whose URL list holds exactly this text, sorted by path.
+    /// Returns the journals with exactly this URL text in their list, sorted by path.
     package func paths(forURL text: String) -> [FilePath] {
         state.withLock { $0.pathsOfURL[text] ?? [] }.sorted { $0.string < $1.string }
     }
 
-    /// Tells of a journal that was made, or has another record now.
+    /// Adds or updates the entry of a journal.
     package func add(_ path: FilePath, _ record: JournalRecord) { state.withLock { $0.add(path, record) } }
 
-    /// Tells of a journal that is gone.
     package func remove(_ path: FilePath) { state.withLock { $0.remove(path) } }
 }

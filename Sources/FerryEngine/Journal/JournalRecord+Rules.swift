@@ -1,7 +1,7 @@
 import FerryCore
 
 extension JournalRecord {
-    /// What in this record cannot be; `nil` when all of it can. Checked before writing and after reading.
+    /// The rule that this record breaks; `nil` if it is valid. Checked before writing and after reading.
     var problem: String? {
         guard version >= 1 else { return "version \(version)" }
         guard DownloadID(rawValue: id).isOneLine else { return "an id of several lines" }
@@ -20,7 +20,7 @@ extension JournalRecord {
         return claimProblem
     }
 
-    /// Claims are half-open, ascending, apart from each other, and inside the whole.
+    /// Claims must be half-open, ascending, not adjacent, and within the total length.
     private var claimProblem: String? {
         var end: ByteCount = -1
         for claim in claimed {

@@ -1,33 +1,33 @@
 import Crypto
 import FerryCore
 
-/// One of the two places in a journal: a header line and, after it, the record as text.
+/// One of the two slots of a journal: a header line followed by the record as text.
 ///
 ///     ferry-journal 1 seq=42 slot=8192 length=713 sha256=0123456789abcdef0123456789abcdef
 ///     {…713 bytes…}
 ///
-/// The checksum is the first half of the SHA-256 of the header up to ` sha256=`, a line feed, and the record: any
-/// machine has the tool to compute it by hand, it is no code of ours, and it costs little beside the sync. `seq` tells
-/// which slot it is, even ones are in the first; so a copy of one slot over the other counts for nothing.
+/// The checksum is the first half of the SHA-256 of the header up to ` sha256=`, a line feed, and the record. Unlike
+/// a CRC it can be computed by hand with `sha256sum`, and its cost is small beside the sync. The parity of `seq`
+/// determines the slot, even numbers being in the first, so that a slot copied over the other does not count.
 ///
-/// The header's form belongs to every version of the format: a newer one can so be told from a damaged one.
+/// All versions of the format share the form of the header, which distinguishes a newer journal from a damaged one.
 package struct JournalSlot: Hashable {
     static let magic = "ferry-journal "
-    /// The slots begin at multiples of this, so that one page, and one sector, never holds bytes of both.
+    /// Slots begin at multiples of this, so that no page or sector contains bytes of both.
     package static let alignment = 4096
-    /// No header is longer.
+    /// The maximum length of a header.
     package static let maxHeaderBytes = 160
 
     var version: Int
     var sequence: UInt64
-    /// The size of each slot of this file: half of it.
+    /// The size of each slot: half of the file.
     var slotBytes: Int
     var payload: [UInt8]
 
-    /// Which slot a sequence number goes to: 0 or 1.
+    /// Returns the slot of a sequence number: 0 or 1.
     package static func index(of sequence: UInt64) -> Int { Int(sequence & 1) }
 
-    /// Header, record and the line feed at its end.
+    /// Returns header, record and final line feed.
     package func encode() -> [UInt8] {
         let header = "\(Self.magic)\(version) seq=\(sequence) slot=\(slotBytes) length=\(payload.count)"
         var bytes = Array("\(header) sha256=\(Self.checksum(header, payload[...]))\n".utf8)
@@ -37,7 +37,7 @@ package struct JournalSlot: Hashable {
         return bytes
     }
 
-    /// Reads what begins at `offset`; `nil` when it is not whole, or not in its place.
+    /// Parses the slot at `offset`; `nil` if it is incomplete or in the wrong place.
     init?(_ file: [UInt8], at offset: Int) {
         guard file.indices.contains(offset) else { return nil }
         let head = file[offset...].prefix(Self.maxHeaderBytes)
@@ -51,7 +51,7 @@ package struct JournalSlot: Hashable {
             let length = Self.number(words[4], "length=").flatMap(Int.init(exactly:)),
             words[5].utf8.hasPrefix("sha256=")
         else { return nil }
-        // Before anything is computed with it, or written into a slot of this size.
+        // Validate the size before it is used for any computation or write.
         guard slotBytes > 0, slotBytes % Self.alignment == 0, slotBytes <= JournalImage.maxBytes / 2,
             file.count == 2 * slotBytes
         else { return nil }
@@ -74,7 +74,7 @@ package struct JournalSlot: Hashable {
         self.payload = payload
     }
 
-    /// The slot size that a header at the beginning claims, whether the rest of it is whole or not.
+    /// Returns the slot size according to the first header, even if that slot is otherwise damaged.
     static func claimedSlotBytes(_ file: [UInt8]) -> Int? {
         let line = String(decoding: file.prefix(maxHeaderBytes), as: UTF8.self)
         let words = (line.split(at: "\n", maxSplits: 1).first ?? "").split(at: " ")
@@ -93,7 +93,7 @@ package struct JournalSlot: Hashable {
         )
     }
 
-    /// A number written the one way that we write numbers: digits alone, no zeros in front.
+    /// Parses a number in canonical form: digits only, no leading zeros.
     private static func number(_ text: Substring, _ label: String = "") -> UInt64? {
         guard let digits = text.dropping(prefix: label), let number = UInt64(digits), String(number) == digits else {
             return nil

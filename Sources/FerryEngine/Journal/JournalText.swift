@@ -2,7 +2,7 @@ package import FerryCore
 import Foundation
 package import SystemPackage
 
-/// A record as text: JSON with sorted keys, one key of the record on a line.
+/// The text form of a record: JSON with sorted keys, one top-level key per line.
 package enum JournalText {
     package static func bytes(_ record: JournalRecord, path: FilePath) throws(JournalError) -> [UInt8] {
         if let problem = record.problem { throw .invalid(path, problem) }
@@ -15,7 +15,7 @@ package enum JournalText {
         }
     }
 
-    /// Reads a record whose checksum was right; what it says may still be impossible.
+    /// Parses a record with a valid checksum; throws if the record breaks the rules.
     package static func record(_ bytes: [UInt8], path: FilePath) throws(JournalError) -> JournalRecord {
         var record: JournalRecord
         do {
@@ -25,12 +25,12 @@ package enum JournalText {
         }
         if record.version > JournalRecord.currentVersion { throw .newerVersion(path, record.version) }
         guard record.problem == nil else { throw .torn(path) }
-        // No other writer has a use for more, and whatever reads a directory holds the URLs of all its journals.
+        // No writer produces more URLs, and a directory's index holds the URLs of all its journals.
         record.urls = Array(record.urls.prefix(DownloadRequest.mostSources))
         return record
     }
 
-    /// Breaks compact JSON after the commas of the outermost object.
+    /// Inserts line breaks after the commas of the top-level object.
     private static func onLines(_ json: [UInt8]) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(json.count + 64)

@@ -1,27 +1,27 @@
 import FerryCore
 import SystemPackage
 
-/// Writes a whole journal file and puts it in its place, in one step as far as anyone can see.
+/// Writes a complete journal file and puts it in place atomically.
 struct JournalWriter {
     struct Written {
         var file: any File
         var slotBytes: Int
-        /// It is in its place, but the directory could not be synced.
+        /// The error if the journal is in place but its directory could not be synced.
         var failure: FileError?
     }
 
-    /// What slots are filled up with.
+    /// The fill byte of slots.
     static let blank = UInt8(ascii: "\n")
-    /// A new journal's slots hold at least this; most never grow.
+    /// The minimum slot size of a new journal; most never grow.
     static let minSlotBytes = 8_192
-    /// For its owner alone: the URLs in it have their queries.
+    /// Readable by the owner only, because the URLs include their queries.
     static let mode: UInt16 = 0o600
 
     let path: FilePath
     let fileSystem: any FileSystem
     let syncs: Bool
 
-    /// Makes the file, locked; with `replacing: false` something under its name is ``JournalError/exists(_:)``.
+    /// Writes the locked file; with `replacing: false` an existing path throws ``JournalError/exists(_:)``.
     func write(_ payload: [UInt8], sequence: UInt64, replacing: Bool) throws(JournalError) -> Written {
         let slotBytes = try Self.slotBytes(for: payload.count, path: path)
         let slot = JournalSlot(
@@ -34,7 +34,7 @@ struct JournalWriter {
         do throws(FileError) {
             file = try replacing ? replace(bytes) : place(bytes)
         } catch {
-            // Only `place` says this of the final name.
+            // Only `place` reports a link error, for the final path.
             throw !replacing && error.operation == .link && error.kind == .exists ? .exists(path) : .file(error)
         }
         do throws(FileError) {
@@ -45,7 +45,7 @@ struct JournalWriter {
         }
     }
 
-    /// Room for a record and for what it will grow by, so that growing is rare.
+    /// Returns the slot size for a record with room to grow, so that rewriting is rare.
     static func slotBytes(for payloadBytes: Int, path: FilePath) throws(JournalError) -> Int {
         let needed = payloadBytes + JournalSlot.maxHeaderBytes + 2
         let wanted = max(needed + needed / 2, minSlotBytes)
@@ -54,7 +54,8 @@ struct JournalWriter {
         return size
     }
 
-    /// The name beside it; there is no other writer, so what has it, and is ours, was left by a crash.
+    /// The temporary name. There is only one writer, so an existing file that passes the ownership check is left from
+    /// a crash.
     private var newPath: FilePath {
         FilePath(path.string + ".new")
     }
@@ -73,7 +74,7 @@ struct JournalWriter {
             return file
         } catch {
             file.close()
-            // Without /proc an unnamed file cannot always be named; the other way says what else is wrong.
+            // Without /proc an unnamed file cannot always be named; the other method reports any further error.
             guard error.operation == .link, [.notFound, .permission, .unsupported].contains(error.kind) else {
                 throw error
             }
@@ -81,7 +82,8 @@ struct JournalWriter {
         }
     }
 
-    /// Where there are no unnamed files. A name that is taken is seen before, and once more by the rename.
+    /// Writes through a temporary name where there are no unnamed files. An existing journal is detected before, and
+    /// once more by the rename.
     private func placeByName(_ bytes: [UInt8]) throws(FileError) -> any File {
         guard try !fileSystem.exists(path) else { throw FileError(.link, path, kind: .exists) }
         return try throughNewName(bytes) { () throws(FileError) in
@@ -106,7 +108,7 @@ struct JournalWriter {
         _ bytes: [UInt8], _ rename: () throws(FileError) -> Void
     ) throws(FileError) -> any File {
         if let flaw = try fileSystem.flaw(at: newPath) { throw FileError(.create, newPath, kind: .notOurs(flaw)) }
-        // allow(ours): looked at just now.
+        // allow(ours): checked just now.
         try fileSystem.removeIfPresent(newPath)
         let file = try fileSystem.create(newPath, mode: Self.mode)
         do throws(FileError) {
@@ -115,7 +117,7 @@ struct JournalWriter {
             return file
         } catch {
             file.close()
-            // allow(ours): made above.
+            // allow(ours): created above.
             try? fileSystem.unlink(newPath)
             throw error
         }

@@ -3,7 +3,8 @@ import FerryCore
 import HTTPTypes
 import Synchronization
 
-/// The challenges that this transport was given, so that later requests need not be refused first (RFC 7616 §3.6).
+/// The challenges that origins sent to this transport, so that later requests need not be refused first (RFC 7616
+/// §3.6).
 final class ChallengeMemory: Sendable {
     private struct Key: Hashable {
         let origin: Origin
@@ -11,21 +12,22 @@ final class ChallengeMemory: Sendable {
     }
 
     private struct Entry {
-        /// `nil`: the origin asked for Basic.
+        /// The Digest challenge; `nil` for Basic.
         let challenge: DigestChallenge?
         let cnonce: String
-        /// How many requests went out with this nonce.
+        /// The number of requests sent with this nonce.
         var count = 0
     }
 
-    /// A server may lead from host to host, each with a challenge: one that is forgotten is asked for again.
+    /// The capacity. A server may redirect through many hosts, each with a challenge; an evicted one is received
+    /// again.
     static let most = 256
     private let entries = Mutex(RecentValues<Key, Entry>(capacity: ChallengeMemory.most))
 
     var count: Int { entries.withLock { $0.count } }
 
-    /// The value of the Authorization field: Digest where the origin asked for it, else Basic; `nil` over http as long as
-    /// the origin has not asked, so that no password is sent in clear to a server that needs none.
+    /// Returns the value of the Authorization field: Digest if the origin asked for it, otherwise Basic. Returns
+    /// `nil` over http until the origin has sent a challenge, so that no password is sent in clear text without need.
     func authorization(for url: DownloadURL, credentials: Credentials) -> String? {
         let entry = entries.withLock { entries -> Entry? in
             let key = Key(origin: url.origin, credentials: credentials)
@@ -41,13 +43,13 @@ final class ChallengeMemory: Sendable {
             cnonce: entry.cnonce, hash: Self.hash)
     }
 
-    /// Takes the challenges of a 401 in.
+    /// Records the challenges of a 401 response.
     ///
     /// - Parameters:
-    ///   - answer: the Authorization field of the request that was refused.
-    ///   - isFirst: this URL has not been asked again yet.
-    /// - Returns: whether asking again with ``authorization(for:credentials:)`` may help: once with what is new, and once
-    ///   more when only the nonce was too old.
+    ///   - answer: The Authorization field of the refused request.
+    ///   - isFirst: Whether the request has not been repeated for this URL yet.
+    /// - Returns: Whether to repeat the request with ``authorization(for:credentials:)``: once for a new challenge,
+    ///   and once more if only the nonce was stale.
     func learn(
         from head: ResponseHead, url: DownloadURL, credentials: Credentials, answer: String?, isFirst: Bool
     ) -> Bool {
@@ -58,7 +60,7 @@ final class ChallengeMemory: Sendable {
             entries.withLock { $0[key] = Entry(challenge: challenge, cnonce: Self.randomText()) }
             return true
         case .basic:
-            // Refused with it, the password is wrong.
+            // Basic credentials that were refused are wrong.
             guard isFirst, answer != BasicCredentials.header(credentials) else { return false }
             entries.withLock { $0[key] = Entry(challenge: nil, cnonce: "") }
             return true

@@ -1,9 +1,9 @@
 package import NIOCore
 
-/// Runs tasks on an event loop, for code that wants to live on the same thread as its connections.
+/// Runs tasks on an event loop, so that they share a thread with their connections.
 ///
-/// For decisions and small bodies: what it saves in thread hops it would pay with the disk's waits, during which no other
-/// connection of that loop moves. Large bodies run on ``TransferExecutor`` for that reason.
+/// For decisions and small bodies only: a task that waits for the disk blocks the loop's other connections. Large
+/// bodies run on ``TransferExecutor``.
 package final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 
@@ -11,7 +11,7 @@ package final class EventLoopExecutor: TaskExecutor {
         self.eventLoop = eventLoop
     }
 
-    /// Whether the caller is on its thread.
+    /// Whether the caller is on this event loop.
     var isCurrent: Bool { eventLoop.inEventLoop }
 
     package func enqueue(_ job: consuming ExecutorJob) {

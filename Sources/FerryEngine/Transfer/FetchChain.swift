@@ -4,12 +4,12 @@ import NIOHTTP1
 
 import struct Foundation.Date
 
-/// The state of one fetch on its way through redirects and challenges: what to ask next, of whom, with which fields.
+/// The state of one fetch across redirects and challenges: the next URL and its header fields.
 struct FetchChain {
     enum Step: Sendable, Hashable {
-        /// This is the answer.
+        /// The response is final.
         case final
-        /// Ask again, at ``FetchChain/url``, with the fields of now.
+        /// Send another request to ``FetchChain/url``, with newly made fields.
         case again
     }
 
@@ -17,11 +17,11 @@ struct FetchChain {
     private let userAgent: String
     private var policy: RedirectPolicy
     private var cookies: CookieJar
-    /// How many challenges were answered for the URL that is asked now.
+    /// The number of challenges answered for the current URL.
     private var answeredChallenges = 0
-    /// The value of the Authorization field that was sent last; `nil` without credentials, or before a challenge.
+    /// The last Authorization value sent; `nil` without credentials, or before a challenge.
     private var authorization: String?
-    /// The next URL to ask.
+    /// The next URL to request.
     private(set) var url: DownloadURL
 
     init(_ request: TransferRequest, settings: TransferSettings) {
@@ -36,7 +36,6 @@ struct FetchChain {
     /// The URLs that redirects led to.
     var redirects: [DownloadURL] { policy.followed }
 
-    /// The fields of the next request.
     mutating func fields(challenges: ChallengeMemory, now: Date) -> HTTPHeaders {
         authorization = request.secrets.credentials(for: url).flatMap {
             challenges.authorization(for: url, credentials: $0)
@@ -46,9 +45,9 @@ struct FetchChain {
             cookies: cookies.header(for: url, now: now), authorization: authorization)
     }
 
-    /// Takes the head of an answer in, and says what comes next.
+    /// Processes a response head and returns the next step.
     ///
-    /// - Throws: a redirect that is not followed.
+    /// - Throws: The failure, if a redirect must not be followed.
     mutating func received(
         _ head: ResponseHead, challenges: ChallengeMemory, now: Date
     ) throws(TransferFailure) -> Step {
@@ -71,7 +70,8 @@ struct FetchChain {
         }
     }
 
-    /// Whether a challenge can be answered: once, and once more when only a nonce was stale.
+    /// Answers a challenge: once per URL, and once more if only the nonce was stale. Returns whether to repeat the
+    /// request.
     private mutating func answersChallenge(in head: ResponseHead, challenges: ChallengeMemory) -> Bool {
         guard let credentials = request.secrets.credentials(for: url),
             request.secrets.headers(for: url)[.authorization] == nil, answeredChallenges < 2

@@ -1,14 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// One request on the wire, as the fetch and the connection's handler both see it.
+/// One HTTP exchange, shared by the fetch and the connection's handler.
 final class HTTPExchange: Sendable {
-    /// The name under which a request tells its connection which hop it is; it never leaves the process.
+    /// The internal header field that carries the exchange's number to its connection; removed before the request is
+    /// sent.
     static let fieldName = "ferry-hop"
 
-    /// What goes into the request line, byte for byte: `/path?query`, or the whole URL for a proxy.
+    /// The request target, byte for byte: `/path?query`, or the absolute URL for a proxy.
     let target: String
-    /// It goes out only on a connection whose other end is of the public internet.
+    /// Whether the request may only be sent to a peer with a public address.
     let needsPublicPeer: Bool
     private let refused = Mutex<String?>(nil)
     private let flags = Atomic<UInt8>(0)
@@ -25,16 +26,16 @@ final class HTTPExchange: Sendable {
         self.needsPublicPeer = needsPublicPeer
     }
 
-    /// The address that it did not go out to; `nil` when it was not refused.
+    /// The peer address that was refused; `nil` if none was.
     var refusedPeer: String? { refused.withLock(\.self) }
 
     func refuse(_ peer: String) { refused.withLock { $0 = peer } }
 
-    /// It went out on a connection that had served a request before.
+    /// Whether the request was sent on a connection that had served another request before.
     var isReused: Bool { flags.load(ordering: .acquiring) & Flag.reused != 0 }
-    /// It never reached a connection's handlers: nothing was written.
+    /// Whether the request never reached a connection's handlers, so that nothing was written.
     var isUnsent: Bool { flags.load(ordering: .acquiring) & Flag.sent == 0 }
-    /// At least one byte of an answer has come.
+    /// Whether at least one byte of the response has arrived.
     var isAnswered: Bool { flags.load(ordering: .acquiring) & Flag.answered != 0 }
 
     func wentOut(onReusedConnection isReused: Bool) {
@@ -45,17 +46,17 @@ final class HTTPExchange: Sendable {
         flags.bitwiseOr(Flag.answered, ordering: .releasing)
     }
 
-    /// Bytes of the connection that came last, before its end, and that nobody had asked for.
+    /// Stores bytes that arrived without a read request, possibly the last ones before the connection ends.
     func leave(_ bytes: ByteBuffer) { leftover.withLock { $0.append(bytes) } }
 
-    /// What was left has been delivered after all.
+    /// Drops the stored bytes, because they were delivered after all.
     func forgetLeftover() { leftover.withLock { $0.removeAll() } }
 
-    /// Takes the first of what was left.
+    /// Removes and returns the first of the stored buffers.
     func takeLeftover() -> ByteBuffer? { leftover.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }
 
-/// The hops that are under way, by number.
+/// The exchanges in progress, by number.
 final class HTTPExchangeRegistry: Sendable {
     private struct Contents {
         var last: UInt64 = 0
@@ -63,7 +64,7 @@ final class HTTPExchangeRegistry: Sendable {
     }
     private let contents = Mutex(Contents())
 
-    /// Registers a hop; the number is for ``HTTPExchange/fieldName``.
+    /// Registers an exchange and returns its number, the value for ``HTTPExchange/fieldName``.
     func add(_ hop: HTTPExchange) -> UInt64 {
         contents.withLock { contents in
             contents.last += 1

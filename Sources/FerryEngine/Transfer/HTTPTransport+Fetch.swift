@@ -23,11 +23,11 @@ extension HTTPTransport {
         }
     }
 
-    /// One request on the wire, up to the head of its answer.
+    /// Performs one request, up to its response head.
     ///
-    /// A connection that is kept for further requests may be closed by the server just when the next one goes out:
-    /// that says nothing about the server, so it is tried again at once, once, on whatever connection there is. One that
-    /// brings no HTTP after it has brought some is gone, too: again, until a fresh one has said it.
+    /// A server may close a kept-alive connection just as the next request is sent. That says nothing about the
+    /// server, so the request is retried at once, one time, on any connection. A malformed response on a reused
+    /// connection is retried until a fresh connection confirms it.
     private func hop(
         to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, allowsPrivate: Bool
     ) async throws(TransferFailure) -> WireAnswer {
@@ -40,14 +40,14 @@ extension HTTPTransport {
         let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
         var triesAgain = true
         while true {
-            // Through a proxy the other end of the connection is the proxy, which is the user's word.
+            // Through a proxy the peer is the proxy itself, which the user configured.
             let hop = HTTPExchange(target: route.target(of: url), needsPublicPeer: !allowsPrivate && route.name == nil)
             do {
                 return try await send(hop, to: url, via: route, fields: fields, client: client, deadline: deadline)
             } catch {
                 if let peer = hop.refusedPeer { throw .privateAddress(peer, of: url) }
                 let failure = TransferFailure.mapping(error, stage: .head(isAnswered: hop.isAnswered), peer: peer)
-                // What follows an answer on a kept connection may be the rest of it: the next connection says more (A23).
+                // On a reused connection the bytes may be the rest of an earlier response, so ask a fresh one.
                 if failure.kind == .malformed, hop.isReused { continue }
                 let wasDeadInPool = hop.isUnsent && (error as? ChannelError) == .ioOnClosedChannel
                 if triesAgain, failure.kind == .closed, hop.isReused || wasDeadInPool {
@@ -79,7 +79,7 @@ extension HTTPTransport {
         return WireAnswer(response, to: hop)
     }
 
-    /// An address in the URL is not looked up: say so when it is of the family that was not wanted.
+    /// Throws if the URL's literal address, which needs no lookup, is of an address family that is not allowed.
     private func checkLiteralAddress(of url: DownloadURL, route: ProxyRoute) throws(TransferFailure) {
         guard settings.addressFamily != .any, route.name == nil,
             let address = try? SocketAddress(ipAddress: url.host, port: url.port)
@@ -93,16 +93,15 @@ extension HTTPTransport {
         }
     }
 
-    /// Refuses what can be known to be private before anything is connected. Of the addresses of a name all must be public;
-    /// which of them a connection led to is looked at again then (``RequestTargetHandler``), so that a name that has other addresses
-    /// by that time gains nothing.
+    /// Refuses private addresses before connecting. All addresses of a name must be public. ``RequestTargetHandler``
+    /// checks the connected address again, against names that resolve differently by then (DNS rebinding).
     private func checkIsPublic(_ url: DownloadURL, route: ProxyRoute) async throws(TransferFailure) {
         if let address = IPAddress(url.host) {
             guard PrivateAddress.kind(of: address) == nil else { throw .privateAddress(url.host, of: url) }
             return
         }
         guard route.name == nil else {
-            // The proxy looks it up: only what the name itself says can be known here.
+            // The proxy resolves the name, so only the name itself can be checked here.
             if PrivateAddress.kind(ofHost: url.host) != nil { throw .privateAddress(url.host, of: url) }
             return
         }
@@ -111,13 +110,13 @@ extension HTTPTransport {
         }
     }
 
-    /// Says more about a failure than the error that it came from.
+    /// Adds detail to a failure that the original error lacks.
     private func refined(
         _ failure: TransferFailure, isUnsent: Bool, url: DownloadURL, route: ProxyRoute
     ) async -> TransferFailure {
         switch failure.kind {
         case .dns(permanent: false):
-            // NIO does not say why a name has no address: ask once more, for the reason.
+            // NIO does not report why a name has no address, so query the resolver for the reason.
             guard await HostLookup.isMissing(route.lookedUpHost(for: url)) else { return failure }
             let host = route.name.map { Reason.phrase(ErrorPhrase(.proxyNamed, $0)) } ?? .words(url.host)
             return TransferFailure(.dns(permanent: true), ErrorPhrase(.noSuchHost, host))
@@ -132,11 +131,11 @@ extension HTTPTransport {
 }
 
 extension TransferSettings.AddressFamily {
-    /// The address to bind a socket to so that it can only reach this family.
+    /// The local address to bind to so that a socket can reach only this family.
     ///
-    /// AsyncHTTPClient resolves and connects by itself. A socket bound to the wildcard of one family cannot be connected
-    /// to an address of the other, so that of a name's addresses only those of this family remain; nothing is looked up
-    /// twice, and connections are pooled by it.
+    /// AsyncHTTPClient resolves and connects by itself. A socket bound to the wildcard of one family cannot connect
+    /// to an address of the other, which leaves only this family's addresses without a second lookup or a change to
+    /// pooling.
     var wildcard: String? {
         switch self {
         case .any: nil

@@ -6,29 +6,29 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The transport that speaks HTTP/1.1 over TCP and TLS, through AsyncHTTPClient.
+/// The transport for HTTP/1.1 over TCP and TLS, built on AsyncHTTPClient.
 ///
 /// ```
-/// fetch ── FetchChain ── hop ── HTTPClient of the route ── RequestTargetHandler ── socket
-///             │            └── TransferFailure.mapping
-///             └── RedirectPolicy, CookieJar, credentials
+/// fetch ── FetchChain ── HTTPExchange ── HTTPClient of the route ── RequestTargetHandler ── socket
+///               │                 └── TransferFailure.mapping
+///               └── RedirectPolicy, CookieJar, credentials
 /// ```
-/// One client per route (direct, or one for each proxy), made when first needed. A chain of redirects has cookies of
-/// its own: those of the settings, then what its answers set; nothing is carried from one fetch to the next. Release it
-/// after ``shutdown()``; a transport that is let go without it closes its connections too.
+/// One client per route (direct, or one per proxy), created on first use. Each redirect chain has its own cookies:
+/// those of the settings plus those set by its responses; no cookie survives a fetch. Call ``shutdown()`` before
+/// releasing a transport; `deinit` closes the connections otherwise.
 package final class HTTPTransport: Transport {
-    /// The event loops that transports share unless told otherwise: one for each core, at most four; they live as long
-    /// as the process, and start with the first request.
+    /// The event loops that transports share by default: one per core, at most four. They start with the first
+    /// request and live as long as the process.
     package static let eventLoops: any EventLoopGroup =
         MultiThreadedEventLoopGroup(numberOfThreads: max(1, min(4, System.coreCount)))
 
-    /// Executors over ``eventLoops``, one each.
+    /// The executors of ``eventLoops``, one each.
     package static let executors: [EventLoopExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }
 
     let settings: TransferSettings
     let challenges = ChallengeMemory()
     let hops = HTTPExchangeRegistry()
-    /// The addresses of a name, for who may connect to public ones only.
+    /// Returns the addresses of a name, for requests limited to public ones.
     let lookUp: @Sendable (String) async -> [IPAddress]
     private let receiveBuffers = ReceiveBuffers()
     private let group: (any EventLoopGroup)?
@@ -40,12 +40,12 @@ package final class HTTPTransport: Transport {
         var isShutDown = false
     }
 
-    /// Makes a transport; nothing is opened yet.
+    /// Creates a transport; opens nothing yet.
     ///
     /// - Parameters:
-    ///   - group: where connections live. Default: ``eventLoops``.
-    ///   - poolLimit: the most connections to one host; more requests wait. Default: as the settings say.
-    ///   - lookUp: the addresses of a name. Default: the system's.
+    ///   - group: The event loops of the connections. Default: ``eventLoops``.
+    ///   - poolLimit: The maximum number of connections to one host; further requests wait. Default: the settings' value.
+    ///   - lookUp: Returns the addresses of a name. Default: the system's resolver.
     package init(
         _ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil,
         lookUp: (@Sendable (String) async -> [IPAddress])? = nil
@@ -57,18 +57,18 @@ package final class HTTPTransport: Transport {
     }
 
     deinit {
-        // AsyncHTTPClient wants every client shut down; the calls keep them alive until that is done.
+        // AsyncHTTPClient requires a shutdown of every client; the calls retain the clients until it is complete.
         for client in takeClients() { client.shutdown { _ in } }
     }
 
-    /// The most bytes that one receive buffer may have: small under a rate limit, so that what the sockets take in
-    /// does not outrun it. Default and most 512 KiB; 16 KiB at least. A buffer that a connection already has is kept.
+    /// The maximum size of one receive buffer: small under a rate limit, so that sockets do not receive faster than
+    /// the limit. Default and maximum 512 KiB, minimum 16 KiB. Buffers in use keep their size.
     package var receiveBufferCap: Int {
         get { receiveBuffers.cap }
         set { receiveBuffers.cap = newValue }
     }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     package var connectionCount: Int { receiveBuffers.channelCount }
 
     package func shutdown() async {
@@ -93,7 +93,7 @@ package final class HTTPTransport: Transport {
         }
     }
 
-    /// The client for a route; made when it is first asked for.
+    /// Returns the client for a route, created on first use.
     func client(for route: ProxyRoute) throws(TransferFailure) -> HTTPClient {
         let client = state.withLock { state -> HTTPClient? in
             guard !state.isShutDown else { return nil }
@@ -107,7 +107,8 @@ package final class HTTPTransport: Transport {
         return client
     }
 
-    /// Each setting has its reason in the table of the design's section on dependencies.
+    /// Turns off what Ferry does itself (redirects, retries, decoding) and allows HTTP/1.1 only; ARCHITECTURE.md says
+    /// why.
     private func configuration(for route: ProxyRoute) -> HTTPClient.Configuration {
         var pool = HTTPClient.Configuration.ConnectionPool(idleTimeout: .seconds(60))
         pool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit(for: route)
@@ -126,24 +127,24 @@ package final class HTTPTransport: Transport {
         return configuration
     }
 
-    /// A proxy that is asked for whole URLs is one host to the pool, whatever the number of hosts behind it.
+    /// The pool treats a forwarding proxy as one host, however many hosts it serves.
     private func connectionLimit(for route: ProxyRoute) -> Int {
         route.isForwarding ? max(256, poolLimit) : poolLimit
     }
 
-    /// Only a description: the certificates are read with the first TLS connection.
+    /// A description only: certificates are read with the first TLS connection.
     private var tls: TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        // A connection that is cut in mid-body would go on reading, for five seconds, until the server says goodbye:
-        // what nobody wants is not fetched. How a body ended is known without it.
+        // Without this, a connection cancelled in mid-body would read on for up to five seconds, waiting for the
+        // server's close_notify. The end of a body is detected without it.
         tls.shutdownTimeout = .milliseconds(1)
         if let file = settings.caFile { tls.trustRoots = .file(file) }
         if settings.insecure { tls.certificateVerification = .none }
         return tls
     }
 
-    /// Makes a new connection ours, on its event loop.
+    /// Installs Ferry's handler and options in a new connection, on its event loop.
     private static func prepare(
         _ channel: any Channel, hops: HTTPExchangeRegistry, receiveBuffers: ReceiveBuffers
     ) -> EventLoopFuture<Void> {
@@ -151,12 +152,12 @@ package final class HTTPTransport: Transport {
             let pipeline = channel.pipeline.syncOperations
             let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
             try pipeline.addHandler(RequestTargetHandler(hops: hops), position: .after(encoder))
-            // Network.framework's channels trap at options they do not know: only ours get any.
+            // Network.framework's channels trap on unknown options, so only NIO's own channels get any.
             if MultiThreadedEventLoopGroup.currentEventLoop != nil, let options = channel.syncOptions {
                 let isEncrypted = (try? pipeline.context(handlerType: NIOSSLClientHandler.self)) != nil
                 try options.setOption(
                     .recvAllocator, value: SharedRecvAllocator(receiveBuffers, isEncrypted: isEncrypted))
-                // One large read at a time: else four are taken in before anybody has asked for the second.
+                // One large read at a time: the default reads four buffers before the consumer requests the second.
                 try options.setOption(.maxMessagesPerRead, value: 1)
             }
             receiveBuffers.channelOpened()

@@ -1,6 +1,6 @@
 #if canImport(Glibc)
     extension HostLookup {
-        /// EAI_NODATA and EAI_ADDRFAMILY, which glibc hides from strict programs.
+        /// EAI_NODATA and EAI_ADDRFAMILY, which glibc declares for `_GNU_SOURCE` only.
         static let hiddenLastingCodes: [CInt] = [-5, -9]
     }
 #endif

@@ -7,16 +7,16 @@ import FerryCore
     import Glibc
 #endif
 
-/// Asks the system's resolver about a name, away from event loops and Swift's pool: it blocks.
+/// Queries the system's resolver on a Dispatch queue, because it blocks.
 enum HostLookup {
-    /// Whether the resolver says that this name does not exist or has no address, rather than that it cannot tell now.
+    /// Returns whether the name does not exist or has no address, as opposed to a temporary resolver failure.
     static func isMissing(_ host: String) async -> Bool {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: isLasting(lookUp(host))) }
         }
     }
 
-    /// The addresses of a name; none when it has none, or nobody knows now.
+    /// Returns the addresses of a name; empty if it has none or the resolver fails.
     static func addresses(of host: String) async -> [IPAddress] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -59,7 +59,7 @@ enum HostLookup {
         return code
     }
 
-    /// Whether a code of `getaddrinfo` stays the same when asked again.
+    /// Returns whether a retry would give the same `getaddrinfo` code.
     static func isLasting(_ code: CInt) -> Bool {
         code == EAI_NONAME || hiddenLastingCodes.contains(code)
     }

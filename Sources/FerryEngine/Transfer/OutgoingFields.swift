@@ -1,23 +1,23 @@
 import HTTPTypes
 import NIOHTTP1
 
-/// Which fields a request carries, and in which order.
+/// The header fields of a request, in order.
 enum OutgoingFields {
-    /// Fields that are not the user's to set: they belong to the framing, to the connection, or to Ferry's ranges.
+    /// Fields that users cannot set: they concern the framing, the connection, or Ferry's ranges.
     private static let reserved: Set<String> = [
         "host", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer",
         "transfer-encoding", "upgrade", "content-length", "expect", "range", "if-range", "accept-encoding",
         HTTPExchange.fieldName,
     ]
 
-    /// Puts the fields of one request together.
+    /// Assembles the fields of one request.
     ///
     /// - Parameters:
-    ///   - host: the authority of the URL; the user's own Host takes its place.
-    ///   - own: Ferry's; they win over everything.
-    ///   - user: the user's, where they may be sent; they win over what follows.
-    ///   - cookies: the value of the jar's Cookie field.
-    ///   - authorization: the value of the Authorization field.
+    ///   - host: The authority of the URL; the user's Host field overrides it.
+    ///   - own: Ferry's fields, with the highest precedence.
+    ///   - user: The user's fields, if they may be sent; they precede the fields below.
+    ///   - cookies: The value of the jar's Cookie field.
+    ///   - authorization: The value of the Authorization field.
     static func make(
         host: String, userAgent: String, own: HTTPFields, user: HTTPFields, cookies: String?, authorization: String?
     ) -> HTTPHeaders {

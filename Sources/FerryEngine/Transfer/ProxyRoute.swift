@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import FerryCore
 
-/// The way to an origin: which client serves it, where that client connects to, what stands in the request line.
+/// The route to an origin. It selects the client, the address to connect to, and the form of the request target.
 struct ProxyRoute: Sendable, Hashable {
     private enum Way: Sendable, Hashable {
         case direct
@@ -9,7 +9,8 @@ struct ProxyRoute: Sendable, Hashable {
         case tunnel(Proxy)
         /// SOCKS version 5; the proxy resolves names.
         case socks(Proxy)
-        /// The whole URL asked of an HTTP proxy, for http: many refuse CONNECT to port 80 (RFC 9112 §3.2.2).
+        /// The absolute URL sent to an HTTP proxy, for http (RFC 9112 §3.2.2): many proxies refuse CONNECT to port
+        /// 80.
         case forward(Proxy)
     }
     private let way: Way
@@ -33,18 +34,18 @@ struct ProxyRoute: Sendable, Hashable {
         }
     }
 
-    /// The proxy as messages name it; `nil` when there is none.
+    /// The proxy's name in messages; `nil` without a proxy.
     var name: String? { proxy?.description }
 
-    /// Whose name is looked up here.
+    /// Returns the host that is resolved locally: the proxy's, or the URL's.
     func lookedUpHost(for url: DownloadURL) -> String { proxy?.host ?? url.host }
 
-    /// Whether one "host" of the connection pool stands for all origins behind it.
+    /// Whether one host of the connection pool represents all origins behind a proxy.
     var isForwarding: Bool {
         if case .forward = way { true } else { false }
     }
 
-    /// What AsyncHTTPClient does by itself.
+    /// The proxy that AsyncHTTPClient handles itself.
     var clientProxy: HTTPClient.Configuration.Proxy? {
         switch way {
         case .direct, .forward: nil
@@ -56,17 +57,17 @@ struct ProxyRoute: Sendable, Hashable {
         }
     }
 
-    /// The URL that AsyncHTTPClient is given: it only decides where to connect to, and the name in TLS.
+    /// Returns the URL for AsyncHTTPClient, which determines only the address to connect to and the TLS server name.
     func connectURL(of url: DownloadURL) -> String {
         guard case .forward(let proxy) = way else { return "\(url.scheme.rawValue)://\(url.authority)/" }
         let host = proxy.host.utf8.contains(UInt8(ascii: ":")) ? "[\(proxy.host)]" : proxy.host
         return "http://\(host):\(proxy.port)/"
     }
 
-    /// What stands in the request line.
+    /// Returns the request target.
     func target(of url: DownloadURL) -> String { isForwarding ? url.text : url.requestTarget }
 
-    /// The credentials that go with a request for a whole URL; those for a tunnel go with its CONNECT.
+    /// The proxy credentials of a forwarded request; those of a tunnel are sent with its CONNECT.
     var forwardedAuthorization: String? {
         guard case .forward(let proxy) = way else { return nil }
         return proxy.credentials.map { BasicCredentials.header($0) }

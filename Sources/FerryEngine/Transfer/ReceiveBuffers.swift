@@ -1,37 +1,37 @@
 import NIOCore
 import Synchronization
 
-/// How large the receive buffers of a transport's connections may be: one budget, shared over the live ones.
+/// The size limits of a transport's receive buffers: one budget, shared by the open connections.
 ///
-/// Large buffers are what makes a body cheap (measured for 2 GiB: 2.9 s with the stock 64 KiB, 1.1–1.3 s with 1 MiB;
-/// 512 KiB costs no more than that); the budget keeps sixteen connections from costing sixteen times the memory of one.
-/// Of each buffer there are up to three: one is filled, one waits, one is being written.
+/// Large buffers make bodies cheap (measured for 2 GiB: 2.9 s with the stock 64 KiB, 1.1–1.3 s with 1 MiB; 512 KiB
+/// costs no more than that). The budget keeps sixteen connections from using sixteen times the memory of one. Each
+/// connection holds up to three buffers: one being filled, one waiting, one being written.
 final class ReceiveBuffers: Sendable {
-    /// What all connections together may have in receive buffers; that of one or two, so that a long download, which
-    /// tries more connections than a short one, needs no more memory.
+    /// The total of all connections' receive buffers. It equals the need of one or two connections, so that a long
+    /// download, which tries more connections, uses no more memory than a short one.
     static let budget = 1024 * 1024
     static let largest = 512 * 1024
     static let initial = 64 * 1024
     static let smallest = 16 * 1024
-    /// Under TLS everything is held twice, as it came and as it reads. NIOSSL collects what it decrypts in a buffer that
-    /// doubles when it has no room for one more record of 16 KiB: with this it stays at 256 KiB, even when a read ends
-    /// the record that the last one began. That is cheap to copy when the last piece is not yet written, and stays in the
-    /// processor's cache (measured, against 512 KiB: copying 15 → 9 % of the samples).
+    /// Under TLS all data is buffered twice, encrypted and decrypted. NIOSSL's decryption buffer doubles when it
+    /// cannot hold another record of 16 KiB; with this size it stays at 256 KiB even when a read completes a record
+    /// begun by the previous read. That is cheap to copy while the last piece is being written, and fits the
+    /// processor's cache (measured against 512 KiB: copying falls from 15 to 9 % of the samples).
     static let largestEncrypted = 224 * 1024
 
     private let channels = Atomic<Int>(0)
     private let limit = Atomic<Int>(ReceiveBuffers.largest)
 
-    /// The most bytes for one buffer, whatever the budget; at least ``smallest``.
+    /// The maximum size of one buffer regardless of the budget; at least ``smallest``.
     var cap: Int {
         get { limit.load(ordering: .relaxed) }
         set { limit.store(min(max(newValue, Self.smallest), Self.largest), ordering: .relaxed) }
     }
 
-    /// How many connections are alive.
+    /// The number of open connections.
     var channelCount: Int { channels.load(ordering: .relaxed) }
 
-    /// The size that no buffer may now exceed.
+    /// Returns the current maximum size of a buffer.
     func ceiling(isEncrypted: Bool) -> Int {
         let share = Self.budget / max(1, channelCount)
         let largest = isEncrypted ? Self.largestEncrypted : Self.largest
@@ -42,7 +42,8 @@ final class ReceiveBuffers: Sendable {
     func channelClosed() { channels.subtract(1, ordering: .relaxed) }
 }
 
-/// Grows a connection's receive buffer while it is filled, shrinks it while it is not, within the shared budget.
+/// Grows a connection's receive buffer while reads fill it and shrinks it while they do not, within the shared
+/// budget.
 struct SharedRecvAllocator: RecvByteBufferAllocator {
     private let shared: ReceiveBuffers
     private let isEncrypted: Bool
@@ -70,7 +71,7 @@ struct SharedRecvAllocator: RecvByteBufferAllocator {
             size = min(used * 2, ceiling)
             return size > used
         }
-        // Only two small reads in a row shrink it: one may be the end of a burst.
+        // Only two small reads in a row shrink the buffer, because one may be the end of a burst.
         if actualReadBytes <= used / 2 {
             if shrinksNext { size = max(ReceiveBuffers.smallest, used / 2) }
             shrinksNext.toggle()

@@ -2,14 +2,14 @@ import FerryCore
 import NIOCore
 import NIOHTTP1
 
-/// Sits between a connection's socket and AsyncHTTPClient's HTTP handlers.
+/// The handler between a connection's socket and AsyncHTTPClient's HTTP handlers.
 ///
-/// Outbound it puts the exact request target in place: AsyncHTTPClient only knows URLs that went through Foundation,
-/// which escapes some valid paths anew, and always asks for a path, where a proxy wants the whole URL (RFC 9112 §3.2.2).
-/// It looks at the address of the other end before the first byte of a request that needs a public one.
-/// Inbound it notes the first byte of an answer, so that a connection which dies before it can be told from one that
-/// dies after it. And it keeps what comes although nobody has asked: so NIO empties a socket whose other end has closed,
-/// and AsyncHTTPClient throws that away when the body turns out to be short (A21).
+/// Outbound, it sets the exact request target: AsyncHTTPClient only accepts Foundation's URLs, which re-escape some
+/// valid paths, and always requests a path where a proxy needs the absolute URL (RFC 9112 §3.2.2). It also checks the
+/// peer's address before the first byte of a request that needs a public one.
+/// Inbound, it records the first byte of a response, which tells a connection that closed before the response from
+/// one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
+/// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete.
 final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
@@ -20,10 +20,10 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private var current: HTTPExchange?
     private var hasServed = false
     private var isAnswered = false
-    /// Its other end is not for the request that came: nothing is written any more.
+    /// Whether the peer's address was refused; nothing more is written.
     private var isRefused = false
-    /// Somebody has asked for the next piece. What comes after ``channelReadComplete(context:)`` and before ``read(context:)``
-    /// reaches nobody unless the answer is whole.
+    /// Whether a read was requested. Data between ``channelReadComplete(context:)`` and ``read(context:)`` reaches
+    /// the consumer only if the response is complete.
     private var isWanted = true
 
     init(hops: HTTPExchangeRegistry) {
@@ -56,14 +56,14 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
-    /// Whether a request may go out here; closes the connection when it may not.
+    /// Returns whether the request may be sent on this connection, and closes the connection if not.
     private func admits(_ hop: HTTPExchange, _ channel: any Channel) -> Bool {
         guard hop.needsPublicPeer else { return true }
         let peer = channel.remoteAddress?.ip
         if let peer, PrivateAddress.kind(ofPeer: peer, local: channel.localAddress?.ip) == nil { return true }
         isRefused = true
         hop.refuse(peer.map { "\($0)" } ?? "?")
-        // Not at once: whoever writes is in the middle of it.
+        // Deferred, because a write is in progress.
         channel.eventLoop.execute { channel.close(promise: nil) }
         return false
     }
@@ -85,7 +85,7 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // What was asked for goes on its way now, and what came before it unasked.
+        // The requested data is now delivered, along with all that arrived before it.
         if isWanted { current?.forgetLeftover() }
         isWanted = false
         context.fireChannelReadComplete()
@@ -93,7 +93,7 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
 }
 
 extension SocketAddress {
-    /// Its address without port and zone; `nil` for that of a Unix socket.
+    /// The address without port and zone; `nil` for a Unix socket.
     fileprivate var ip: IPAddress? {
         guard let text = ipAddress else { return nil }
         return IPAddress(String(text.prefix { $0 != "%" }))

@@ -3,20 +3,20 @@ import FerryCore
 import NIOCore
 
 extension TransferBody {
-    /// The body of an answer; it keeps the transport alive.
+    /// Creates the body of a response; retains the transport.
     init(of answer: WireAnswer, from url: DownloadURL, owner: HTTPTransport) {
         let reader = BodyReader(answer, peer: TransferFailure.Peer(authority: url.authority), owner: owner)
         self.init { () async throws(TransferFailure) -> ByteBuffer? in try await reader.next() }
     }
 }
 
-/// Pulls the parts of one body, and tells its end from a cancelled or broken one.
+/// Reads the parts of one body, and distinguishes its end from a cancelled or broken one.
 private final class BodyReader {
     private var iterator: HTTPClientResponse.Body.AsyncIterator?
-    /// What must still come, when the length was declared.
+    /// The number of missing bytes, if the length was declared.
     private var missing: Int64?
     private let hop: HTTPExchange
-    /// Chunks would have to be told apart.
+    /// Whether the stored bytes can be used; with chunked framing they would have to be parsed.
     private let hasLength: Bool
     private var failure: TransferFailure?
     private let peer: TransferFailure.Peer
@@ -49,7 +49,7 @@ private final class BodyReader {
         }
         guard iterator != nil else { return nil }
         iterator = nil
-        // A cancelled task sees the end of the sequence, too: only what was declared tells them apart.
+        // The sequence also ends when the task is cancelled; only the declared length tells the difference.
         if let missing, missing > 0 {
             throw end(
                 Task.isCancelled
@@ -60,7 +60,7 @@ private final class BodyReader {
         return nil
     }
 
-    /// What had come already when the connection ended, and was not asked for in time (A21).
+    /// Returns bytes that arrived before the connection ended, but had not been read in time.
     private func leftover() -> ByteBuffer? {
         guard hasLength, failure?.kind == .broken, var rest = hop.takeLeftover(), let left = missing else { return nil }
         let count = min(Int64(rest.readableBytes), left)

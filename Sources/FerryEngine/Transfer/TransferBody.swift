@@ -1,24 +1,24 @@
 import FerryCore
 package import NIOCore
 
-/// The bytes of one answer, pulled by one consumer.
+/// The bytes of one response body, for a single consumer.
 ///
-/// Nothing is read from the socket beyond a buffer or two while nobody asks. Dropping the body before its end, or
-/// cancelling the task that reads it, closes the connection.
+/// Without a consumer the transport reads no more than a buffer or two from the socket. Releasing the body before its
+/// end, or cancelling the task that reads it, closes the connection.
 package struct TransferBody {
     private var pull: () async throws(TransferFailure) -> ByteBuffer?
 
-    /// Makes a body of a function that gives the next bytes, and `nil` at the end, from then on.
+    /// Creates a body from a function that returns the next bytes, or `nil` at the end and from then on.
     package init(_ next: @escaping () async throws(TransferFailure) -> ByteBuffer?) {
         self.pull = next
     }
 
-    /// The next bytes, never empty; `nil` at the end that the server declared.
+    /// Returns the next bytes, never empty; `nil` at the declared end.
     package func next() async throws(TransferFailure) -> ByteBuffer? {
         try await pull()
     }
 
-    /// Whether it begins as a web page does. The bytes that were looked at come again from ``next()``.
+    /// Returns whether the body starts like a web page. ``next()`` returns the examined bytes again.
     package mutating func beginsAPage() async throws(TransferFailure) -> Bool {
         var pieces: [ByteBuffer] = []
         var start: [UInt8] = []

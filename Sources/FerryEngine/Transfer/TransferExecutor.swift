@@ -4,25 +4,25 @@
     import Glibc
 #endif
 
-/// A few threads of our own for tasks that make blocking calls on files.
+/// A few threads for tasks that make blocking file calls.
 ///
-/// Tasks that prefer it (`withTaskExecutorPreference`, `Task(executorPreference:)`) run their nonisolated code here, so
-/// that a `pwrite` which waits for the disk holds up neither Swift's cooperative pool nor an event loop. Jobs run in the
-/// order they come. The threads start with the first job and live as long as the process.
-// SAFETY: `waiting`, `next` and `isStarted` are only touched while `mutex` is held.
+/// The nonisolated code of a task that prefers this executor (`withTaskExecutorPreference`,
+/// `Task(executorPreference:)`) runs here, so that a slow `pwrite` blocks neither Swift's cooperative pool nor an
+/// event loop. Jobs run in FIFO order. The threads start with the first job and live as long as the process.
+// SAFETY: `waiting`, `next` and `isStarted` are only accessed while `mutex` is held.
 package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
-    /// The one that a process needs; two threads.
+    /// The executor of the process; two threads.
     package static let shared = TransferExecutor(threadCount: 2)
 
     private let threadCount: Int
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    /// A queue: what is before `next` has been taken.
+    /// The queue; jobs before `next` have been taken.
     private var waiting: [UnownedJob] = []
     private var next = 0
     private var isStarted = false
 
-    /// Makes an executor; it is kept for ever once it has been given a job.
+    /// Creates an executor, which is never released once it has received a job.
     ///
     /// - Parameter threadCount: 1 or more. Default 2.
     package init(threadCount: Int = 2) {
@@ -36,7 +36,7 @@ package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
     }
 
     deinit {
-        // Reached only when no thread was ever started: each holds the executor.
+        // Reached only if no thread was started, because each thread retains the executor.
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
         condition.deallocate()
@@ -51,8 +51,8 @@ package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
             isStarted = true
             startThreads()
         }
-        // While the mutex is held, on purpose: outside it saves changes of thread, but glibc's condition variables have
-        // lost wake-ups (its bug 25847), and a job that nobody takes is a download that hangs.
+        // Signal while the mutex is held: signalling outside would save thread switches, but glibc's condition
+        // variables have lost wake-ups (bug 25847), and a lost job is a download that hangs.
         pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
     }
@@ -61,7 +61,7 @@ package final class TransferExecutor: TaskExecutor, @unchecked Sendable {
         for _ in 0..<threadCount {
             let context = Unmanaged.passRetained(self)
             let code = TransferThread.start(context.toOpaque())
-            // Without a thread the jobs would wait for ever: better an end with a reason than a silent one.
+            // Without a thread the jobs would wait forever, so fail with a reason.
             precondition(code == 0, "a thread for file access cannot be started: error \(code)")
         }
     }

@@ -12,16 +12,16 @@ import NIOSSL
 #endif
 
 extension TransferFailure {
-    /// How far a hop had come.
+    /// The progress of an exchange at its failure.
     enum Stage: Sendable, Hashable {
-        /// Before the end of the head; whether any byte of it had come.
+        /// Before the end of the response head; `isAnswered`: whether any byte of it had arrived.
         case head(isAnswered: Bool)
         case body
 
-        /// What a connection that ends here is called.
+        /// The kind of failure when a connection ends at this stage.
         var ending: Kind { self == .head(isAnswered: false) ? .closed : .broken }
 
-        /// When that is.
+        /// The stage in words.
         var phrase: ErrorPhrase {
             switch self {
             case .head(isAnswered: false): ErrorPhrase(.beforeAnswer)
@@ -31,25 +31,25 @@ extension TransferFailure {
         }
     }
 
-    /// Whom a hop talks to.
+    /// The other end of an exchange.
     struct Peer: Sendable, Hashable {
-        /// `host` or `host:port`; of a proxy as it is named.
+        /// `host` or `host:port`; for a proxy, its display name.
         var authority: String
         var isProxy = false
-        /// The proxy in between, as in messages; `nil` without one.
+        /// The proxy in between, as displayed; `nil` without one.
         var proxy: String?
-        /// Which addresses of it count.
+        /// The address family that may be used.
         var addressFamily: TransferSettings.AddressFamily = .any
 
-        /// As in messages.
+        /// The display name.
         var name: Reason { isProxy ? .phrase(ErrorPhrase(.proxyNamed, authority)) : .words(authority) }
     }
 
-    /// Says what an error of AsyncHTTPClient, NIO or NIOSSL means. Total: everything unknown is `.other`.
+    /// Maps an error of AsyncHTTPClient, NIO or NIOSSL to a failure. Total: every unknown error is `.other`.
     static func mapping(_ error: any Error, stage: Stage, peer: Peer) -> TransferFailure {
         let failure = unproxied(error, stage: stage, peer: peer)
         guard let proxy = peer.proxy, stage == .head(isAnswered: false) else { return failure }
-        // Everything that happens before the tunnel stands is between us and the proxy.
+        // Failures before the tunnel is established concern the connection to the proxy.
         let own = Peer(authority: proxy, isProxy: true, addressFamily: peer.addressFamily)
         switch failure.kind {
         case .refused, .connectTimeout, .unreachable:
@@ -57,7 +57,7 @@ extension TransferFailure {
         case .dns:
             return unproxied(error, stage: stage, peer: own)
         case .other where !(error is HTTPClientError):
-            // SOCKS errors: the types of the handler that AsyncHTTPClient uses are not ours to import.
+            // SOCKS errors: AsyncHTTPClient does not export their types.
             return TransferFailure(.proxy, ErrorPhrase(.proxyCannotReach, proxy, peer.authority, failure.phrase))
         default:
             return failure
@@ -107,7 +107,7 @@ extension TransferFailure {
     private static func parser(_ error: HTTPParserError, stage: Stage, peer: Peer) -> TransferFailure {
         switch error {
         case .invalidEOFState, .closedConnection:
-            // The parser was in the middle of something when the connection ended: a short body, a cut chunk.
+            // The connection ended in the middle of a message: a short body or a truncated chunk.
             TransferFailure(stage == .body ? .broken : stage.ending, ended(stage, peer))
         default:
             TransferFailure(.malformed, ErrorPhrase(.unusableHTTP, peer.name, error.debugDescription))
@@ -125,7 +125,7 @@ extension TransferFailure {
         ErrorPhrase(.connectionClosed, peer.name, stage.phrase)
     }
 
-    /// A failed system call, by its `errno`.
+    /// Maps the `errno` of a failed system call.
     static func system(_ code: CInt, stage: Stage, peer: Peer) -> TransferFailure {
         let words = words(for: code, peer)
         return switch code {
@@ -140,7 +140,7 @@ extension TransferFailure {
         }
     }
 
-    /// What the system says of a number, in every language where it is usual.
+    /// Returns the message for an error number, localized for the common ones.
     private static func words(for code: CInt, _ peer: Peer) -> ErrorPhrase {
         switch code {
         case ECONNREFUSED: ErrorPhrase(.connectionRefused, peer.name)
@@ -155,7 +155,7 @@ extension TransferFailure {
         }
     }
 
-    /// All the addresses that were tried, as one failure: the one that says most.
+    /// Reduces the failures of all addresses to the most informative one.
     private static func connection(_ error: NIOConnectionError, peer: Peer) -> TransferFailure {
         let attempts = error.connectionErrors.filter { attempt in
             switch (attempt.target, peer.addressFamily) {

@@ -2,10 +2,10 @@ import FerryCore
 import NIOSSL
 
 extension TransferFailure {
-    /// What an error of TLS means; `nil` when it is none.
+    /// Maps a TLS error to a failure; returns `nil` for any other error.
     ///
-    /// A peer that cannot prove who it is, or with whom no safe protocol can be agreed on, stays so: `.certificate`
-    /// (A43). A handshake that breaks off is what networks do: `.tls` (A44).
+    /// A peer without a valid certificate or a safe protocol in common is a permanent failure, `.certificate`. An
+    /// interrupted handshake is a transient network failure, `.tls`.
     static func tls(_ error: any Error, stage: Stage, peer: Peer) -> TransferFailure? {
         let host = peer.name
         switch error {
@@ -52,7 +52,7 @@ extension TransferFailure {
         }
     }
 
-    /// What the words of BoringSSL mean; it has no types for them.
+    /// Maps the text of a BoringSSL error, for which there are no types.
     static func handshake(words: String, host: Reason) -> TransferFailure {
         let upper = words.uppercased()
         for (word, key) in lasting where upper.contains(word) {

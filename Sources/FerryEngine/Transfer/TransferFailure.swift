@@ -1,31 +1,31 @@
 package import FerryCore
 
-/// Why nothing, or not all, came back. It holds no secrets.
+/// The reason why a response failed or was incomplete. Contains no secrets.
 package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
-        /// Nobody listens there.
+        /// The host refused the connection.
         case refused
-        /// The connection did not come about in time.
+        /// The connection was not established in time.
         case connectTimeout
-        /// The name has no address; `permanent` when the name does not exist, rather than nobody answering.
+        /// The name has no address; `permanent` if the name does not exist, as opposed to a resolver failure.
         case dns(permanent: Bool)
-        /// The URL holds an address, and not of the family that was asked for.
+        /// The URL contains an address of a family that is not allowed.
         case wrongFamily
-        /// The address is not of the public internet, and others are not allowed.
+        /// The address is private, and private addresses are not allowed.
         case privateAddress
-        /// No way there: no route, the network is down.
+        /// The host is unreachable: no route, or the network is down.
         case unreachable
-        /// The server could not prove who it is, or offers only TLS that is too old (A43).
+        /// The server's certificate is not valid, or the server offers only obsolete TLS versions.
         case certificate
-        /// TLS broke off, as networks do (A44).
+        /// TLS was interrupted by a network failure.
         case tls
-        /// No complete head within the limit.
+        /// The response head was not complete within the limit.
         case headTimeout
-        /// The connection ended before the first byte of a head.
+        /// The connection ended before the first byte of a response head.
         case closed
-        /// The connection ended in the head or in the body: a short body, a cut chunk, a reset.
+        /// The connection ended in the head or in the body: a short body, a truncated chunk, a reset.
         case broken
-        /// What came is not HTTP, or its framing cannot be trusted.
+        /// The response is not HTTP, or its framing cannot be trusted.
         case malformed
         /// A redirect that cannot be followed.
         case redirect
@@ -33,14 +33,14 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         case downgrade
         /// The proxy failed or refused.
         case proxy
-        /// This process has no file descriptor left.
+        /// The process has no file descriptors left.
         case outOfDescriptors
         /// The task was cancelled, or the transport was shut down.
         case cancelled
-        /// Anything else: the request cannot be made, a defect.
+        /// Any other failure: an invalid request or an internal error.
         case other
 
-        /// Whether failures of this kind pass by themselves.
+        /// Whether failures of this kind may disappear without intervention.
         package var isTransient: Bool {
             switch self {
             case .refused, .connectTimeout, .unreachable, .tls, .headTimeout, .closed, .broken, .proxy,
@@ -55,12 +55,12 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
     }
 
     package var kind: Kind
-    /// What failed, on which host, in which words; known in every language.
+    /// The message: what failed, on which host. Localizable.
     package var phrase: ErrorPhrase
-    /// One line: the same in English.
+    /// The message in English, one line.
     package var message: String { phrase.text(in: .english) }
 
-    /// Whether trying the same again later may work; the kind says so, except for a proxy that asks for credentials.
+    /// Whether a later retry may succeed. Follows from the kind, except for a proxy that requires credentials.
     package var isTransient: Bool
 
     package init(_ kind: Kind, _ phrase: ErrorPhrase, isTransient: Bool? = nil) {
@@ -71,7 +71,7 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     package var description: String { message }
 
-    /// `url` leads to `address`, which is not of the public internet.
+    /// Returns the failure for `url`, which leads to the private address `address`.
     static func privateAddress(_ address: String, of url: DownloadURL) -> TransferFailure {
         TransferFailure(.privateAddress, ErrorPhrase(.privateAddress, url.redacted, address))
     }

@@ -1,22 +1,22 @@
 package import FerryCore
 package import HTTPTypes
 
-/// One thing to ask a server for; always a GET.
+/// One request to a server; always a GET.
 package struct TransferRequest: Sendable {
-    /// Where to.
     package var url: DownloadURL
-    /// Ferry's own fields (Range, If-Range, If-None-Match…); sent on every hop, before those of the user.
+    /// Ferry's own fields (Range, If-Range, If-None-Match…); sent with every request of a redirect chain, before the
+    /// user's.
     package var fields: HTTPFields
-    /// The user's fields and credentials, for those who may see them. The fields replace the defaults, but never
-    /// ``fields``, the framing, Range, If-Range or Accept-Encoding.
+    /// The user's fields and credentials, limited to the origins that may receive them. The fields override the
+    /// defaults, but never ``fields``, the framing, Range, If-Range or Accept-Encoding.
     package var secrets: SecretScope
-    /// The most time that one hop may take to connect and to send the head of its answer. Default 60 s.
+    /// The time limit of each exchange, from connecting to the end of its response head. Default 60 s.
     package var headLimit: Duration
-    /// Follow a redirect from https to http. Default false.
+    /// Whether to follow redirects from https to http. Default false.
     package var allowsDowngrade: Bool
-    /// Connect to addresses that are not of the public internet, where the settings do. Default true.
+    /// Whether to connect to private addresses, if the settings allow it too. Default true.
     package var allowsPrivate = true
-    /// The most redirects in one chain. Default 20.
+    /// The maximum number of redirects in one chain. Default 20.
     package var maxRedirects: Int
 
     package init(
@@ -31,7 +31,7 @@ package struct TransferRequest: Sendable {
         self.maxRedirects = maxRedirects
     }
 
-    /// With fields and credentials of the user for the origin of `url`.
+    /// Creates a request with user fields and credentials for the origin of `url`.
     package init(
         url: DownloadURL, fields: HTTPFields = HTTPFields(), userFields: HTTPFields = HTTPFields(),
         credentials: Credentials? = nil, headLimit: Duration = .seconds(60), allowsDowngrade: Bool = false,

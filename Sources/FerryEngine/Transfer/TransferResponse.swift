@@ -1,9 +1,9 @@
 package import FerryCore
 
-/// The head of the final answer, and its body, not yet read.
+/// The head of the final response, and its unread body.
 package struct TransferResponse {
     package var head: ResponseHead
-    /// Where the answer came from: the last URL of the chain.
+    /// The URL of the response: the last one of the chain.
     package var url: DownloadURL
     /// The URLs that redirects led to, in order; the last one equals ``url``. Empty without redirects.
     package var redirects: [DownloadURL]

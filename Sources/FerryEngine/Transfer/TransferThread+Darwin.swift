@@ -3,7 +3,7 @@
 
     /// A thread of a ``TransferExecutor``.
     enum TransferThread {
-        /// Starts one; `context` is a retained executor. The error number, or 0.
+        /// Starts a thread; `context` is a retained executor. Returns 0 or the error number.
         static func start(_ context: UnsafeMutableRawPointer) -> Int32 {
             var thread: pthread_t?
             return pthread_create(&thread, nil, run, context)

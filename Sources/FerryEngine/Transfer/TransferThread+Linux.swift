@@ -3,7 +3,7 @@
 
     /// A thread of a ``TransferExecutor``.
     enum TransferThread {
-        /// Starts one; `context` is a retained executor. The error number, or 0.
+        /// Starts a thread; `context` is a retained executor. Returns 0 or the error number.
         static func start(_ context: UnsafeMutableRawPointer) -> Int32 {
             var thread = pthread_t()
             return pthread_create(&thread, nil, run, context)
@@ -15,7 +15,7 @@
             Unmanaged<TransferExecutor>.fromOpaque(context).takeRetainedValue().run()
         }
 
-        /// Gives the thread its name in `top` and `perf`; Glibc's module hides the function for it, the kernel has a file.
+        /// Names the thread for `top` and `perf`, through procfs because the Glibc module lacks `pthread_setname_np`.
         private static func name() {
             let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
             guard file >= 0 else { return }

@@ -1,20 +1,20 @@
-/// What fetches ranges: a request goes in, a head and a stream of bytes come out.
+/// Fetches ranges: a request in, a response head and a stream of bytes out.
 ///
-/// ``HTTPTransport`` is the real one; tests put their own in its place.
+/// ``HTTPTransport`` is the implementation; tests substitute their own.
 package protocol Transport: Sendable {
-    /// Asks for something, follows redirects, answers challenges, and returns at the head of the final answer.
+    /// Sends a request, follows redirects, answers challenges, and returns once the final response head has arrived.
     ///
-    /// Any status can come back; what it means is not decided here. Cancelling the task that fetches gives
-    /// ``TransferFailure/Kind/cancelled`` and closes the connection.
+    /// Returns any status without judging it. Cancelling the task throws ``TransferFailure/Kind/cancelled`` and
+    /// closes the connection.
     func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse
 
-    /// Closes every connection; what is being fetched fails. It can be called more than once.
+    /// Closes every connection; fetches in progress fail. May be called more than once.
     func shutdown() async
 
-    /// The network is another one: what is under way fails as cancelled, and no connection is used again.
+    /// Handles a change of the network: fetches in progress fail as cancelled, and no open connection is reused.
     func renew()
 
-    /// The most bytes to take in at once from now on, so that a rate limit stays even; `nil` for no limit.
+    /// Limits the bytes received at once from now on, so that a rate limit stays smooth; `nil` for no limit.
     func limitPieces(to bytes: Int?)
 }
 

@@ -4,18 +4,17 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// One answer as it came from a connection: its head in our terms, its body not yet read.
+/// One response of a connection: its parsed head and its unread body.
 struct WireAnswer: Sendable {
     let head: ResponseHead
     let body: HTTPClientResponse.Body
-    /// The length that frames the body; `nil` when it is chunked or ends with the connection.
+    /// The length that frames the body; `nil` if the body is chunked or ends with the connection.
     let declaredLength: Int64?
-    /// The request that it answers.
     let hop: HTTPExchange
 
-    /// The most that is read of a body nobody wants, to keep its connection.
+    /// The maximum length of an unwanted body that is read to keep its connection.
     static let discardLimit: Int64 = 64 * 1024
-    /// The longest that such a body is waited for.
+    /// The time limit for reading such a body.
     static let discardTime = Duration.milliseconds(500)
 
     init(_ response: HTTPClientResponse, to hop: HTTPExchange) {
@@ -23,7 +22,7 @@ struct WireAnswer: Sendable {
         var fields = HTTPFields()
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }
-            // Lenient: what the rules think of control bytes is theirs to say.
+            // Lenient parsing: values with control bytes are judged by later rules.
             fields.append(HTTPField(name: name, lenientValue: value.utf8))
         }
         head = ResponseHead(status: Int(response.status.code), headers: fields)
@@ -37,9 +36,9 @@ struct WireAnswer: Sendable {
         }
     }
 
-    /// Reads a body that nobody wants, when it is short and comes at once, so that its connection can serve again.
+    /// Reads an unwanted body if it is short and arrives quickly, so that its connection can be reused.
     ///
-    /// Otherwise the connection is closed, when this answer is let go.
+    /// Otherwise the connection closes when this response is released.
     func discardBody() async {
         if declaredLength == 0 {
             _ = await Self.drain(body)
@@ -63,7 +62,7 @@ struct WireAnswer: Sendable {
                 left -= Int64(chunk.readableBytes)
             }
         } catch {
-            // The connection is gone: there is nothing to keep.
+            // The connection is already closed.
         }
     }
 }
