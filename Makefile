@@ -11,7 +11,7 @@ ARGS ?=
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 SHAREDIR := $(DESTDIR)$(PREFIX)/share
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
-SOURCES := Package.swift Sources Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
+SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
 .PHONY: help build release test test-crash soak test-tsan fuzz lint format bench docs demo install clean dependencies

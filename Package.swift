@@ -141,6 +141,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
+            path: "TestSupport/FerryTesting",
             swiftSettings: strict),
         // What every parser promises, checked for any bytes: run by the fuzzer in `Fuzz/`, replayed by the tests.
         .target(
@@ -150,6 +151,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
+            path: "TestSupport/FerryFuzzing",
             swiftSettings: strict + fuzzed),
         .executableTarget(
             name: "ferry-origin",
@@ -157,6 +159,7 @@ let package = Package(
                 "FerryTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            path: "TestSupport/ferry-origin",
             swiftSettings: strict),
         // Two programs to read: one URL; and what an app does. Compiled as an app's own code is, without our features.
         .executableTarget(name: "example-fetch", dependencies: ["Ferry"], path: "Examples/fetch"),
@@ -165,6 +168,7 @@ let package = Package(
         .executableTarget(
             name: "ferry-scale",
             dependencies: ["Ferry", "FerryCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "TestSupport/ferry-scale",
             swiftSettings: strict),
         // An app that is killed and started again: what the tests of relaunches run.
         .executableTarget(
@@ -172,6 +176,7 @@ let package = Package(
             dependencies: [
                 "Ferry", "FerryEngine", "FerryTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
+            path: "TestSupport/ferry-app",
             swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",
