@@ -1,4 +1,4 @@
-/// What the daemon and its clients say to each other: the shapes, the routes, the events; and the client.
+/// The protocol between the daemon and its clients: shapes, routes and events; and the client.
 ///
 /// ```
 /// client ── HTTP over the Unix socket, or TCP on loopback with a token ──► daemon
@@ -7,33 +7,32 @@
 ///        GET /api/v1/events              server-sent events: Events/StreamEvent
 /// ```
 ///
-/// Keys are camelCase, sizes whole bytes, durations seconds, dates RFC 3339 in UTC with milliseconds. What is unknown is
-/// `null` in answers, and may be left out in requests. A request with a member that is not known is refused; answers may
-/// grow, so clients ignore what they do not know.
+/// Keys are camelCase, sizes whole bytes, durations seconds, dates RFC 3339 in UTC with milliseconds. Unknown values
+/// are `null` in responses and may be omitted in requests. A request with an unknown member is refused; responses may
+/// get new members, so clients ignore unknown ones.
 package enum FerryAPI {
-    /// The version of the API; a client of another one is answered 426.
+    /// The API version; clients of an incompatible one receive 426.
     package static let version = 1
-    /// The oldest version that this daemon speaks.
+    /// The oldest API version that this daemon supports.
     package static let minimumVersion = 1
-    /// What all paths begin with.
+    /// The common prefix of all paths.
     package static let root = "/api/v1"
-    /// The port on loopback, unless another one is asked for.
+    /// The default TCP port on loopback.
     package static let defaultPort = 3377
-    /// Says the version of the API, in every answer and in every request of a client that knows it.
+    /// The field with the API version, in every response and in every request of a client that knows it.
     package static let versionHeader = "Ferry-Version"
-    /// Names the session that a request is about.
+    /// The field with the session that a request is about.
     package static let sessionHeader = "Ferry-Session"
-    /// Sent with `1` by clients that want ``HandleBody`` in answers.
+    /// The field that clients send with the value `1` to receive ``HandleBody`` in responses.
     package static let handlesHeader = "Ferry-Handles"
-    /// The session of the command line and the page.
+    /// The session of the command line and the web page.
     package static let defaultSession = "default"
-    /// The value of `session=` that means every session.
+    /// The value of `session=` for all sessions.
     package static let everySession = "all"
-    /// The most entries of one page of the list.
+    /// The maximum number of entries in a page of the list.
     package static let mostEntries = 1000
-    /// The most downloads at a time, and the most connections to one server, that can be asked for; and the most
-    /// downloads that one request removes.
+    /// The maximum number of parallel downloads, of connections per host, and of downloads in one removal request.
     package static let mostAtOnce = 1000
-    /// The most downloads of one addition.
+    /// The maximum number of downloads in one addition.
     package static let mostAdded = 10_000
 }

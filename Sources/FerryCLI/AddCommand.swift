@@ -1,13 +1,13 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry add`: hand downloads to the daemon.
+/// `ferry add`: adds downloads to the daemon.
 struct AddCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Hand downloads to the daemon, which is started when it does not run.",
+        abstract: "Add downloads to the daemon, starting it if necessary.",
         discussion: """
-            The identifiers that they got are printed. A URL that is listed already is not added again.
+            Prints the identifiers of the new downloads. URLs already listed are not added again.
 
             EXAMPLES:
               ferry add https://example.com/large.iso
@@ -20,74 +20,75 @@ struct AddCommand: RemoteCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The file's name and place. One URL only.", valueName: "file"))
+        help: ArgumentHelp("Output path. Needs exactly one URL.", valueName: "file"))
     var output: String?
 
     @Option(
         name: [.customShort("d"), .customLong("dir")],
-        help: ArgumentHelp("The directory for the files (default: the daemon's).", valueName: "dir"))
+        help: ArgumentHelp("The target directory (default: the daemon's).", valueName: "dir"))
     var directory: String?
 
     @Option(
         name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("A list of URLs; - is standard input.", valueName: "list"))
+        help: ArgumentHelp("A file with a list of URLs; - is standard input.", valueName: "list"))
     var lists: [String] = []
 
     @Option(
-        help: ArgumentHelp("What the file must have: sha256:HEX, or a file to find it in.", valueName: "alg:hex|@url"))
+        help: ArgumentHelp("Expected checksum: sha256:HEX, or @URL of a checksum file.", valueName: "alg:hex|@url"))
     var checksum: String?
 
-    @Option(help: ArgumentHelp("Another URL of the same file. One URL only.", valueName: "url"))
+    @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))
     var mirror: [String] = []
 
-    @Flag(help: "Add it paused.")
+    @Flag(help: "Add the downloads paused.")
     var paused = false
 
     @Option(
-        help: ArgumentHelp("Begin then: 22:30, 2026-12-24 22:30, 2026-12-24T22:30:00Z, +2h.", valueName: "time"))
+        help: ArgumentHelp("Start time: 22:30, 2026-12-24 22:30, 2026-12-24T22:30:00Z, +2h.", valueName: "time"))
     var at: String?
 
-    @Option(help: ArgumentHelp("low, normal, high or a number.", valueName: "priority"))
+    @Option(help: ArgumentHelp("Priority: low, normal, high or a number.", valueName: "priority"))
     var priority: String?
 
     @Option(
-        help: ArgumentHelp("Whether metered networks may be used (default: as the daemon says).", valueName: "on|off"))
+        help: ArgumentHelp(
+            "Whether metered networks may be used (default: the daemon's setting).", valueName: "on|off"))
     var metered: String?
 
-    @Option(help: ArgumentHelp("A text to know it by.", valueName: "text"))
+    @Option(help: ArgumentHelp("A label.", valueName: "text"))
     var label: String?
 
-    @Flag(help: "Add another one where the same URL is listed.")
+    @Flag(help: "Add the download even if its URL is listed.")
     var again = false
 
-    @Option(help: ArgumentHelp("Bytes per second at most, for each: 500K, 5M.", valueName: "rate"))
+    @Option(help: ArgumentHelp("Rate limit per download, in bytes per second: 500K, 5M.", valueName: "rate"))
     var limitRate: String?
 
     @Option(
         name: [.customShort("x", allowingJoined: true), .customLong("connections")],
-        help: ArgumentHelp("The most connections for a file.", valueName: "n"))
+        help: ArgumentHelp("Maximum connections per file.", valueName: "n"))
     var connections = 16
 
-    @Option(help: ArgumentHelp("Refuse files larger than this.", valueName: "size"))
+    @Option(help: ArgumentHelp("Maximum file size; larger files are refused.", valueName: "size"))
     var maxSize: String?
 
     @Option(
-        help: ArgumentHelp("A header to send; or a file with one a line.", valueName: "'K: V'|@FILE"))
+        help: ArgumentHelp("A request header, or a file with one header per line.", valueName: "'K: V'|@FILE"))
     var header: [String] = []
 
-    @Option(help: ArgumentHelp("Who to be there; without a URL USER@HOST says where.", valueName: "user[:password]"))
+    @Option(help: ArgumentHelp("Credentials for the server; without a URL: USER@HOST.", valueName: "user[:password]"))
     var user: String?
 
-    @Flag(help: "Take user and password from $NETRC or ~/.netrc.")
+    @Flag(help: "Read user and password from $NETRC or ~/.netrc.")
     var netrc = false
 
-    @Flag(help: "Connect to public addresses only: no loopback, link-local, private or metadata address.")
+    @Flag(help: "Connect to public addresses only: no loopback, link-local, private or metadata addresses.")
     var noPrivate = false
 
     @OptionGroup(title: "Trust and conflicts") var trust: TrustOptions
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
-    /// The words as the planner takes them.
+    /// The options for the planner.
     var options: AddOptions {
         var options = AddOptions()
         options.get.items = items

@@ -1,12 +1,12 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry cancel`.
+/// `ferry cancel`: cancels downloads.
 struct CancelCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Cancel downloads, and delete what is there of them.")
+        commandName: "cancel", abstract: "Cancel downloads and delete their partial data.")
 
-    @Argument(help: ArgumentHelp("Identifiers, their beginnings, names, or all.", valueName: "download"))
+    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
     var downloads: [String]
 
     @OptionGroup var whose: SessionOption

@@ -1,15 +1,15 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry clear`: those that have ended off the list.
+/// `ferry clear`: removes ended downloads from the list.
 struct ClearCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "clear", abstract: "Take those that have ended off the list.")
+        commandName: "clear", abstract: "Remove ended downloads from the list.")
 
-    @Argument(help: ArgumentHelp("completed, failed, cancelled or all.", valueName: "which"))
+    @Argument(help: ArgumentHelp("State: completed, failed, cancelled or all.", valueName: "state"))
     var which = "completed"
 
-    @Flag(help: "Delete finished files too.")
+    @Flag(help: "Also delete finished files.")
     var deleteFiles = false
 
     @OptionGroup(title: "Output") var flags: RemoteFlags

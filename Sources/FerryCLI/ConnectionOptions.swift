@@ -1,51 +1,54 @@
 import ArgumentParser
 import FerryTerminal
 
-/// Options about how to reach a server and who to be there; `get` and `plan` share them.
+/// Options for connections and credentials, shared by `get` and `plan`.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A header to send; or a file with one a line, which keeps it out of the process list.",
+            "A request header, or a file with one header per line, which hides it from the process list.",
             valueName: "'K: V'|@FILE"))
     var header: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Who to be; without a URL USER@HOST says where. Without a password it is asked for on the terminal.",
+            "Credentials for the server; without a URL: USER@HOST. Prompts for a missing password.",
             valueName: "user[:password]"))
     var user: String?
 
-    @Flag(help: "Take user and password from $NETRC or ~/.netrc.")
+    @Flag(help: "Read user and password from $NETRC or ~/.netrc.")
     var netrc = false
 
     @Option(help: ArgumentHelp("Send the cookies of this file (Netscape format).", valueName: "file"))
     var loadCookies: String?
 
-    @Option(help: ArgumentHelp("What to say about who asks.", valueName: "text"))
+    @Option(help: ArgumentHelp("The User-Agent header.", valueName: "text"))
     var userAgent: String?
 
-    @Option(help: ArgumentHelp("The page that the link is from.", valueName: "url"))
+    @Option(help: ArgumentHelp("The Referer header: the URL of the linking page.", valueName: "url"))
     var referer: String?
 
-    @Option(help: ArgumentHelp("The longest time for one connection to be made (default: 15).", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Connection timeout (default: 15).", valueName: "seconds"))
     var connectTimeout: String?
 
     @Option(
         help: ArgumentHelp(
-            "http://[user:password@]host:port, socks5://host:port or none; else from http_proxy, https_proxy, all_proxy, no_proxy.",
+            """
+            Proxy: http://[user:password@]host:port, socks5://host:port or none (default: http_proxy, https_proxy and \
+            all_proxy from the environment). no_proxy always applies.
+            """,
             valueName: "url"))
     var proxy: String?
 
-    @Option(help: ArgumentHelp("Trust the certificates of this PEM file, and no others.", valueName: "file"))
+    @Option(help: ArgumentHelp("Trust only the certificates in this PEM file.", valueName: "file"))
     var caFile: String?
 
-    @Flag(help: "Trust any certificate.")
+    @Flag(help: "Accept any server certificate.")
     var insecure = false
 
     @Flag(help: "Follow redirects from https to http.")
     var allowDowngrade = false
 
-    @Flag(help: "Connect to public addresses only: no loopback, link-local, private or metadata address.")
+    @Flag(help: "Connect to public addresses only: no loopback, link-local, private or metadata addresses.")
     var noPrivate = false
 
     @Flag(name: .customShort("4"), help: "Use IPv4 only.")

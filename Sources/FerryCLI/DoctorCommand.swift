@@ -2,13 +2,13 @@ import ArgumentParser
 import FerryServer
 import FerryTerminal
 
-/// `ferry doctor`: look at this machine.
+/// `ferry doctor`: checks this machine.
 struct DoctorCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check limits, disk, permissions, the daemon, proxies and certificates.",
         discussion: """
-            Changes nothing. It leaves with 0 when there is no problem, else with 1.
+            Changes nothing. Exits with 0 if there is no problem, otherwise 1.
             """)
 
     @OptionGroup(title: "Output") var flags: RemoteFlags

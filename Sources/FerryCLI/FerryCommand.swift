@@ -2,13 +2,13 @@ import ArgumentParser
 import FerryCore
 import FerryTerminal
 
-/// `ferry`: the words of the command line, and what they lead to.
+/// `ferry`: the root command.
 struct FerryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ferry",
-        abstract: "Downloads large files, and goes on from where it was.",
+        abstract: "Downloads large files and resumes interrupted downloads.",
         discussion: """
-            Run the same command again after an interruption of any kind: what is there is kept.
+            Run the same command again after an interruption; downloaded data is kept.
 
             EXAMPLES:
               ferry get https://example.com/large.iso
@@ -20,22 +20,23 @@ struct FerryCommand: ParsableCommand {
         version: "ferry \(Program.version)",
         subcommands: [StartCommandsCommand.self],
         groupedSubcommands: [
-            CommandGroup(name: "Here and now", subcommands: [GetCommand.self, PlanCommand.self]),
+            CommandGroup(name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self]),
             CommandGroup(
-                name: "In the daemon",
+                name: "Background downloads",
                 subcommands: [
                     AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
                     ResumeCommand.self, CancelCommand.self, RemoveCommand.self, ClearCommand.self, MoveCommand.self,
                     SetCommand.self, RelocateCommand.self, WebCommand.self,
                 ]),
             CommandGroup(
-                name: "The daemon and this machine",
+                name: "Daemon and system",
                 subcommands: [ServeCommand.self, ServiceCommand.self, DoctorCommand.self]),
         ])
 
-    /// Reads the arguments and does what they say; the parser's own exit codes become ours.
+    /// Parses the arguments and runs the command. Exit codes of the parser are mapped to Ferry's.
     static func main(arguments: [String]) async -> FerryTerminal.ExitCode {
-        // Going through the root costs more than a small file's request; it is asked for its texts when something is wrong.
+        // Parsing from the root takes longer than the request of a small file, so it is left to the other commands
+        // and to errors.
         if arguments.first == "get", let get = try? GetCommand.parse(Array(arguments.dropFirst())) {
             return await Program.get(get.options)
         }
@@ -57,7 +58,7 @@ struct FerryCommand: ParsableCommand {
             }
             let command = arguments.first { !$0.utf8.hasPrefix("-") } ?? ""
             let known = configuration.subcommands.first { $0.configuration.commandName == command }
-            // Only those of remote control end with a failure in JSON; get has records of its own.
+            // Only commands of the daemon report failures as API JSON; `get` has its own records.
             // allow(bytes): a list of words.
             if known is any RemoteCommand.Type, arguments.contains("--json") {
                 return Program.usageInJSON(message(for: error), command: command)

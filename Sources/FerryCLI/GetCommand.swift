@@ -1,11 +1,11 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry get`: download here and now.
+/// `ferry get`: downloads in this process.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Download here and now; run it again to go on.",
+        abstract: "Download files; run the same command again to resume.",
         usage: """
             ferry get URL... [-o FILE] [-d DIR] [options]
             ferry get -i LIST [options]
@@ -13,14 +13,14 @@ struct GetCommand: ParsableCommand {
             ferry get DIR
             """,
         discussion: """
-            Finished paths are printed on standard output, everything else on standard error. Stopped with Ctrl-C, \
-            killed or cut off, it goes on when the same command is run again. NAME.part goes on with what that file \
-            holds, from a new URL when the old one is dead; DIR goes on with all part files in it.
+            Paths of finished files are printed on standard output, everything else on standard error. After Ctrl-C, a \
+            crash or a lost connection, the same command resumes the download. NAME.part resumes that part file, from \
+            NEWURL if its link has expired; DIR resumes all part files in it.
 
-            A list has one URL a line; URLs on one line with tabs between them are mirrors of one file; indented \
-            lines below are its options: out=, dir=, checksum=, header=.
+            A list has one URL per line; URLs on one line, separated by tabs, are mirrors of one file. Indented lines \
+            below a URL are its options: out=, dir=, checksum=, header=.
 
-            Sizes: K M G, KB MB GB are powers of 1000, KiB MiB GiB of 1024.
+            Sizes and rates: K M G and KB MB GB are powers of 1000, KiB MiB GiB powers of 1024.
 
             EXAMPLES:
               ferry get https://example.com/large.iso
@@ -33,32 +33,32 @@ struct GetCommand: ParsableCommand {
             \(FerryTerminal.ExitCode.help)
             """)
 
-    @Argument(help: ArgumentHelp("URLs, part files, or directories with part files.", valueName: "url"))
+    @Argument(help: ArgumentHelp("URLs, part files, or directories with part files to resume.", valueName: "url"))
     var items: [String] = []
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The file's name and place; - is standard output. One URL only.", valueName: "file"))
+        help: ArgumentHelp("Output path; - is standard output. Needs exactly one URL.", valueName: "file"))
     var output: String?
 
     @Option(
         name: [.customShort("d"), .customLong("dir")],
         help: ArgumentHelp(
-            "The directory for the files; made where it is missing (default: this one).", valueName: "dir"))
+            "The target directory; created if missing (default: the current one).", valueName: "dir"))
     var directory: String?
 
     @Option(
         name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("A list of URLs; - is standard input.", valueName: "list"))
+        help: ArgumentHelp("A file with a list of URLs; - is standard input.", valueName: "list"))
     var lists: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "What the file must have: sha256:HEX (sha512, sha1, md5; one URL only), or a file like SHA256SUMS to find it in.",
+            "Expected checksum: sha256:HEX (or sha512, sha1, md5; one URL only), or @URL of a checksum file.",
             valueName: "alg:hex|@url"))
     var checksum: String?
 
-    @Option(help: ArgumentHelp("Another URL of the same file. One URL only.", valueName: "url"))
+    @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))
     var mirror: [String] = []
 
     @OptionGroup(title: "Transfer") var transfer: TransferOptions
@@ -66,7 +66,7 @@ struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Trust and conflicts") var trust: TrustOptions
     @OptionGroup(title: "Output") var show: OutputFlags
 
-    /// The words as the planner takes them.
+    /// The options for the planner.
     var options: GetOptions {
         var options = GetOptions()
         options.items = items

@@ -1,27 +1,29 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry list`: the daemon's downloads.
+/// `ferry list`: lists the daemon's downloads.
 struct ListCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the daemon's downloads, in the order in which they run.")
+        commandName: "list", abstract: "List the daemon's downloads in queue order.")
 
     @Option(
         help: ArgumentHelp(
-            "Only these: waiting, downloading, verifying, paused, failed, completed, cancelled; several with commas.",
+            """
+            Filter by state: waiting, downloading, verifying, paused, failed, completed, cancelled, separated by commas.
+            """,
             valueName: "states"))
     var state: String?
 
-    @Option(help: ArgumentHelp("Only those with this text in their name, URL or label.", valueName: "text"))
+    @Option(help: ArgumentHelp("Filter by text in name, URL or label.", valueName: "text"))
     var search: String?
 
-    @Option(help: ArgumentHelp("queue, added, name, size or state.", valueName: "by"))
+    @Option(help: ArgumentHelp("Sort by queue, added, name, size or state.", valueName: "key"))
     var sort = "queue"
 
-    @Flag(help: "The last first.")
+    @Flag(help: "Reverse the order.")
     var reverse = false
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number of downloads.", valueName: "n"))
     var limit: Int?
 
     @OptionGroup var whose: SessionOption

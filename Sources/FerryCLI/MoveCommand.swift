@@ -1,16 +1,17 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry move`: another place in the list.
+/// `ferry move`: changes a download's position in the list.
 struct MoveCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "move", abstract: "Move a download within the list, among those of its priority.")
+        commandName: "move", abstract: "Move a download in the queue, among downloads of the same priority.")
 
-    @Argument(help: ArgumentHelp("An identifier, its beginning, or a name.", valueName: "download"))
+    @Argument(help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"))
     var download: String
 
     @Argument(
-        help: ArgumentHelp("first, last, before DOWNLOAD, after DOWNLOAD, or a number from 1.", valueName: "place"))
+        help: ArgumentHelp(
+            "New position: first, last, before DOWNLOAD, after DOWNLOAD, or a number from 1.", valueName: "position"))
     var place: [String]
 
     @OptionGroup var whose: SessionOption

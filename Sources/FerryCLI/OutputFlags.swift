@@ -1,21 +1,21 @@
 import ArgumentParser
 import FerryTerminal
 
-/// Options about what is said where.
+/// Output options.
 struct OutputFlags: ParsableArguments {
-    @Flag(help: "Write one event a line, as JSON, to standard output.")
+    @Flag(help: "Write events to standard output as JSON, one per line.")
     var json = false
 
-    @Flag(name: .customLong("print0"), help: "End each finished path with NUL instead of a line feed.")
+    @Flag(name: .customLong("print0"), help: "End each finished path with NUL instead of a newline.")
     var print0 = false
 
     @Flag(help: "Show no progress.")
     var noProgress = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors; finished paths are still printed.")
+    @Flag(name: .shortAndLong, help: "Print errors only; finished paths are still printed.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Say every decision with its reason.")
+    @Flag(name: .shortAndLong, help: "Report every decision with its reason.")
     var verbose = false
 
     func fill(_ options: inout GetOptions) {

@@ -1,12 +1,12 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry pause`.
+/// `ferry pause`: pauses downloads.
 struct PauseCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Pause downloads; what is there stays.")
+        commandName: "pause", abstract: "Pause downloads and keep their data.")
 
-    @Argument(help: ArgumentHelp("Identifiers, their beginnings, names, or all.", valueName: "download"))
+    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
     var downloads: [String]
 
     @OptionGroup var whose: SessionOption

@@ -1,34 +1,34 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry plan`: what would happen.
+/// `ferry plan`: shows what a download would do.
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Say what would happen: name, size, ranges, resumable or not; writes nothing.",
+        abstract: "Show what a download would do, without writing anything: name, size, ranges, resumability.",
         discussion: """
-            EXIT CODES: as those of ferry get.
+            EXIT CODES: see ferry get --help.
             """)
 
-    @Argument(help: ArgumentHelp("The URL to ask about.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The URL to check.", valueName: "url"))
     var url: String
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The name that the file would get.", valueName: "file"))
+        help: ArgumentHelp("The file name to use.", valueName: "file"))
     var output: String?
 
     @Option(
         name: [.customShort("d"), .customLong("dir")],
-        help: ArgumentHelp("The directory that the file would go to (default: this one).", valueName: "dir"))
+        help: ArgumentHelp("The target directory (default: the current one).", valueName: "dir"))
     var directory: String?
 
-    @Flag(help: "Write one line of JSON.")
+    @Flag(help: "Write the result as one line of JSON.")
     var json = false
 
     @OptionGroup(title: "Server") var connection: ConnectionOptions
 
-    /// The words as the planner takes them.
+    /// The options for the planner.
     var options: GetOptions {
         var options = GetOptions()
         options.items = [url]

@@ -1,15 +1,15 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry relocate`: files to another directory.
+/// `ferry relocate`: moves a download's files to another directory.
 struct RelocateCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "relocate", abstract: "Move the files of a download to another directory, wherever that is.")
+        commandName: "relocate", abstract: "Move a download's files to another directory, also on another disk.")
 
-    @Argument(help: ArgumentHelp("An identifier, its beginning, or a name.", valueName: "download"))
+    @Argument(help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"))
     var download: String
 
-    @Argument(help: ArgumentHelp("The directory that they move to.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The target directory.", valueName: "dir"))
     var directory: String
 
     @OptionGroup var whose: SessionOption

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FerryTerminal
 
-/// A command whose work is asynchronous, and ends with one of our exit codes.
+/// An asynchronous command with an exit code.
 protocol RemoteCommand: ParsableCommand {
     func act() async -> FerryTerminal.ExitCode
 }

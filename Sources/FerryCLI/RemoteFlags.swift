@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// What all commands of remote control have in common.
+/// Flags of all commands that use the daemon.
 struct RemoteFlags: ParsableArguments {
-    @Flag(help: "Write answers as lines of JSON.")
+    @Flag(help: "Write results as lines of JSON.")
     var json = false
 }

@@ -1,15 +1,15 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry remove`: off the list.
+/// `ferry remove`: removes downloads from the list.
 struct RemoveCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take downloads off the list; those that have not ended are cancelled.")
+        commandName: "remove", abstract: "Remove downloads from the list; unfinished ones are cancelled.")
 
-    @Argument(help: ArgumentHelp("Identifiers, their beginnings, names, or all.", valueName: "download"))
+    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
     var downloads: [String]
 
-    @Flag(help: "Delete finished files too.")
+    @Flag(help: "Also delete finished files.")
     var deleteFile = false
 
     @OptionGroup var whose: SessionOption

@@ -1,12 +1,12 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry resume`.
+/// `ferry resume`: resumes downloads.
 struct ResumeCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Let downloads go on; those that failed are tried again.")
+        commandName: "resume", abstract: "Resume paused downloads and retry failed ones.")
 
-    @Argument(help: ArgumentHelp("Identifiers, their beginnings, names, or all.", valueName: "download"))
+    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
     var downloads: [String]
 
     @OptionGroup var whose: SessionOption

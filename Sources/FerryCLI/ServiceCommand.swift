@@ -5,14 +5,14 @@ import FerryServer
 import FerryTerminal
 import Foundation
 
-/// `ferry service`: lets systemd run the daemon.
+/// `ferry service`: manages the daemon's systemd unit.
 struct ServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
-        abstract: "Let systemd run the daemon: install, uninstall, status.",
+        abstract: "Manage the daemon's systemd unit.",
         discussion: """
-            install writes a unit for this user and starts it, now and at each login; uninstall stops it and takes the \
-            unit away; status says whether it is installed and runs, and leaves with 0 when it does.
+            install writes a user unit, enables it at login and starts it; uninstall stops the daemon and removes the \
+            unit; status shows whether the daemon is installed and running, and exits with 0 if it is running.
             """)
 
     enum Action: String, ExpressibleByArgument, CaseIterable { case install, uninstall, status }
@@ -20,8 +20,7 @@ struct ServiceCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("install, uninstall or status.", valueName: "action"))
     var action: Action
 
-    @Flag(
-        help: "With install: a daemon that may write only where its settings and sessions say; see ferry serve --help.")
+    @Flag(help: "With install: restrict the daemon's write access; see ferry serve --help.")
     var confine = false
 
     func act() async -> FerryTerminal.ExitCode {
@@ -50,7 +49,7 @@ struct ServiceCommand: ParsableCommand {
         }
     }
 
-    /// The daemon that answers now.
+    /// Returns the running daemon; `nil` if none is running.
     private func running() async -> ServiceInstaller.Running? {
         let place = DaemonPaths.current()
         let client = DaemonClient(socket: place.socket, session: FerryAPI.defaultSession)
@@ -58,7 +57,7 @@ struct ServiceCommand: ParsableCommand {
             return ServiceInstaller.Running(process: try await client.greet().pid)
         } catch {
             if case .unreachable = error { return nil }
-            // Of another version, it does not say; its lock does.
+            // A daemon of another version does not report its process; its lock file does.
             return ServiceInstaller.Running(process: DaemonLock.owner(of: place.lock))
         }
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// Whose downloads a command lists or picks.
+/// The session whose downloads a command uses.
 struct SessionOption: ParsableArguments {
-    @Option(help: ArgumentHelp("The downloads of an app, or all.", valueName: "session|all"))
+    @Option(help: ArgumentHelp("Use the downloads of this app's session, or all.", valueName: "session|all"))
     var session: String?
 }

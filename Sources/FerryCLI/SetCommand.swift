@@ -1,12 +1,13 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry set`: settings of the daemon or of downloads.
+/// `ferry set`: changes settings of the daemon or of downloads.
 struct SetCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Show or change settings: of the daemon, or of downloads that are named first.",
+        commandName: "set",
+        abstract: "Show or change settings of the daemon, or of the downloads given first.",
         discussion: """
-            Of the daemon: \(SetPlanner.daemonNames.joined(separator: ", ")). Of a download: \
+            For the daemon: \(SetPlanner.daemonNames.joined(separator: ", ")). For a download: \
             \(SetPlanner.downloadNames.joined(separator: ", ")).
 
             EXAMPLES:
@@ -15,18 +16,18 @@ struct SetCommand: RemoteCommand {
               ferry set large.iso --user USER
             """)
 
-    @Argument(help: ArgumentHelp("Downloads, and settings as NAME=VALUE.", valueName: "word"))
+    @Argument(help: ArgumentHelp("Downloads, and settings as NAME=VALUE.", valueName: "download|name=value"))
     var words: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Of a download: a header to send, instead of those of before; or a file with one a line.",
+            "For a download: a header that replaces the previous ones, or a file with one header per line.",
             valueName: "'K: V'|@FILE"))
     var header: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Of a download: who to be. Without a password it is asked for on the terminal.",
+            "For a download: credentials for the server. Prompts for a missing password.",
             valueName: "user[:password]"))
     var user: String?
 

@@ -1,12 +1,12 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry show`: all about downloads.
+/// `ferry show`: shows the details of downloads.
 struct ShowCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show all about downloads: where they are, and what happened to them.")
+        commandName: "show", abstract: "Show details and history of downloads.")
 
-    @Argument(help: ArgumentHelp("Identifiers, their beginnings, names, or all.", valueName: "download"))
+    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
     var downloads: [String]
 
     @OptionGroup var whose: SessionOption

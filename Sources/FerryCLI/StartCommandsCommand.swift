@@ -1,7 +1,7 @@
 import ArgumentParser
 import FerryServer
 
-/// What a confined daemon begins for itself: not for people.
+/// The starter process of a confined daemon; not for direct use.
 struct StartCommandsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: StarterProcess.command, abstract: "Start commands for a confined daemon.", shouldDisplay: false)

@@ -1,34 +1,32 @@
 import ArgumentParser
 import FerryTerminal
 
-/// Options about proof, and about files that are there already.
+/// Options for integrity proofs and existing files.
 struct TrustOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "When the name is taken: rename, overwrite, fail or skip (default: rename).", valueName: "rule"))
+            "If the file name exists: rename, overwrite, fail or skip (default: rename).", valueName: "rule"))
     var onConflict: String?
 
-    @Flag(help: "Accept only files that are proven to be of one piece (proof digest, single or strong).")
+    @Flag(help: "Require proof that the file is consistent (digest, single or strong).")
     var strict = false
 
-    @Flag(help: "Use several connections although nothing proves that their parts belong together.")
+    @Flag(help: "Use several connections even without a strong validator or digest.")
     var unproven = false
 
-    @Flag(help: "Go on, by comparing samples, where the server names no version of the file at all.")
+    @Flag(help: "Resume by comparing samples if the server sends no validator.")
     var resumeUnproven = false
 
-    @Flag(help: "When the file on the server has changed: fail and leave everything as it is.")
+    @Flag(help: "Fail if the file on the server has changed, and keep the existing data.")
     var noRestart = false
 
-    @Flag(
-        name: .customLong("accept-html"),
-        help: "Take a web page although the file's name, or what is held of it, says that it is none.")
+    @Flag(name: .customLong("accept-html"), help: "Accept an HTML page even if another type is expected.")
     var acceptHTML = false
 
-    @Flag(help: "Do not sync to the disk: survives a crash of the program, not a power cut.")
+    @Flag(help: "Skip fsync: data survives a crash of ferry, but not a power cut.")
     var noFsync = false
 
-    @Flag(help: "In a directory of a group, use files of your own that the group can write to.")
+    @Flag(help: "Use your own files even if they are group-writable, in a directory shared with a group.")
     var sharedGroup = false
 
     func fill(_ options: inout GetOptions) {

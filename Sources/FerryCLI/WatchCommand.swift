@@ -1,16 +1,16 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry watch`: what runs, live.
+/// `ferry watch`: shows running downloads live.
 struct WatchCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Watch downloads live; with some named, until these have ended.",
+        commandName: "watch", abstract: "Watch downloads live; ends when the given downloads have ended.",
         discussion: """
             On a terminal: up and down select, p pauses, r resumes, c cancels, + and - change the daemon's limit, q quits.
             """)
 
     @Argument(
-        help: ArgumentHelp("Identifiers, their beginnings, names; all when none is given.", valueName: "download"))
+        help: ArgumentHelp("Identifiers, unique prefixes, or names (default: all).", valueName: "download"))
     var downloads: [String] = []
 
     @OptionGroup var whose: SessionOption

@@ -1,22 +1,22 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry web`: the page.
+/// `ferry web`: opens the web page.
 struct WebCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "web",
-        abstract: "Open the page in a browser, signed in; its address is printed where there is no desktop.",
-        discussion: "Each browser that signs in has a key of its own, which can be listed and withdrawn.")
+        abstract: "Open the web page in a browser, signed in; its address is printed if there is no desktop.",
+        discussion: "Each signed-in browser has its own token, which can be listed and revoked.")
 
-    @Flag(name: .customLong("print"), help: "Print the address instead of opening it; it lets in once, for a minute.")
+    @Flag(name: .customLong("print"), help: "Print the address instead of opening it; valid once, for one minute.")
     var printsAddress = false
 
-    @Flag(name: .customLong("list"), help: "List the browsers that are signed in.")
+    @Flag(name: .customLong("list"), help: "List the signed-in browsers.")
     var lists = false
 
     @Option(
         name: .customLong("withdraw"), parsing: .upToNextOption,
-        help: ArgumentHelp("Sign browsers out: identifiers of the list, or all.", valueName: "id"))
+        help: ArgumentHelp("Revoke the tokens of browsers: identifiers from --list, or all.", valueName: "id"))
     var withdrawn: [String] = []
 
     @OptionGroup(title: "Output") var flags: RemoteFlags

@@ -1,7 +1,7 @@
 import FerryTerminal
 import Foundation
 
-// Descriptors first: nothing may be opened before 0, 1 and 2 exist. Arguments next: what is secret in them is blanked
+// Descriptors first: no file may be opened before 0, 1 and 2 exist. Secrets in the arguments are then overwritten
 // before anything slow happens.
 Program.prepare()
 exit(await FerryCommand.main(arguments: CommandArguments.take()).rawValue)

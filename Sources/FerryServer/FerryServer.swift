@@ -1,12 +1,12 @@
-/// The daemon's faces: HTTP API, event stream, page, sign-in.
+/// The daemon: HTTP API, event stream, web page and sign-in.
 ///
 /// ```
 /// lock the state directory ─► open the catalogue ─► bind the Unix socket and loopback TCP ─► serve
-/// request ─► Door (Host, Origin, site, token or peer) ─► Routes ─► DownloadManager
+/// request ─► AccessPolicy (Host, Origin, site, token) or PeerCheck ─► Routes ─► DownloadManager
 /// DownloadManager ─► EventRing ─► one bounded stream for each client
-/// SIGTERM, SIGINT ─► no new connections, streams end, checkpoints, sockets and lock go
+/// SIGTERM, SIGINT ─► no new connections, streams end, checkpoints, sockets and lock are released
 /// ```
 ///
-/// No download logic is here: everything goes through the façade. A crash leaves a socket of nobody, which the next
-/// daemon replaces under the lock, and a catalogue that goes on.
+/// Contains no download logic: everything goes through `DownloadManager`. A crash leaves a stale socket, which the
+/// next daemon replaces under the lock, and a catalogue that it continues with.
 package enum FerryServer {}

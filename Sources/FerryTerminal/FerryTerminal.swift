@@ -1,14 +1,14 @@
-// What the terminal sees of Ferry: everything between the words a person types and the façade, and back.
+// The command line interface: from arguments to the `DownloadManager`, and from its events to the terminal.
 //
-//     argument memory ──► CommandArguments (taken, then blanked)
-//     options as text ──► GetPlanner ──► GetPlan: a configuration and one request per file
+//     argument memory ──► CommandArguments (read, then secrets are overwritten)
+//     arguments as text ──► GetPlanner ──► GetPlan: a configuration and one request per file
 //     GetPlan ──► GetRun ──► DownloadManager ──► events and statuses
 //     events, statuses ──► Reporter ──► bars | plain lines | JSON lines ──► Console ──► stdout, stderr
 //
 // Invariants
 // - Standard output holds finished paths, or JSON lines, or the bytes of one file (`-o -`), and nothing else.
-// - Every usage error is found before a byte is fetched, and is one line.
-// - What a server said is escaped before it is shown; secrets are not shown at all.
-// - No drawn line is ever wider than the terminal: the bar is redrawn by moving the cursor up over it.
+// - Every usage error is one line, and is detected before any byte is downloaded.
+// - Text from servers is escaped before it is shown; secrets are never shown.
+// - No drawn line is wider than the terminal, because bars are redrawn by moving the cursor up.
 //
-// A crash leaves nothing of this target behind; what is on disk belongs to the engine.
+// A crash leaves nothing of this target behind; files on disk belong to the engine.

@@ -2,7 +2,7 @@ import FerryCore
 import HTTPTypes
 
 extension FuzzTarget {
-    /// What people give as options: sizes, times, headers, proxies, certificates, languages.
+    /// Command line values: sizes, times, headers, proxies, certificates, languages.
     static func arguments(_ input: [UInt8]) throws(BrokenPromise) {
         let text = String(decoding: input, as: UTF8.self)
         try checkNumbers(text)

@@ -1,7 +1,7 @@
 import FerryCore
 
 extension FuzzTarget {
-    /// Each line is a Set-Cookie field of the same host.
+    /// Set-Cookie fields of one host, one per line.
     static func setCookie(_ input: [UInt8]) throws(BrokenPromise) {
         guard let from = try? DownloadURL("https://www.example.com/folder/file"),
             let plain = try? DownloadURL("http://www.example.com/folder/file")
@@ -22,7 +22,7 @@ extension FuzzTarget {
         try checkHeader(all, for: from)
     }
 
-    /// A cookie file of other programs.
+    /// A cookie file in Netscape format.
     static func cookieFile(_ input: [UInt8]) throws(BrokenPromise) {
         let jar = CookieJar(netscapeFile: String(decoding: input, as: UTF8.self))
         let lineCount = input.count { $0 == 0x0A } + 1
@@ -43,7 +43,7 @@ extension FuzzTarget {
         try promiseFieldValue(header)
     }
 
-    /// What one site sets, no other gets.
+    /// Checks that the cookies of one site are not sent to others.
     private static func checkStrangers(_ jar: CookieJar) throws(BrokenPromise) {
         for host in ["example.net", "com", "xexample.com", "www.example.com.net", "127.0.0.1"] {
             guard let url = try? DownloadURL("https://\(host)/folder/file") else { continue }

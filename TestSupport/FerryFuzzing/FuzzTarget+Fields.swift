@@ -36,7 +36,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Fields that offer digests, one a line.
+    /// Digest fields, one per line.
     static func digestField(_ input: [UInt8]) throws(BrokenPromise) {
         guard var head = HeadText.heads(input).first?.head else { return }
         try check(DigestField.contentDigests(in: head))
@@ -70,7 +70,7 @@ extension FuzzTarget {
         try promise((try? Checksum(parsing: sum.description)) == sum, "\(sum) is not read again")
     }
 
-    /// The lines are one field each.
+    /// Challenge fields, one per line.
     static func authChallenge(_ input: [UInt8]) throws(BrokenPromise) {
         let lines = input.split(separator: 0x0A).prefix(4).map { String(decoding: $0, as: UTF8.self) }
         let challenges = AuthChallenge.parse(lines)
@@ -89,7 +89,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What is sent is one field, which says what was meant.
+    /// Checks that the response to a challenge is a single field with the intended values.
     private static func check(_ challenge: DigestChallenge) throws(BrokenPromise) {
         let sent = challenge.authorization(
             method: "GET", uri: "/a?b", credentials: Credentials(user: "u\"\\", password: "p"), nonceCount: 1,

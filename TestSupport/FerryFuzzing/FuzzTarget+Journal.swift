@@ -10,8 +10,8 @@ extension FuzzTarget {
         if case .success(let record) = read(input) { try check(record) }
     }
 
-    /// The texts of two records with a zero byte between them, in a journal whose seals are right: the newer counts, and
-    /// the older when the newer is damaged.
+    /// The texts of two records with a zero byte between them, in a journal with correct seals: the newer one counts,
+    /// or the older if the newer is damaged.
     static func journalRecord(_ input: [UInt8]) throws(BrokenPromise) {
         let parts = input.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false).map { Array($0) }
         guard let older = parts.first, let newer = parts.last else { return }
@@ -29,7 +29,7 @@ extension FuzzTarget {
         let expected = [text(older), text(newer)]
         for record in expected { if case .success(let record) = record { try check(record) } }
         try promise(read(file) == expected[1], "the newer record is not what was read")
-        // Any byte but the line feed at the end.
+        // Any byte except the final line feed.
         let place = input.reduce(into: 7) { $0 = ($0 &* 31 &+ Int($1)) & 0xFFFF }
         for (index, start) in [0, slotBytes].enumerated() {
             var damaged = file

@@ -24,7 +24,7 @@ extension FuzzTarget {
         try checkWrittenAgain(list)
     }
 
-    /// A list that is written from what was read says the same.
+    /// Checks that a list written from the parsed entries is parsed to the same entries.
     private static func checkWrittenAgain(_ list: URLList) throws(BrokenPromise) {
         // User info is not written.
         let entries = list.entries.filter { $0.urls.allSatisfy { $0.credentials == nil } }
@@ -53,7 +53,7 @@ extension FuzzTarget {
             try check(entry.checksum)
             guard let name = entry.name else { continue }
             try promise(!name.isEmpty, "a digest for an empty name")
-            // `nil` where lines contradict each other.
+            // `nil` if lines contradict each other.
             if let found = list.checksum(for: name) {
                 try promise(list.entries.contains { $0.checksum == found }, "a digest of no line: \(found)")
             }
@@ -65,7 +65,7 @@ extension FuzzTarget {
                 default: String(scalar)
                 }
             }
-            // Names of blanks alone can only be written with a tag.
+            // Names of white space only can only be written with a tag.
             if name.utf8.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) { continue }
             let line = "\\\(entry.checksum.hex)  \(escaped.joined())"
             try promise(ChecksumList(line).entries == [entry], "not read again: \(line.debugDescription)")
@@ -88,7 +88,7 @@ extension FuzzTarget {
             try promise(found.user == "me", "\(found.user) where me was asked for")
         }
 
-        // Any two words that are quoted come out as they were.
+        // Any two words survive quoting and parsing.
         let middle = text.unicodeScalars.index(text.unicodeScalars.startIndex, offsetBy: text.unicodeScalars.count / 2)
         let (user, password) = (String(text.unicodeScalars[..<middle]), String(text.unicodeScalars[middle...]))
         let written = "machine h login \(quoted(user)) password \(quoted(password))"

@@ -1,7 +1,7 @@
 import FerryCore
 
 extension FuzzTarget {
-    /// A field's value; it is taken for a name, a segment of a URL and part of another field too.
+    /// The value of a Content-Disposition field, also used as a name, a URL segment and part of another field.
     static func contentDisposition(_ input: [UInt8]) throws(BrokenPromise) {
         let field = String(decoding: input, as: UTF8.self)
         guard let first = try? DownloadURL("http://example.com/"),
@@ -13,7 +13,7 @@ extension FuzzTarget {
         try checkSafe(SafeName.make(nil, url: first, finalURL: second))
         if let name = SafeName.sanitize(field) { try checkSafe(name) }
 
-        // What is encoded as it should be comes out as it was.
+        // A correctly encoded name is decoded to the same bytes.
         guard !input.isEmpty, input.count <= 4096, let text = String(validating: input, as: UTF8.self),
             !text.unicodeScalars.contains("\u{FFFD}")
         else { return }
@@ -22,7 +22,7 @@ extension FuzzTarget {
             read.map { $0.utf8.elementsEqual(input) } ?? false, "\(text.debugDescription) came as \(read ?? "-")")
     }
 
-    /// A name that can be made in a directory on any system, and is nobody else's.
+    /// Checks that a name is valid in a directory on any system, and not reserved by Ferry.
     static func checkSafe(_ name: String) throws(BrokenPromise) {
         let shown = name.debugDescription
         try promise(!name.isEmpty && name.utf8.count <= SafeName.maxBytes, "\(name.utf8.count) bytes: \(shown)")
@@ -58,13 +58,13 @@ extension FuzzTarget {
             try promise(whole.map { $0.utf8.elementsEqual(input) } ?? false, "ASCII became \(whole ?? "-")")
         }
         if let whole { try promise(whole.unicodeScalars.count <= input.count, "more characters than bytes") }
-        // Reading in two pieces is reading at once.
+        // Decoding in two pieces gives the same result as decoding at once.
         let middle = Int(input[0]) % input.count
         if middle > 0, let head = decoded(input[..<middle]), let tail = decoded(input[middle...]) {
             let joined = Array(head.unicodeScalars) + Array(tail.unicodeScalars)
             try promise(whole.map { Array($0.unicodeScalars) } == joined, "\(head) and \(tail) became \(whole ?? "-")")
         }
-        // Without a charset UTF-8 goes first.
+        // Without a charset, UTF-8 takes precedence.
         let plain = ContentDisposition.fileName("attachment; filename=\"\(percentEncoded(input))\"")
         if let text = String(validating: input, as: UTF8.self), !text.unicodeScalars.contains("\u{FFFD}") {
             try promise(plain.map { $0.utf8.elementsEqual(input) } ?? false, "UTF-8 became \(plain ?? "-")")

@@ -2,7 +2,7 @@ import FerryCore
 import SystemPackage
 
 extension FuzzTarget {
-    /// Any text as one word of a command that is printed to be typed.
+    /// Any text as one word of a printed command line.
     static func shellWord(_ input: [UInt8]) throws(BrokenPromise) {
         let text = String(decoding: input.filter { $0 != 0 }, as: UTF8.self)
         let word = ShellWord.quote(text)
@@ -13,7 +13,7 @@ extension FuzzTarget {
             "\(text.debugDescription) became \(word.debugDescription)")
     }
 
-    /// The words that a POSIX shell makes of a line; `nil` where it would do more than to divide it.
+    /// Returns the words of a line as in a POSIX shell; `nil` if the shell would do more than split it.
     private static func words(_ line: String) -> [[UInt8]]? {
         var words: [[UInt8]] = []
         var current: [UInt8]?
@@ -47,7 +47,8 @@ extension FuzzTarget {
         return words
     }
 
-    /// A directory and a name as a client over TCP gives them, divided by a line feed; the door lets in no longer ones.
+    /// A directory and a name from a client over TCP, separated by a line feed, within the length limit of the
+    /// destination policy.
     static func destination(_ input: [UInt8]) throws(BrokenPromise) {
         let input = input.prefix(4096)
         let parts = input.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
@@ -87,7 +88,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Each name is one component, none is hidden, and all together stay below.
+    /// Checks that each name is one component and not hidden, and that the joined path stays below the root.
     private static func checkBelow(_ root: String, _ names: [String], _ text: String) throws(BrokenPromise) {
         for name in names {
             try promise(

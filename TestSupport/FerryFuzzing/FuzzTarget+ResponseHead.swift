@@ -7,7 +7,7 @@ extension FuzzTarget {
     /// The time of all checks: 2026-11-21.
     static let now = Date(timeIntervalSince1970: 1_795_000_000)
 
-    /// The last head is the answer; the one before, if any, is what the bytes that are held came with.
+    /// The last head is the response. The one before, if any, is that of the partial content.
     static func responseHead(_ input: [UInt8]) throws(BrokenPromise) {
         let heads = HeadText.heads(input)
         guard let answer = heads.last else { return }
@@ -146,7 +146,7 @@ extension FuzzTarget {
 }
 
 extension ResponseHead {
-    /// The size that the head of a whole or of a part gives.
+    /// The total size that a whole or partial response declares.
     fileprivate var declaredTotal: ByteCount? {
         switch single(.contentRange).flatMap({ ContentRange($0) }) {
         case .part(_, let total), .unsatisfied(let total): total

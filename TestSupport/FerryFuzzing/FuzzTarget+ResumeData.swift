@@ -2,7 +2,7 @@ import FerryCore
 import Foundation
 
 extension FuzzTarget {
-    /// Resume data as it is, and the same object under a seal that is right: no fuzzer guesses one.
+    /// Resume data as given, and the same object with a correct seal, which a fuzzer would not find.
     static func resumeData(_ input: [UInt8]) throws(BrokenPromise) {
         try checkResumeData(Data(input))
         if let sealed = resealed(Data(input)) { try checkResumeData(sealed) }
@@ -31,7 +31,7 @@ extension FuzzTarget {
             throw BrokenPromise(description: "not coded: \(read)")
         }
         try promise((try? JSONDecoder().decode(ResumeData.self, from: coded)) == read, "coded as another: \(read)")
-        // One bit of it changed is seen, or changes nothing.
+        // A single changed bit is detected or has no effect.
         var damaged = written
         let place = place(in: written)
         damaged[damaged.startIndex + place] ^= 1 << UInt8(place % 8)
@@ -42,7 +42,7 @@ extension FuzzTarget {
         data.reduce(into: 7) { $0 = ($0 &* 31 &+ Int($1)) & 0xFFFF } % data.count
     }
 
-    /// As `docs/resume-data.md` describes it, by other means than the code that is checked.
+    /// Computes the seal of `docs/resume-data.md` independently of the checked code.
     private static func resealed(_ data: Data) -> Data? {
         guard data.count <= 1 << 16, let json = try? JSONSerialization.jsonObject(with: data),
             var object = json as? [String: Any]

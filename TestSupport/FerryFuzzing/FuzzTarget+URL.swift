@@ -16,7 +16,7 @@ extension FuzzTarget {
         if !text.contains(secret) { try checkSecret(text) }
     }
 
-    /// What holds of every URL: it can be put into a request as it is, and is read again as the same.
+    /// Checks the invariants of every URL: it is valid in a request as it is, and is parsed to the same URL.
     static func checkForm(of url: DownloadURL) throws(BrokenPromise) {
         let text = url.text
         try promise(text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "not only visible ASCII: \(text.debugDescription)")
@@ -56,7 +56,7 @@ extension FuzzTarget {
         if let parsed { try promise(resolved == parsed.withoutCredentials, "\(text) leads to \(resolved.text)") }
     }
 
-    /// A password is in no text that is shown, sent to others or kept.
+    /// Checks that a password is in no text that is shown, sent to others or stored.
     private static func checkSecret(_ text: String) throws(BrokenPromise) {
         let url: DownloadURL
         do {

@@ -1,9 +1,9 @@
-/// One parser of what servers, files and users say, and what must hold of its answer whatever bytes it is given.
+/// One parser of input from servers, files and users, and the invariants of its result for any bytes.
 ///
-/// `make fuzz` makes up inputs for it; the tests replay those that are kept in `Fuzz/Corpus`. A check is pure: no I/O, no
-/// clock, no randomness, so that an input that breaks a promise breaks it again.
+/// `make fuzz` generates inputs; the tests replay those in `Fuzz/Corpus`. A check is pure: without I/O, clock and
+/// randomness, a failure is reproducible.
 public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
-    /// What it is called, as is its folder in `Fuzz/Corpus`: lower-case words with dashes.
+    /// The name, also that of the folder in `Fuzz/Corpus`: lower-case words with dashes.
     public let name: String
     private let body: @Sendable ([UInt8]) throws(BrokenPromise) -> Void
 
@@ -12,7 +12,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Feeds the parser; throws when something that must hold does not.
+    /// Passes input to the parser. Throws if an invariant does not hold.
     public func check(_ input: [UInt8]) throws(BrokenPromise) { try body(input) }
 
     public var description: String { name }
@@ -20,7 +20,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
     public static func == (left: FuzzTarget, right: FuzzTarget) -> Bool { left.name == right.name }
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// All of them, by name.
+    /// All targets, by name.
     public static let all: [FuzzTarget] = [
         FuzzTarget("arguments", arguments),
         FuzzTarget("auth-challenge", authChallenge),

@@ -1,17 +1,17 @@
 import FerryCore
 import HTTPTypes
 
-/// A response's head as text, with lines of our own that begin with `@` for what goes with it.
+/// A response head as text. Additional lines that begin with `@` hold the parameters of the check.
 ///
 ///     HTTP/1.1 206 Partial Content
 ///     Content-Range: bytes 100-199/1000
 ///     @asked 100-199
 struct HeadText {
     var head = ResponseHead(status: 200)
-    /// What stands behind `@asked`, `@held`, `@rules`.
+    /// The values of `@asked`, `@held` and `@rules`.
     private var notes: [String: String] = [:]
 
-    /// The heads of an input, parted by empty lines; at most three.
+    /// Returns the heads of an input, separated by empty lines; at most three.
     static func heads(_ input: [UInt8]) -> [HeadText] {
         var heads: [HeadText] = []
         var lines: [ArraySlice<UInt8>] = []
@@ -43,20 +43,20 @@ struct HeadText {
             } else if let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
             {
-                // As the transport takes it from the wire, without the blanks around.
+                // Without surrounding white space, as in the transport.
                 let value = line[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
                 head.headers.append(HTTPField(name: name, lenientValue: value))
             }
         }
     }
 
-    /// `@asked 5-10` or `@asked 5-`; the whole where there is none.
+    /// Parses `@asked 5-10` or `@asked 5-`; the whole file if it is missing.
     var asked: RangeAsk {
         guard let note = notes["asked"], let range = Self.ranges(note, open: true)?.first else { return .whole }
         return range.upperBound == .max ? .from(range.lowerBound) : .range(range)
     }
 
-    /// `@held 0-99,200-299`.
+    /// Parses `@held 0-99,200-299`.
     var held: RangeSet<ByteCount> {
         RangeSet(
             pairs: (notes["held"].flatMap { Self.ranges($0, open: false) } ?? []).map {
@@ -65,7 +65,7 @@ struct HeadText {
             ?? RangeSet()
     }
 
-    /// Whether this letter is in `@rules`.
+    /// Whether `@rules` contains this letter.
     func has(rule letter: Character) -> Bool { notes["rules"]?.contains(letter) ?? false }
 
     private static func ranges(_ text: String, open: Bool) -> [Range<ByteCount>]? {

@@ -1,6 +1,6 @@
-/// Waits for something that nobody tells of, by looking again and again; for as long as the test's own time limit lets it.
+/// Polls until a condition holds that has no event; limited only by the test's own time limit.
 ///
-/// Not for what has an event: wait for that.
+/// If there is an event, wait for that instead.
 public func eventually(_ isSo: () throws -> Bool) async throws {
     while !(try isSo()) { try await Task.sleep(for: .milliseconds(2)) }
 }

@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers for the same seed.
+/// SplitMix64: deterministic for a seed.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

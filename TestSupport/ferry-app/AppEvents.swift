@@ -3,13 +3,13 @@ import Synchronization
 
 /// The numbered events that the app has read from its manager's sequence and printed.
 ///
-/// An acknowledged event is not told to a listener that has not read it yet. The delegate therefore waits here before
-/// its method returns, so that both listeners of one process print each event.
+/// An acknowledged event is not delivered to a listener that has not read it yet. The delegate therefore waits here
+/// before its method returns, so that both listeners of one process print each event.
 final class AppEvents: Sendable {
     private struct State {
         var printed: Set<DownloadID> = []
         var waiting: [DownloadID: [CheckedContinuation<Void, Never>]] = [:]
-        /// The sequence has ended: nothing more is printed.
+        /// Whether the sequence has ended, so that nothing more is printed.
         var hasEnded = false
     }
     private let state = Mutex(State())
@@ -22,7 +22,7 @@ final class AppEvents: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// The sequence has ended, with its manager.
+    /// Records the end of the sequence, which ends with its manager.
     func end() {
         let waiting = state.withLock { state in
             state.hasEnded = true
@@ -32,7 +32,7 @@ final class AppEvents: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns once the event that ended this download has been printed, or no event will be.
+    /// Returns once the event that ended this download is printed, or will never be.
     func printed(_ id: DownloadID) async {
         await withCheckedContinuation { continuation in
             let isPrinted = state.withLock { state in

@@ -6,8 +6,8 @@ import Synchronization
 
 /// One download whose process kills itself before the n-th call that changes the disk.
 ///
-/// `ferry-app fall N URL DIRECTORY sync|nosync`. It ends with 0 when the download is complete before that, with 1 when it
-/// failed. Time goes fast, so that a small file is synced several times on its way.
+/// `ferry-app fall N URL DIRECTORY sync|nosync` exits with 0 if the download completes before, and with 1 if it
+/// fails. The clock runs fast, so that even a small file is synced several times.
 enum AppFall {
     /// The calls that count.
     private static let counted: Set<FileError.Operation> = [

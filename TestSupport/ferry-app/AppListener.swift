@@ -1,11 +1,11 @@
 import Ferry
 
-/// Says what the manager's delegate is told.
+/// Prints the calls to the manager's delegate.
 final class AppListener: DownloadManagerDelegate {
     private let holds: Bool
-    /// The events that the app prints as well; `nil` when it prints none.
+    /// The events that the app prints as well; `nil` if it prints none.
     private let events: AppEvents?
-    /// Ends when all events have been told.
+    /// Finishes when all events are delivered.
     let allTold: AsyncStream<Never>
     private let tellAll: AsyncStream<Never>.Continuation
 
@@ -19,7 +19,7 @@ final class AppListener: DownloadManagerDelegate {
         AppSession.say(["delegate": call, "id": download.id.rawValue])
     }
 
-    /// The end of a download: the call returns, and acknowledges the event, once the event was printed too.
+    /// Reports the end of a download. Returns, which acknowledges the event, once the event is printed too.
     private func sayEnd(_ call: String, _ download: Download) async {
         say(call, download)
         await events?.printed(download.id)
@@ -31,7 +31,7 @@ final class AppListener: DownloadManagerDelegate {
         _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
     ) async {
         await sayEnd("didComplete", download)
-        // Only a kill ends this.
+        // Blocks until the process is killed.
         if holds { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
 

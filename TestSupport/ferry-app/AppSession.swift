@@ -3,13 +3,13 @@ import FerryEngine
 import Foundation
 import HTTPTypes
 
-/// The manager and what is done with it.
+/// The app's manager and the commands that use it.
 @MainActor final class AppSession {
     private let manager: DownloadManager
     private let settings: AppSettings
     private let listener: AppListener
     private let events = AppEvents()
-    /// Ends with the manager.
+    /// The printing task, which ends with the manager.
     private var printing: Task<Void, Never>?
     private var held: [String: Download] = [:]
 
@@ -25,7 +25,7 @@ import HTTPTypes
         configuration.maxConcurrentDownloads = settings.limit
         configuration.storesCredentials = settings.storesCredentials
         configuration.minFreeBytes = 0
-        // A busy machine is no stall.
+        // Effectively no limit, as a busy machine may be slow.
         configuration.stallTimeout = .seconds(9000)
         if let path = settings.trapsOn {
             let engine = EngineProvider { configuration in
@@ -57,7 +57,7 @@ import HTTPTypes
         }
     }
 
-    /// What an app does that the daemon has started: is told what it missed, and leaves.
+    /// Handles a launch by the daemon: receives the missed events and exits.
     func answerLaunch() async {
         Self.say(["launched": ProcessInfo.processInfo.environment["FERRY_SESSION"] ?? ""])
         do throws(DownloadError) { try await manager.activate() } catch { Self.say(["error": error.code.rawValue]) }
@@ -162,7 +162,7 @@ import HTTPTypes
         return item
     }
 
-    /// `waiting(slot)`, `downloading`, `completed`…
+    /// Returns `waiting(slot)`, `downloading`, `completed`…
     static func kind(of state: DownloadState) -> String {
         switch state {
         case .waiting(.slot): "waiting(slot)"
@@ -183,7 +183,7 @@ import HTTPTypes
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// One line of JSON, at once.
+    /// Writes one line of JSON immediately.
     nonisolated static func say(_ object: [String: any Sendable]) {
         guard var data = try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys]) else { return }
         data.append(UInt8(ascii: "\n"))

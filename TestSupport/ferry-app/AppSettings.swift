@@ -1,27 +1,27 @@
-/// How the app uses its manager.
+/// The configuration of the app and its manager.
 struct AppSettings: Codable {
     var identifier: String
-    /// Where downloads go.
+    /// The download directory.
     var directory: String
-    /// Where the catalogue is.
+    /// The state directory.
     var state: String
     var limit: Int
     var storesCredentials: Bool
-    /// `none`, `print`, or `acknowledge`: prints and acknowledges.
+    /// `none`, `print`, or `acknowledge`, which also prints.
     var events: String
-    /// `none`, `print`, or `hold`: prints, and never returns from what is told of a completed download.
+    /// `none`, `print`, or `hold`, which also prints and never returns from the completion of a download.
     var delegate: String
-    /// Its downloads run in the daemon.
+    /// Whether downloads run in the daemon.
     var isBackground: Bool?
-    /// What the daemon starts when events wait.
+    /// The command that the daemon runs when events are unacknowledged.
     var launchCommand: [String]?
-    /// Who fetches from this path traps.
+    /// A path whose fetch traps.
     var trapsOn: String?
-    /// For one that the daemon starts: where its lines go, and that it leaves once it has been told all.
+    /// The output file of an app that the daemon launches. With it, the app exits once all events are delivered.
     var report: String?
 }
 
-/// What the app is to do; which fields count depends on `what`.
+/// A command to the app; `what` determines the fields that are used.
 struct AppCommand: Codable {
     /// `activate`, `add`, `list`, `wait`, `pause`, `resume`, `cancel`, `keep`, `credentials`, `shutdown`,
     /// `exit`, `trap`.
@@ -36,10 +36,10 @@ struct AppCommand: Codable {
     var metered: Bool?
     var user: String?
     var password: String?
-    /// A secret header, `X-Token`.
+    /// The value of a secret header, `X-Token`.
     var token: String?
-    /// For `wait`: the kind of the state.
+    /// For `wait`: the kind of state.
     var state: String?
-    /// For `wait`: so many bytes are there.
+    /// For `wait`: the minimum number of completed bytes.
     var bytes: Int64?
 }

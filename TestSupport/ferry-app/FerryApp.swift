@@ -1,11 +1,11 @@
 import Ferry
 import Foundation
 
-/// An app that downloads and is killed: what the tests of relaunches start.
+/// An app that downloads and is killed, for the tests of relaunches.
 ///
-/// `ferry-app SETTINGS`, where SETTINGS is one JSON object (``AppSettings``). It does what lines of JSON on its standard
-/// input say (``AppCommand``), one after the other, says what it sees in lines of JSON on its standard output, and ends
-/// with its input.
+/// `ferry-app SETTINGS`, where SETTINGS is one JSON object (``AppSettings``). Reads commands as lines of JSON from
+/// standard input (``AppCommand``), runs them in order, prints results and events as lines of JSON, and exits at the
+/// end of its input.
 @main struct FerryApp {
     static func main() async throws {
         if CommandLine.arguments.dropFirst().first == "fall" {
@@ -38,7 +38,7 @@ import Foundation
         exit(0)
     }
 
-    /// The lines of the standard input.
+    /// The lines of standard input.
     private static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         Thread.detachNewThread {

@@ -1,7 +1,7 @@
 import FerryCore
 import FerryEngine
 
-/// The real transport, but for one path: who asks for that traps, and the process with it.
+/// The real transport, except that fetching one path traps.
 final class TrappingTransport: Transport {
     private let transport: HTTPTransport
     private let path: String

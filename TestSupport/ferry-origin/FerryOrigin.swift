@@ -1,7 +1,7 @@
 import ArgumentParser
 import FerryTesting
 
-/// The executable of the misbehaving origin.
+/// The executable of the misbehaving origin server.
 @main
 struct FerryOrigin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -16,8 +16,8 @@ struct AddCommand: AsyncParsableCommand {
         var downloads: Int
         var seconds: Double
         var cpuSeconds: Double
-        /// Memory per download while the caller holds requests and handles, after it has let go of them, and of that what
-        /// is in use.
+        /// Memory per download: while the caller holds requests and handles, after they are released, and what is
+        /// still in use after trimming the allocator.
         var bytesEachHeld: Int
         var bytesEachAfter: Int
         var bytesEach: Int
@@ -43,7 +43,7 @@ struct AddCommand: AsyncParsableCommand {
                 peakBytes: Meter.peakBytes, catalogueBytes: place.catalogueBytes))
     }
 
-    /// The time of the call, and the memory while everything is held.
+    /// Returns the duration of the call, and the memory while requests and handles are held.
     private func add(to manager: DownloadManager) async throws -> (seconds: Double, heldBytes: Int) {
         let tomorrow = Date(timeIntervalSinceNow: 86_400)
         let requests = try place.requests(count, from: "https://downloads.example.com/archive/{}/file-{}.bin") {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The executable of the benchmark of scale.
+/// The executable of the scale benchmark.
 @main
 struct FerryScale: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

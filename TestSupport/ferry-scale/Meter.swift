@@ -6,28 +6,28 @@ import Foundation
     import Darwin
 #endif
 
-/// What this process has used so far.
+/// The resource usage of this process.
 enum Meter {
-    /// Processor time of all threads, user and system, in seconds.
+    /// The processor time of all threads, user and system, in seconds.
     static var cpuSeconds: Double {
         var time = timespec()
         guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return 0 }
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Memory in RAM now; 0 where the system has no `/proc`.
+    /// The resident memory in bytes; 0 on systems without `/proc`.
     static var residentBytes: Int { kilobytes("VmRSS:") * 1024 }
 
-    /// Has the allocator give what is free in it back to the system, where it can be told to (glibc).
+    /// Makes the allocator return free memory to the system, if supported (glibc).
     ///
-    /// What is left is in use; before, memory that was needed for a moment counts as well.
+    /// The remaining memory is in use; before, memory that was needed temporarily also counts.
     static func giveBack() {
         typealias Trim = @convention(c) (Int) -> CInt
         guard let symbol = dlsym(nil, "malloc_trim") else { return }
         _ = unsafeBitCast(symbol, to: Trim.self)(0)
     }
 
-    /// The most memory that was in RAM; 0 where the system has no `/proc`.
+    /// The peak resident memory in bytes; 0 on systems without `/proc`.
     static var peakBytes: Int { kilobytes("VmHWM:") * 1024 }
 
     private static func kilobytes(_ name: String) -> Int {
@@ -44,7 +44,7 @@ enum Meter {
     }
 }
 
-/// What a command found out, as its line of JSON.
+/// Prints the result of a command as one line of JSON.
 func report(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

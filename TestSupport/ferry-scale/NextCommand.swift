@@ -14,7 +14,7 @@ struct NextCommand: AsyncParsableCommand {
         var waiting: Int
         var choices: Int
         var nanosecondsEach: Double
-        /// A pause and a resume of one in the middle, each with its decision.
+        /// A pause and a resume of a download in the middle, each with its decision.
         var nanosecondsEachPauseAndResume: Double
     }
 
@@ -27,7 +27,7 @@ struct NextCommand: AsyncParsableCommand {
         }
         for _ in 0..<count { policy.join(next()) }
         var running = policy.decide(at: .zero).start
-        // As many come as go, so that there are always so many.
+        // As many downloads arrive as end, so the number stays constant.
         let arrivals = (0..<choices).map { _ in next() }
         var start = Meter.now
         for arrival in arrivals {

@@ -15,10 +15,10 @@ struct ObserveCommand: AsyncParsableCommand {
     private struct Report: Encodable {
         var seconds: Double
         var bytes: ByteCount
-        /// Those with a new state, and those of progress alone.
+        /// The updates with a new state, and those with new progress only.
         var changes: Int
         var updates: Int
-        /// Of progress: the mean over the whole download, and the most in any second.
+        /// Progress updates per second: the mean over the download, and the maximum in any second.
         var updatesPerSecond: Double
         var mostInASecond: Int
     }

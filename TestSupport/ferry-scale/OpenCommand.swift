@@ -15,7 +15,7 @@ struct OpenCommand: AsyncParsableCommand {
         var cpuSeconds: Double
         var bytesEach: Int
         var peakBytes: Int
-        /// The time for the handles of the first fifty, and for fifty from the middle.
+        /// The time to get the first fifty handles, and fifty from the middle.
         var firstPageSeconds: Double
         var middlePageSeconds: Double
         var closeSeconds: Double
@@ -38,7 +38,7 @@ struct OpenCommand: AsyncParsableCommand {
     }
 }
 
-/// How long something takes, in seconds.
+/// Returns the duration of the body in seconds.
 func timed(_ body: () async throws -> Void) async rethrows -> Double {
     let start = Meter.now
     try await body()

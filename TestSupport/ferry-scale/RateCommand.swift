@@ -21,9 +21,9 @@ struct RateCommand: AsyncParsableCommand {
         var limit: ByteCount
         var bytes: ByteCount
         var seconds: Double
-        /// How far it is from the limit, in percent of it; negative when less came.
+        /// The deviation from the limit in percent; negative if fewer bytes arrived.
         var deviation: Double
-        /// It began at the moment of the change.
+        /// Whether the window began with the change of the limit.
         var isChange: Bool
     }
 

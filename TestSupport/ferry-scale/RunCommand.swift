@@ -21,7 +21,7 @@ struct RunCommand: AsyncParsableCommand {
         var seconds: Double
         var cpuSeconds: Double
         var peakBytes: Int
-        /// Why the first one that failed has done so.
+        /// The error of the first download that failed.
         var failure: String?
     }
 

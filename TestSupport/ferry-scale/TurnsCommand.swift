@@ -32,7 +32,7 @@ struct TurnsCommand: AsyncParsableCommand {
         for await event in events {
             guard event.kind.isCompletion else { continue }
             completed += 1
-            // The first ones pay for the connection and for the code that is touched the first time.
+            // The first downloads include the costs of the connection and of cold code.
             if completed == 20 { (start, cpu) = (Meter.now, Meter.cpuSeconds) }
             if completed == completions + 20 { break }
         }

@@ -3,7 +3,7 @@ import Ferry
 import FerryCore
 import Foundation
 
-/// The directory that a command works in: the catalogue below `state/`, what is downloaded below `files/`.
+/// The working directory of a command: the catalogue is below `state/`, downloads are below `files/`.
 struct Workplace: ParsableArguments {
     @Option(help: "Where the catalogue and the files go; made when it is missing.") var directory: String
 
@@ -11,7 +11,7 @@ struct Workplace: ParsableArguments {
     var files: URL { root.appendingPathComponent("files", isDirectory: true) }
     var state: URL { root.appendingPathComponent("state", isDirectory: true) }
 
-    /// A manager of the catalogue there, not opened yet.
+    /// Returns a manager of that catalogue, not opened yet.
     func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) throws -> DownloadManager {
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         var configuration = DownloadManager.Configuration.default(
@@ -20,7 +20,7 @@ struct Workplace: ParsableArguments {
         return DownloadManager(configuration)
     }
 
-    /// Requests of different URLs into the directory of the files; `{}` in the text stands for the number.
+    /// Returns requests of different URLs into the directory of the files; `{}` in the pattern stands for the number.
     func requests(
         _ count: Int, from pattern: String, _ change: (inout DownloadRequest) -> Void = { _ in }
     ) throws -> [DownloadRequest] {
@@ -34,7 +34,7 @@ struct Workplace: ParsableArguments {
         }
     }
 
-    /// What the files of the catalogue take.
+    /// The size of the catalogue's files in bytes.
     var catalogueBytes: Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: state.path)) ?? []
         return names.reduce(0) { sum, name in
@@ -45,7 +45,7 @@ struct Workplace: ParsableArguments {
 }
 
 extension ByteCount {
-    /// Reads `1000000`, `500K`, `8M` or `2G`.
+    /// Parses `1000000`, `500K`, `8M` or `2G`.
     static func parse(_ text: String) throws -> ByteCount {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let factors: [String: ByteCount] = ["": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000]

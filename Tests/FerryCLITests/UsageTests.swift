@@ -6,7 +6,7 @@ import Testing
         "help and version go to standard output with exit code 0",
         arguments: [
             (["--help"], "ferry get"), (["get", "--help"], "EXIT CODES"),
-            (["plan", "--help"], "Say what would happen"),
+            (["plan", "--help"], "Show what a download would do"),
             (["--version"], "ferry 0."), ([], "ferry get"),
         ])
     func help(arguments: [String], part: String) async throws {

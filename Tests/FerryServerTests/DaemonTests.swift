@@ -178,7 +178,7 @@ struct DaemonTests {
     }
 
     private func runToTheMiddle(_ directory: String, _ origin: OriginServer) async throws -> DownloadID {
-        let found = PartialContent<DownloadID?>(nil)
+        let found = Guarded<DownloadID?>(nil)
         try await DaemonRig.serve(directory, origin) { rig in
             try await rig.follow { events in
                 _ = try await events.catchUp()

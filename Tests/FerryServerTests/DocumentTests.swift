@@ -15,7 +15,7 @@ struct DocumentTests {
         let rig: DaemonRig
         let document: AnswerDocument
         /// The statuses that came, by route.
-        let seen = PartialContent<[Route: Set<Int>]>([:])
+        let seen = Guarded<[Route: Set<Int>]>([:])
 
         @discardableResult
         func ask(

@@ -239,7 +239,7 @@ struct EventStreamTests {
             let added = try await rig.add(new(rig, "/file/1k"), session: "app")
             _ = try await rig.reach("completed", added.id)
             func pending() async throws -> [EventBody] {
-                let found = PartialContent<[EventBody]>([])
+                let found = Guarded<[EventBody]>([])
                 try await rig.follow(session: "app") { found.value = try await $0.catchUp().ended }
                 return found.value
             }

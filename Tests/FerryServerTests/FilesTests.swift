@@ -36,7 +36,7 @@ struct FilesTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try await OriginServer.with { origin in
             for name in ["a", "b", "c"] { origin.serve("/" + name, Resource(size: 4 << 20, seed: 1)) }
-            let ids = PartialContent<[String: DownloadID]>([:])
+            let ids = Guarded<[String: DownloadID]>([:])
             try await DaemonRig.serve(directory, origin) { rig in
                 let registration = SessionRegistration(identifier: "app", directory: directory + "/app")
                 _ = try await rig.ask(.attach, body: registration)

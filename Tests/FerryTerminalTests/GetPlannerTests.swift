@@ -122,7 +122,7 @@ import Testing
     }
 
     private static let refusals: [(GetOptions, String)] = [
-        (GetOptions(), "nothing to get"),
+        (GetOptions(), "no URL given"),
         (.of("example.com/f"), "example.com/f"),
         (.of("ftp://h/f"), "ftp"),
         (.of("http://"), "http"),

@@ -111,8 +111,8 @@ import Testing
         }
         #expect(
             lines(.normal) == [
-                "f\\x07: going on at 500 B / 1.0 KB (strong ETag)",
-                "f\\x07: beginning again from zero: ETag \"a\" became \"b\"", "f\\x07: waiting: 2 MB are missing",
+                "f\\x07: resuming at 500 B / 1.0 KB (strong ETag)",
+                "f\\x07: restarting from the beginning: ETag \"a\" became \"b\"", "f\\x07: waiting: 2 MB are missing",
             ])
         #expect(lines(.verbose).count == 6)
         #expect(lines(.quiet).isEmpty)

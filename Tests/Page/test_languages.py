@@ -1,5 +1,7 @@
 """English and Chinese: by the browser's language, and by choice."""
 
+import re
+
 from case import PageTest
 
 
@@ -48,11 +50,14 @@ class Chinese(PageTest):
         self.assertRegex(reason, r"[\u4e00-\u9fff]")
 
     def test_every_text_is_there_in_both_languages(self):
-        keys = self.browser.js("""
-            const [{ english }, { chinese }] = await Promise.all([import('/english.js'), import('/chinese.js')]);
-            return [Object.keys(english).sort(), Object.keys(chinese).sort(), Object.entries(chinese)]""")
-        self.assertEqual(keys[0], keys[1])
-        values = dict(keys[2])
+        rows = self.browser.js("""
+            const { sentences } = await import('/sentences.js');
+            return Object.entries(sentences).map(([key, row]) => [key, row.map((text) => String(text))])""")
+        for key, texts in rows:
+            self.assertEqual([bool(text) for text in texts], [True, True], key)
+            holes = [sorted(set(re.findall(r"(?<!\$)\{\w+\}", text))) for text in texts if "=>" not in text]
+            self.assertEqual(holes[:1], holes[-1:], key)
+        values = {key: chinese for key, (_, chinese) in rows}
         for key, text in {
             "state.verifying": "正在校验", "do.start": "开始下载", "do.pause": "暂停", "do.resume": "继续", "do.cancel": "取消",
             "file.saved": "文件已保存到: {path}",

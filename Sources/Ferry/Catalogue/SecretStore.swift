@@ -27,7 +27,7 @@ package final class SecretStore: SecretVault {
                 for (id, value) in secrets {
                     if value.isEmpty { try fileSystem.removeIfPresent(path(id)) } else { try write(value, of: id) }
                 }
-                try sync()
+                try fileSystem.syncDirectoryIfSupported(directory)
                 return .success(())
             } catch {
                 return .failure(Self.failure(error, ErrorPhrase(.secretsUnwritten)))
@@ -50,7 +50,7 @@ package final class SecretStore: SecretVault {
     package func remove(_ ids: [DownloadID]) async {
         await run { [self] in
             for id in ids { try? fileSystem.removeIfPresent(path(id)) }
-            try? sync()
+            _ = try? fileSystem.syncDirectoryIfSupported(directory)
         }
     }
 
@@ -100,13 +100,6 @@ package final class SecretStore: SecretVault {
         let text = try StoredText.value(SecretText.self, Data(try file.read(0..<length)))
         // Two long identifiers may have the same hash.
         return text.id == id.rawValue ? text.secrets : nil
-    }
-
-    private func sync() throws {
-        do throws(FileError) {
-            try fileSystem.syncDirectory(directory)
-        } catch  where error.kind == .unsupported {
-        }
     }
 
     /// Upper bound of a file; no request has longer headers.

@@ -159,6 +159,7 @@ extension ChangeBody {
         if new.label != old.label { label = .set(new.label) }
         if new.userInfo != old.userInfo { userInfo = new.userInfo }
         if new.checksum != old.checksum { checksum = .set(new.checksum?.description) }
+        if new.acceptsHTML != old.acceptsHTML { acceptsHTML = new.acceptsHTML }
     }
 }
 

@@ -6,19 +6,19 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Sends requests to the daemon over its Unix socket, for one session.
+/// Sends requests to the daemon over its Unix socket, on behalf of one session.
 ///
-/// Knows nothing of starting or re-joining it. Requests have no limit of time: what is asked may take long, and a daemon
-/// that dies closes its connections. Who may open the socket has its user's rights.
+/// The client neither starts the daemon nor reconnects to it. Requests have no time limit, because actions may take
+/// long; when the daemon exits, its connections are closed. Access to the socket is access with its user's rights.
 package struct DaemonClient: Sendable {
-    /// The path of the socket.
+    /// The path of the Unix socket.
     package let socket: String
     /// The session that requests are about.
     package let session: String
-    /// Whether answers hold what a handle of the library shows.
+    /// Whether responses include ``HandleBody``.
     private let wantsHandles: Bool
 
-    /// One for the process, never shut down: connections that nobody uses close by themselves.
+    /// One client per process, never shut down; idle connections are closed after 10 s.
     private static let http: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.httpVersion = .http1Only
@@ -26,13 +26,13 @@ package struct DaemonClient: Sendable {
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.idleTimeout = .seconds(10)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Event streams and requests that wait each have one.
+        // Each event stream and each waiting request occupies a connection.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
         return HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
     }()
 
-    /// The largest answer that is read: a page of the list has about 1 MiB.
+    /// The maximum size of a response in bytes; a page of the list has about 1 MiB.
     private static let mostBytes = 256 << 20
 
     package init(socket: String, session: String, wantsHandles: Bool = false) {
@@ -41,9 +41,9 @@ package struct DaemonClient: Sendable {
         self.wantsHandles = wantsHandles
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// The first exchange. Throws `otherVersion` when the daemon and this program have no version in common.
+    /// Gets the versions of the daemon. Throws `otherVersion` if it supports none of this program's API versions.
     package func greet() async throws(DaemonFailure) -> Greeting {
         let greeting = try await send(DaemonCall(.greeting), as: Greeting.self)
         guard greeting.minimum <= FerryAPI.version, greeting.api >= FerryAPI.minimumVersion else {
@@ -52,17 +52,17 @@ package struct DaemonClient: Sendable {
         return greeting
     }
 
-    /// The answer of a request, as this shape.
+    /// Sends a request and decodes its response.
     package func send<Answer: Decodable>(_ call: DaemonCall, as type: Answer.Type) async throws(DaemonFailure) -> Answer
     {
         let data = try await send(call)
         do {
-            // Some answers have no body.
+            // Some responses have no body.
             return try APICoding.decode(type, from: data.isEmpty ? Data("{}".utf8) : data)
         } catch { throw .unreadable("\(call.route): \(error)") }
     }
 
-    /// The body of the answer.
+    /// Sends a request and returns the body of the response.
     @discardableResult
     package func send(_ call: DaemonCall) async throws(DaemonFailure) -> Data {
         let response = try await head(call)
@@ -73,7 +73,7 @@ package struct DaemonClient: Sendable {
         return body
     }
 
-    /// Follows the daemon's events, from those behind `id` on; with `nil` first how everything stands.
+    /// Opens the event stream after the event `id`; with `nil`, the stream begins with a snapshot.
     package func events(after id: String?, of named: String? = nil) async throws(DaemonFailure) -> EventReader {
         var fields = HTTPHeaders([("Accept", "text/event-stream")])
         if let id { fields.add(name: "Last-Event-ID", value: id) }
@@ -117,7 +117,7 @@ package struct DaemonClient: Sendable {
         }
         switch Problem.Code(rawValue: problem.code) {
         case .versionMismatch: return .otherVersion(problem.detail ?? problem.title)
-        // It closes its doors: another one may come.
+        // A daemon that is shutting down may be followed by another one.
         case .shuttingDown: return .unreachable(problem.detail ?? problem.title)
         default: return .refused(problem.downloadError)
         }

@@ -3,20 +3,20 @@ package import FerryCore
 import Foundation
 import NIOCore
 
-/// Why a request to the daemon brought no answer that can be used.
+/// Why a request to the daemon returned no usable response.
 package enum DaemonFailure: Error, Sendable, Hashable {
-    /// Nobody listens, or the connection broke: whether the request was carried out is not known.
+    /// The connection failed or was lost; whether the request was executed is unknown.
     case unreachable(String)
-    /// The daemon says no.
+    /// The daemon responded with an error.
     case refused(DownloadError)
-    /// It speaks another version of the API.
+    /// The daemon has another version of the API.
     case otherVersion(String)
-    /// It says something that cannot be read: perhaps of a newer version.
+    /// The response cannot be decoded, perhaps because the daemon is newer.
     case unreadable(String)
 }
 
 extension DaemonFailure {
-    /// The connection could not be made, or broke, by this error.
+    /// Wraps an error of the connection.
     static func unreachable(by error: any Error) -> DaemonFailure {
         switch error {
         case let error as IOError: .unreachable(String(cString: strerror(error.errnoCode)))

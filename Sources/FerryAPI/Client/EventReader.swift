@@ -1,10 +1,10 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// The events of a stream, one after the other.
+/// The events of an event stream.
 ///
-/// Ends after the last event of a stream that the daemon ended, throws when the connection broke. Bytes without an event
-/// (the daemon sends some every 15 s) count as a sign of life: see ``init(_:)``'s `heard`.
+/// Ends when the daemon has ended the stream, throws when the connection is lost. All received bytes count as a sign of
+/// life, including the comments that the daemon sends every 15 s: see ``hearing(_:)``.
 package struct EventReader: AsyncSequence, Sendable {
     private let body: HTTPClientResponse.Body
     private let heard: @Sendable () -> Void
@@ -14,7 +14,7 @@ package struct EventReader: AsyncSequence, Sendable {
         self.heard = heard
     }
 
-    /// The same, and calls `heard` whenever bytes come.
+    /// Returns a reader that also calls `heard` whenever bytes arrive.
     package func hearing(_ heard: @escaping @Sendable () -> Void) -> EventReader { EventReader(body, heard: heard) }
 
     package func makeAsyncIterator() -> Iterator { Iterator(body: body.makeAsyncIterator(), heard: heard) }

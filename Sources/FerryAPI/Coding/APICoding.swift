@@ -1,21 +1,21 @@
 package import Foundation
 
-/// JSON as the API writes and reads it.
+/// The JSON coding of the API.
 package enum APICoding {
-    /// The text of a shape, UTF-8, without blanks. Throws only where a shape cannot be coded: a defect.
+    /// Encodes a value as UTF-8 without white space. Throws only if the value cannot be encoded, which is a defect.
     package static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         return try encoder.encode(value)
     }
 
-    /// Reads a shape; throws a `DecodingError`, see ``Problem/init(decoding:)``.
+    /// Decodes a value; throws a `DecodingError`, see ``Problem/init(decoding:)``.
     package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try JSONDecoder().decode(type, from: data)
     }
 
-    /// Whether a JSON text nests no deeper than this; brackets inside of texts do not count. Looks at each byte once,
-    /// before anything is decoded.
+    /// Whether a JSON text nests at most `most` levels, not counting brackets in strings. A single pass before
+    /// decoding.
     package static func isShallow(_ data: some Sequence<UInt8>, depth most: Int) -> Bool {
         var depth = 0
         var isInText = false

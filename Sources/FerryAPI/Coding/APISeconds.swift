@@ -1,13 +1,13 @@
-/// Durations as the API writes them: seconds.
+/// Durations in the API, in seconds.
 package enum APISeconds {
-    /// To the millisecond; what no number can count is held to ±10^12.
+    /// Returns seconds rounded to milliseconds, clamped to ±10^12.
     package static func number(_ duration: Duration) -> Double {
         let parts = duration.components
         let seconds = Double(parts.seconds) + Double(parts.attoseconds) * 1e-18
         return min(1e12, max(-1e12, (seconds * 1000).rounded() / 1000))
     }
 
-    /// `nil` for what is no number, below zero or beyond 10^12.
+    /// Returns `nil` for values that are not finite, negative or above 10^12.
     package static func duration(_ seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0, seconds <= 1e12 else { return nil }
         return .seconds(Int64(seconds))

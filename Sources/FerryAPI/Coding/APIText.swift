@@ -1,6 +1,6 @@
-/// Texts of others inside our sentences.
+/// Quoting of foreign text in messages.
 package enum APIText {
-    /// In quotation marks, shortened, without control characters.
+    /// Returns the text in quotation marks, shortened, without control characters.
     package static func quote(_ text: some StringProtocol) -> String {
         var shown = "“"
         for (index, scalar) in text.unicodeScalars.enumerated() {

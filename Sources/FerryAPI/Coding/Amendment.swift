@@ -1,7 +1,7 @@
-/// What a change says about one member: nothing, null, or a value.
+/// The change of one optional member: unchanged, null, or a value.
 package enum Amendment<Value: Sendable & Hashable>: Sendable, Hashable {
-    /// The member was left out.
+    /// The member was omitted.
     case unchanged
-    /// The new value; `nil` where null was sent: none.
+    /// The new value; `nil` if null was sent.
     case set(Value?)
 }

@@ -1,7 +1,7 @@
 import FerryCore
 import struct Foundation.Date
 
-/// A member's name that no enumeration knows.
+/// A coding key for any member name.
 struct AnyMember: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -11,8 +11,8 @@ struct AnyMember: CodingKey {
 }
 
 extension Decoder {
-    /// The members of an object in a request; throws when there is one that is not known: a word that is misspelt must
-    /// not be passed over in silence.
+    /// Returns the container of a request's object. Throws for an unknown member, so that a misspelt name is not
+    /// ignored.
     func members<Key: CodingKey & CaseIterable>(_ keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
         let known = Set(Key.allCases.map(\.stringValue))
         for key in try container(keyedBy: AnyMember.self).allKeys where !known.contains(key.stringValue) {
@@ -26,12 +26,12 @@ extension Decoder {
 }
 
 extension KeyedEncodingContainer {
-    /// A time as text, or null.
+    /// Encodes an RFC 3339 time, or null.
     mutating func encode(date: Date?, forKey key: Key) throws { try encode(date.map(RFC3339.text), forKey: key) }
 }
 
 extension KeyedDecodingContainer {
-    /// A time as text; `nil` for null and where it is left out.
+    /// Decodes an RFC 3339 time; `nil` when it is null or omitted.
     func decodeDateIfPresent(forKey key: Key) throws -> Date? {
         guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
         guard let date = RFC3339.date(text) else {
@@ -42,7 +42,7 @@ extension KeyedDecodingContainer {
         return date
     }
 
-    /// A time as text.
+    /// Decodes an RFC 3339 time.
     func decodeDate(forKey key: Key) throws -> Date {
         guard let date = try decodeDateIfPresent(forKey: key) else {
             throw DecodingError.valueNotFound(
@@ -52,7 +52,7 @@ extension KeyedDecodingContainer {
         return date
     }
 
-    /// A member that can be left out, null, or a value.
+    /// Decodes a member that may be omitted, null, or a value.
     func decodeAmendment<Value: Decodable & Sendable & Hashable>(
         _ type: Value.Type, forKey key: Key
     ) throws -> Amendment<Value> {
@@ -62,7 +62,7 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-    /// Leaves out what is unchanged.
+    /// Encodes the amendment; an unchanged one is omitted.
     mutating func encode<Value: Encodable & Sendable & Hashable>(_ amendment: Amendment<Value>, forKey key: Key) throws
     {
         if case .set(let value) = amendment { try encode(value, forKey: key) }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A JSON value as it was read, of the type that it is written with: `1` is no truth value, `true` no number.
+/// A JSON value that preserves its type: `1` is not a Boolean, `true` not a number.
 package enum JSONValue: Sendable, Hashable {
     case null
     case flag(Bool)
@@ -12,7 +12,7 @@ package enum JSONValue: Sendable, Hashable {
 
     package init(_ data: Data) throws { self = try JSONDecoder().decode(JSONValue.self, from: data) }
 
-    /// The member of this name; `nil` where there is none.
+    /// The member of this name; `nil` if there is none.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]

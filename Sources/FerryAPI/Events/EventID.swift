@@ -1,8 +1,8 @@
-/// The id of an event in the stream: which life of the daemon, and its number there. Text: `BOOT-NUMBER`.
+/// The id of an event in the stream: boot identifier and number. Text: `BOOT-NUMBER`.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
-    /// Letters and digits; another one after each start of the daemon.
+    /// The boot identifier: letters and digits, different after each start of the daemon.
     package var boot: String
-    /// Ascending from 1 within one life.
+    /// Ascending from 1 within one boot.
     package var number: Int64
 
     package init(boot: String, number: Int64) {
@@ -10,7 +10,7 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
         self.number = number
     }
 
-    /// `nil` where the text is none.
+    /// Returns `nil` when the text is malformed.
     package init?(_ text: String) {
         guard let dash = text.utf8.lastIndex(of: UInt8(ascii: "-")),
             let number = Int64(text[text.index(after: dash)...]), number >= 0,

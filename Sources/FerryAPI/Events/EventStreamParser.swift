@@ -1,6 +1,6 @@
-/// Takes a `text/event-stream` apart as its bytes come in (WHATWG HTML §9.2.6).
+/// An incremental parser for `text/event-stream` (WHATWG HTML §9.2.6).
 package struct EventStreamParser: Sendable {
-    /// More than this for one event is no event of ours.
+    /// An event exceeded the maximum size.
     package struct TooLong: Error, Sendable, Hashable {}
 
     private let most: Int
@@ -12,13 +12,13 @@ package struct EventStreamParser: Sendable {
     private var endedWithReturn = false
     private var isFirst = true
 
-    /// The newest id that was seen: for `Last-Event-ID`.
+    /// The last event id seen, for `Last-Event-ID`.
     package private(set) var lastID: String?
 
-    /// - Parameter most: The most bytes of one event.
+    /// - Parameter most: The maximum size of one event in bytes.
     package init(most: Int = 16 << 20) { self.most = most }
 
-    /// The events that these bytes complete.
+    /// Returns the events that these bytes complete.
     package mutating func feed(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         for byte in bytes {

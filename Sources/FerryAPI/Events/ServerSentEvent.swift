@@ -1,8 +1,8 @@
-/// One event of a `text/event-stream` (WHATWG HTML §9.2).
+/// An event of a `text/event-stream` (WHATWG HTML §9.2).
 package struct ServerSentEvent: Sendable, Hashable {
-    /// What a client that comes back says in `Last-Event-ID`; `nil` leaves it as it was.
+    /// The id that a reconnecting client sends in `Last-Event-ID`; `nil` leaves the last id unchanged.
     package var id: String?
-    /// Its name; `message` where none was sent.
+    /// The event name; `message` by default.
     package var name: String
     package var data: String
 
@@ -14,13 +14,13 @@ package struct ServerSentEvent: Sendable, Hashable {
         self.data = data
     }
 
-    /// The lines of the event, with the empty line that ends it.
+    /// The lines of the event, including the empty line that ends it.
     package var text: String {
         var text = ""
         text.reserveCapacity(data.utf8.count + 48)
         if let id { text += "id: \(Self.oneLine(id))\n" }
         text += "event: \(Self.oneLine(name))\n"
-        // Split by bytes: a CR LF is one Character.
+        // Split by bytes, because CR LF is one Character.
         var rest = data[...].utf8
         while true {
             let end = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
@@ -37,7 +37,7 @@ package struct ServerSentEvent: Sendable, Hashable {
         return text + "\n"
     }
 
-    /// What keeps a quiet connection open; clients pass it over.
+    /// A comment that keeps an idle connection open; clients ignore it.
     package static let keepAlive = ":\n\n"
 
     private static func oneLine(_ text: String) -> String {

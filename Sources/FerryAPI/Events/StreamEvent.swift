@@ -1,29 +1,29 @@
 package import FerryCore
 package import struct Foundation.Data
 
-/// What `GET /events` sends, by name.
+/// The events of `GET /events`, by name.
 ///
-/// All but `progress` are numbered: a client that comes back with the last id gets those that it missed. Who is too late
-/// for that, or comes from another life of the daemon, gets `reset` first.
+/// All but `progress` are numbered: a client that reconnects with its last id receives the events that it missed. If
+/// they are no longer buffered, or are of another boot of the daemon, the stream begins with `reset`.
 package enum StreamEvent: Sendable, Hashable {
-    /// A download is new on the list, or stands elsewhere than before: the whole of it.
+    /// A download was added or its state or metadata changed; the payload is the whole download.
     case state(ListedDownload)
-    /// How far those are that move; at most ten times a second, all in one.
+    /// The progress of all running downloads in one event, at most ten times a second.
     case progress([Progress])
-    /// These left the list.
+    /// Downloads were removed from the list.
     case removed([String])
-    /// The order of the list is another: what is shown of it is to be read again.
+    /// The order of the list changed; clients should reload what they show of it.
     case order
     /// Something happened to a download.
     case happened(EventBody)
-    /// Settings of the daemon, or of the session, are others.
+    /// The settings of the daemon or of the session changed.
     case settings(SettingsBody)
     case network(NetworkBody)
-    /// An event that ended a download and is not acknowledged; `{"event": …}`.
+    /// An unacknowledged event that ended a download; `{"event": …}`.
     case ended(EventBody)
-    /// Everything that ended before and was not acknowledged has been told.
+    /// All earlier unacknowledged events have been sent.
     case upToDate
-    /// What was missed cannot be told any more: this is how it stands.
+    /// Missed events are no longer available; the payload is the present state.
     case reset(Snapshot)
 
     package struct Progress: Codable, Sendable, Hashable {
@@ -49,7 +49,7 @@ package enum StreamEvent: Sendable, Hashable {
         }
     }
 
-    /// The list as it stands: its first entries, and how many there are.
+    /// The first entries of the list, and the total number.
     package struct Snapshot: Codable, Sendable, Hashable {
         package var items: [ListedDownload]
         package var total: Int
@@ -85,7 +85,7 @@ package enum StreamEvent: Sendable, Hashable {
     }
 }
 
-/// The data of an event is one object.
+/// The coding of an event's data, one JSON object.
 extension StreamEvent {
     private struct State: Codable { var download: ListedDownload }
     private struct Batch: Codable { var downloads: [Progress] }
@@ -95,7 +95,7 @@ extension StreamEvent {
     private struct Network: Codable { var network: NetworkBody }
     private struct Reset: Codable { var snapshot: Snapshot }
 
-    /// The JSON of its data.
+    /// Returns the data as JSON.
     package func data() throws -> Data {
         switch self {
         case .state(let download): try APICoding.encode(State(download: download))
@@ -109,12 +109,12 @@ extension StreamEvent {
         }
     }
 
-    /// The event as it is sent.
+    /// Returns the event in the form that is sent.
     package func sent(id: EventID?) throws -> ServerSentEvent {
         ServerSentEvent(id: id?.description, name: name.rawValue, data: String(decoding: try data(), as: UTF8.self))
     }
 
-    /// Reads one; `nil` for a name that is not known: of a newer version.
+    /// Decodes an event; `nil` for an unknown name, of a newer version.
     package init?(_ sent: ServerSentEvent) throws {
         let data = Data(sent.data.utf8)
         switch Name(rawValue: sent.name) {

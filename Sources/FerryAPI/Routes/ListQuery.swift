@@ -1,22 +1,22 @@
-/// What `GET /downloads` asks for.
+/// The query of `GET /downloads`.
 package struct ListQuery: Sendable, Hashable {
     package enum Sort: String, Sendable, Hashable, CaseIterable {
-        /// As they run: higher priority first, then the place.
+        /// Queue order: descending priority, then position.
         case queue
-        /// When they were added.
+        /// The time of addition.
         case added
         case name
-        /// The size of the whole; those whose size is unknown last.
+        /// The total size; unknown sizes last.
         case size
-        /// By the state's word.
+        /// The name of the state.
         case state
     }
 
     package enum Order: String, Sendable, Hashable, CaseIterable { case asc, desc }
 
-    /// State words, by commas; `nil` for any.
+    /// Names of states, comma-separated in the query; `nil` for all.
     package var states: [String]?
-    /// A text in the name, the URL or the label; letters of either case.
+    /// A case-insensitive search in name, URL and label.
     package var search: String?
     package var sort = Sort.queue
     package var order = Order.asc
@@ -28,7 +28,7 @@ package struct ListQuery: Sendable, Hashable {
 
     package init() {}
 
-    /// The query, without `?`; members that have their default are left out.
+    /// The query without `?`; members with their default value are omitted.
     package var text: String {
         var parts: [String] = []
         func add(_ name: String, _ value: String) { parts.append(name + "=" + Route.encoded(value)) }

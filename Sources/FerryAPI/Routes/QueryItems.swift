@@ -1,10 +1,10 @@
 import FerryCore
 
-/// The query of a request, taken apart; names that come twice, or that are not known, are refused.
+/// The parsed query of a request. Repeated and unknown names are refused.
 package struct QueryItems: Sendable, Hashable {
     private let values: [String: String]
 
-    /// Takes a query apart, without its `?`; `nil` for none. `known` are the names that may come.
+    /// Parses a query without its `?`; `nil` for none. `known` are the permitted names.
     package init(_ query: Substring?, known: Set<String>) throws(Problem) {
         var values: [String: String] = [:]
         for pair in (query ?? "").split(at: "&") {

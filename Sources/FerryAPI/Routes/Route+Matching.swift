@@ -2,17 +2,16 @@ import FerryCore
 package import HTTPTypes
 
 extension Route {
-    /// What a path below ``FerryAPI/root`` leads to.
+    /// The result of matching a path below ``FerryAPI/root``.
     package enum Match: Sendable, Hashable {
-        /// The route, with the identifier in its path, decoded; empty where it has none.
+        /// The route and the decoded identifier in its path, which is empty if it has none.
         case found(Route, identifier: String)
-        /// The path is known, with these methods.
+        /// The path exists with these methods.
         case wrongMethod([HTTPRequest.Method])
         case none
     }
 
-    /// Looks a path up in the table; the path is without query, and percent-encoded. Words of the table go before
-    /// identifiers.
+    /// Matches a percent-encoded path without query. Literal segments take precedence over identifiers.
     package static func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
         let parts = path.split(at: "/", omittingEmptySubsequences: false).dropFirst()
         var allowed: [HTTPRequest.Method] = []
@@ -29,7 +28,7 @@ extension Route {
         return allowed.isEmpty ? .none : .wrongMethod(allowed)
     }
 
-    /// The identifier in a path of this form; `nil` for a path of another.
+    /// Returns the identifier in a path of this template; `nil` if the path does not match.
     private func identifier(in parts: some Collection<Substring>) -> String? {
         let own = template.split(at: "/")
         guard own.count == parts.count else { return nil }
@@ -45,7 +44,7 @@ extension Route {
         return identifier
     }
 
-    /// A segment of a path, or a value in a query, without percent-encoding; `nil` where it is not well formed.
+    /// Percent-decodes a path segment or query value; `nil` when it is malformed.
     package static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

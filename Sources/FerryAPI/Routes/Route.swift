@@ -1,7 +1,7 @@
 import FerryCore
 package import HTTPTypes
 
-/// The table of all routes: the daemon makes its router of it, clients their paths, and the OpenAPI document is it.
+/// The table of all routes, used for the daemon's routing, the clients' paths and the OpenAPI document.
 package enum Route: String, Sendable, Hashable, CaseIterable {
     case greeting, openAPI
     case list, add, show, change, remove
@@ -23,8 +23,8 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The path below ``FerryAPI/root``; `{id}` stands for a download's identifier or a token's, `{session}` for a session's,
-    /// each percent-encoded.
+    /// The path below ``FerryAPI/root``; `{id}` is the identifier of a download or token, `{session}` that of a
+    /// session, each percent-encoded.
     package var template: String {
         switch self {
         case .greeting: ""
@@ -61,7 +61,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// One line: what it does.
+    /// A one-line description for the OpenAPI document.
     package var summary: String {
         switch self {
         case .greeting: "Versions, and who answers"
@@ -103,7 +103,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Only over the Unix socket: 403 over TCP.
+    /// Whether the route is available over the Unix socket only; 403 over TCP.
     package var isLocalOnly: Bool {
         switch self {
         case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .sessions, .attach, .acknowledge, .detach,
@@ -113,7 +113,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The most bytes of a request's body; a larger one is answered 413, and read no further.
+    /// The maximum size of a request body in bytes; larger ones are refused with 413 and not read.
     package var mostBytes: Int {
         switch self {
         case .add, .addResumeData: 16 << 20
@@ -125,10 +125,10 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Needs no token over TCP.
+    /// Whether the route needs no token over TCP.
     package var isOpen: Bool { self == .login }
 
-    /// The whole path, with these in place of `{id}` and `{session}`.
+    /// Returns the whole path, with these in place of `{id}` and `{session}`.
     package func path(id: String = "", session: String = "") -> String {
         var path = FerryAPI.root
         for part in template.split(at: "/") {
@@ -142,7 +142,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         return path
     }
 
-    /// A text as one segment of a path, or as a value in a query.
+    /// Percent-encodes a text as one path segment or query value.
     package static func encoded(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {

@@ -24,7 +24,8 @@ package enum APISchemas {
     static let time: JSONNode = ["type": "string", "format": "date-time"]
     static let optionalTime: JSONNode = ["type": ["string", "null"], "format": "date-time"]
     static let texts: JSONNode = ["type": "array", "items": ["type": "string"]]
-    /// Nested as deep as reasons are; a schema cannot be inside of itself without a name.
+    /// A phrase: its key, then its arguments. Nested phrases are plain arrays here, because an unnamed schema cannot be
+    /// recursive.
     static let phrase: JSONNode = [
         "type": "array", "items": ["oneOf": [["type": "string"], ["type": "array"]]],
         "description": "Which sentence it is, then what fills it: texts, and sentences again.",
@@ -40,7 +41,7 @@ package enum APISchemas {
     static func list(_ name: String) -> JSONNode { ["type": "array", "items": Route.reference(name)] }
     static func optional(_ name: String) -> JSONNode { ["oneOf": [Route.reference(name), ["type": "null"]]] }
 
-    /// An answer: every member is there, and there may be more one day.
+    /// The schema of a response: all members are present, and more may be added in later versions.
     static func answer(_ name: String, _ members: [(String, JSONNode)], optional: Set<String> = []) -> Named {
         let required = members.map(\.0).filter { !optional.contains($0) }
         return Named(
@@ -50,7 +51,7 @@ package enum APISchemas {
             ])
     }
 
-    /// A request: members that are not known are refused.
+    /// The schema of a request: unknown members are refused.
     static func request(_ name: String, _ members: [(String, JSONNode)], required: [String] = []) -> Named {
         Named(
             name: name,

@@ -1,4 +1,4 @@
-/// A JSON value whose members keep their order, for documents that people read too.
+/// A JSON value with ordered members, for human-readable documents.
 package indirect enum JSONNode: Sendable {
     case text(String)
     case number(Int)
@@ -6,13 +6,13 @@ package indirect enum JSONNode: Sendable {
     case list([JSONNode])
     case object([(String, JSONNode)])
 
-    /// The member of this name; `nil` where there is none.
+    /// The member of this name; `nil` if there is none.
     package subscript(_ name: String) -> JSONNode? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.0 == name }?.1
     }
 
-    /// Without blanks.
+    /// The JSON text without white space.
     package var text: String {
         switch self {
         case .text(let text): Self.quoted(text)

@@ -2,9 +2,9 @@ import FerryCore
 package import struct Foundation.Data
 import HTTPTypes
 
-/// The OpenAPI 3.1 document: made of the table of routes and the schemas of the shapes.
+/// The OpenAPI 3.1 document, generated from the table of routes and the schemas of the shapes.
 package enum OpenAPIDocument {
-    /// JSON, made once.
+    /// The document as JSON, generated once.
     package static let data = Data(document.text.utf8)
 
     /// The document as a value.
@@ -45,19 +45,19 @@ package enum OpenAPIDocument {
         ]
     }
 
-    /// The refusals that every route may answer with, by status; every other one is a `problem`.
+    /// The problem responses of every route, by status; `nil` is any other status.
     private static let problems: [(name: String, status: Int?, summary: String)] = [
         ("problem", nil, "It was not done, and why (RFC 9457)."),
         ("badRequest", 400, "What was sent cannot be read, or cannot be meant."),
         ("unauthorized", 401, "Over TCP: there is no token, or not a good one; for a login, not a good code."),
-        ("forbidden", 403, "Over TCP: not from this site, not of this session, or not through this door."),
-        ("timeout", 408, "The request did not come in whole in time; the connection is closed."),
+        ("forbidden", 403, "Over TCP: from another site, for another session, or for the Unix socket only."),
+        ("timeout", 408, "The request was not received in time; the connection is closed."),
         ("bodyTooLarge", 413, "The body has more bytes than the route reads; over TCP the connection is closed."),
         ("unsupportedMediaType", 415, "A change that is no JSON."),
         ("misdirected", 421, "Over TCP: Host is not this daemon's."),
         ("versionMismatch", 426, "The daemon does not speak this version of the API."),
         ("tooMany", 429, "Over TCP: too many connections have shown no token; this one is closed."),
-        ("unavailable", 503, "The daemon leaves, or the bodies of other requests hold all the room that there is."),
+        ("unavailable", 503, "The daemon is shutting down, or too many request bodies are in progress."),
     ]
 
     private static func problem(_ summary: String) -> JSONNode {

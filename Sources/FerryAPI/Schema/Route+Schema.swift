@@ -1,4 +1,4 @@
-/// What the routes take and give, for the document.
+/// Parameters and bodies of the routes, for the OpenAPI document.
 extension Route {
     package struct QueryParameter: Sendable {
         package let name: String
@@ -6,7 +6,7 @@ extension Route {
         package let schema: JSONNode
     }
 
-    /// What may stand in the query.
+    /// The permitted query parameters.
     package var queryParameters: [QueryParameter] {
         let session = QueryParameter(
             name: "session", summary: "A session, or “all”; without, the client's own.", schema: ["type": "string"])
@@ -56,7 +56,7 @@ extension Route {
         }
     }
 
-    /// The schema of the body that it takes; `nil` for none.
+    /// The schema of the request body; `nil` for none.
     package var requestSchema: JSONNode? {
         switch self {
         case .add: ["oneOf": [Self.reference("NewDownload"), Self.reference("NewDownloads")]]
@@ -79,7 +79,7 @@ extension Route {
         }
     }
 
-    /// The body may be left out.
+    /// Whether the request body may be omitted.
     package var isBodyOptional: Bool {
         switch self {
         case .pauseMany, .resumeMany, .pause, .resume, .cancel, .restart, .keepResumeData, .makeCode, .remove,
@@ -100,7 +100,7 @@ extension Route {
         }
     }
 
-    /// The schema of what it gives; `nil` for nothing.
+    /// The schema of the response body; `nil` for none.
     package var responseSchema: JSONNode? {
         switch self {
         case .greeting: Self.reference("Greeting")

@@ -1,12 +1,13 @@
 package import FerryCore
 
-/// What `PATCH /downloads/ID` changes; members that are left out stay. Null means none, or the manager's rule.
+/// The body of `PATCH /downloads/ID`; omitted members are unchanged. Null removes a value, or restores the manager's
+/// rule.
 ///
-/// `user` and `password`, or `headers` alone, give what the server asked for, and let it go on.
+/// `user` and `password`, or `headers` alone, also resume a download that was waiting for credentials.
 package struct ChangeBody: Sendable, Hashable {
-    /// A new link for the same file: the first source, instead of all others.
+    /// A new link for the same file: the only source from now on.
     package var url: String?
-    /// The source and mirrors, instead of `url`.
+    /// Source and mirrors, instead of `url`.
     package var urls: [String]?
     package var rateLimit = Amendment<ByteCount>.unchanged
     package var maxConnections: Int?
@@ -20,7 +21,7 @@ package struct ChangeBody: Sendable, Hashable {
     package var headers: HeaderList?
     package var user: String?
     package var password: String?
-    /// Take a web page where a file was asked for.
+    /// Accepts a web page as the file.
     package var acceptsHTML: Bool?
 
     package init() {}

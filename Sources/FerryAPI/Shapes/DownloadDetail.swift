@@ -1,29 +1,30 @@
 package import FerryCore
 
-/// All about one download: a ``ListedDownload`` and these members beside its own.
+/// The members of ``ListedDownload`` and further details of one download.
 package struct DownloadDetail: Codable, Sendable, Hashable {
     package var download: ListedDownload
     /// All URLs, without user info.
     package var sources: [String]
-    /// The names of the headers that are sent; never their values.
+    /// The names of the request's header fields, never their values.
     package var headers: [String]
-    /// The ranges of the file, ascending and without gaps; empty while nothing is known of them.
+    /// The ranges of the file, ascending and contiguous; empty while they are unknown.
     package var segments: [Segment]
     package var response: Response
-    /// Bytes per second, one sample a second, newest last, at most ``mostSpeeds``; empty when it does not run.
+    /// Bytes per second, one sample a second, newest last, at most ``mostSpeeds``; empty when the download is not
+    /// running.
     package var speeds: [Int64]
 
     package static let mostSpeeds = 120
 
-    /// A range of the file and what is there.
+    /// A range of the file and its state.
     package struct Segment: Codable, Sendable, Hashable {
-        /// The first byte.
+        /// The offset of the first byte.
         package var start: ByteCount
-        /// Behind the last byte.
+        /// The offset after the last byte.
         package var end: ByteCount
         /// `done`, `running` or `missing`.
         package var state: String
-        /// Which connection fetches it; `nil` when none does.
+        /// The connection that fetches the range; `nil` if there is none.
         package var connection: Int?
 
         package init(start: ByteCount, end: ByteCount, state: String, connection: Int? = nil) {
@@ -34,10 +35,10 @@ package struct DownloadDetail: Codable, Sendable, Hashable {
         }
     }
 
-    /// What the server said.
+    /// Metadata of the server's response.
     package struct Response: Codable, Sendable, Hashable {
         package var type: String?
-        /// The URL that answered, with `?…` for its query.
+        /// The URL of the final response, its query shown as `?…`.
         package var finalURL: String?
         package var lastModified: String?
 

@@ -1,9 +1,9 @@
 /// A page of the list.
 package struct DownloadPage: Codable, Sendable, Hashable {
     package var items: [ListedDownload]
-    /// How many there are that pass the filter, on all pages.
+    /// The number of downloads that match the query, on all pages.
     package var total: Int
-    /// The number of the first one here.
+    /// The index of the first item of this page.
     package var offset: Int
 
     package init(items: [ListedDownload], total: Int, offset: Int = 0) {
@@ -13,7 +13,7 @@ package struct DownloadPage: Codable, Sendable, Hashable {
     }
 }
 
-/// Several downloads, in the order that was asked for.
+/// Several downloads, in the requested order.
 package struct DownloadItems: Codable, Sendable, Hashable {
     package var items: [ListedDownload]
     package init(_ items: [ListedDownload]) { self.items = items }

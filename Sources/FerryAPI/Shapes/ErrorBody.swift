@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// A failure inside an answer: everything that ``FerryCore/DownloadError`` is coded as, and its sentences in both languages.
+/// An error in a response: all members of ``FerryCore/DownloadError``, and its sentences in both languages.
 package struct ErrorBody: Codable, Sendable, Hashable {
     package var error: DownloadError
 

@@ -1,9 +1,9 @@
 package import FerryCore
 
-/// Something that happened to a download, with its reason: `{"id", "session", "date", "number", "texts", "kind", …}`.
+/// A download's event in the API: `{"id", "session", "date", "number", "texts", "kind", …}`.
 ///
-/// What a kind carries is coded as by ``FerryCore/LocalizedEvent``, with what to translate in `phrase`, so that a client has the
-/// whole event again.
+/// The payload of the kind is coded as in ``FerryCore/LocalizedEvent``, including the translatable `phrase`, so that
+/// clients can restore the whole event.
 package struct EventBody: Sendable, Hashable {
     package var event: DownloadEvent
     package var session: String

@@ -1,19 +1,19 @@
-/// The first exchange: which versions the daemon speaks, and who it is.
+/// The response of `GET /api/v1`: supported versions and the identity of the daemon.
 package struct Greeting: Codable, Sendable, Hashable {
-    /// The version of the API.
+    /// The API version.
     package var api: Int
-    /// The oldest version that it speaks.
+    /// The oldest supported API version.
     package var minimum: Int
     /// The version of the program.
     package var version: String
     package var pid: Int
-    /// The session that this connection's requests are about, unless they say otherwise.
+    /// The default session of requests on this connection.
     package var session: String
-    /// Names this life of the daemon: another one has another tag, and events of another count.
+    /// The boot identifier, different after each start of the daemon; event numbers are unique within one boot.
     package var boot: String
-    /// Where the page is served on loopback; `nil` where that is off.
+    /// The port of the web page on loopback; `nil` when it is off.
     package var port: Int?
-    /// Where the daemon may write; `nil` where it is not confined.
+    /// The directories that the daemon may write to; `nil` when it is not confined.
     package var confinement: ConfinementBody?
 
     package init(
@@ -49,19 +49,19 @@ extension Greeting {
     }
 }
 
-/// What a confined daemon may change: files below these directories.
+/// The confinement of the daemon: it may modify files below these directories only.
 package struct ConfinementBody: Codable, Sendable, Hashable {
-    /// What the kernel of this machine cannot take from it, and newer ones can.
+    /// A restriction that this machine's kernel does not support, unlike newer ones.
     package enum Gap: String, Codable, Sendable, Hashable, CaseIterable {
-        /// Files elsewhere may be cut short.
+        /// Files elsewhere may be truncated.
         case truncation
-        /// Devices may be controlled by ioctl(2).
+        /// Devices may be controlled with ioctl(2).
         case devices
-        /// Other processes may be sent signals, and sockets without a path connected to.
+        /// Signals to other processes and connections to abstract sockets are possible.
         case signals
     }
 
-    /// Absolute, without symbolic links.
+    /// Absolute paths without symbolic links.
     package var directories: [String]
     package var gaps: [Gap]
 

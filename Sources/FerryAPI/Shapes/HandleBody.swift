@@ -1,14 +1,14 @@
 package import FerryCore
 
-/// What a library's handle shows beside a ``ListedDownload``; in answers for clients that send ``FerryAPI/handlesHeader``,
-/// and in `state` events.
+/// The state of a library's `Download` handle beyond ``ListedDownload``; in responses for clients that send
+/// ``FerryAPI/handlesHeader``, and in `state` events.
 package struct HandleBody: Codable, Sendable, Hashable {
-    /// Grows with every change of the download, over all downloads of one life of the daemon: of two answers about a
-    /// download the one with the larger revision is the newer one.
+    /// Increases with every change of any download within one boot of the daemon; of two responses about a download,
+    /// the one with the larger revision is newer.
     package var revision: UInt64
-    /// How it ended well; `nil` when it has not.
+    /// The result of a completed download; `nil` in all other states.
     package var finished: FinishedDownload?
-    /// What was asked for, with the changes since, without secrets; `nil` for what goes to a stream.
+    /// The request with all later changes, without secrets; `nil` when the destination is a stream.
     package var request: NewDownload?
 
     package init(revision: UInt64, finished: FinishedDownload?, request: NewDownload?) {

@@ -1,32 +1,32 @@
 package import FerryCore
 package import struct Foundation.Date
 
-/// A download as lists, answers and events show it. No secrets: URLs are without user info, headers are not in it.
+/// A download in lists, responses and events. Contains no secrets: neither user info in URLs nor header fields.
 ///
-/// `state` is a word, with `waitReason` and `until` while it waits, `pauseReason` where nobody asked for the pause, `error` when it has failed and `proof` when it is
-/// complete. `actions` are what may be done now.
+/// `state` is a word, with `waitReason` and `until` while waiting, `pauseReason` if the user did not request the pause,
+/// `error` after a failure and `proof` when complete. `actions` are those valid now.
 package struct ListedDownload: Sendable, Hashable {
     package var status: DownloadStatus
     package var session: String
-    /// The source, with its query: whoever may ask may see it.
+    /// The source with its query, which every permitted client may see.
     package var url: String
-    /// Where it goes when it has no path yet; `nil` for a part file that was named.
+    /// The destination directory while there is no `path`; `nil` for a part file given by path.
     package var directory: String?
-    /// The place among those of its priority: the lower, the sooner. Not a count.
+    /// The position among downloads of equal priority; lower runs first. Not an index.
     package var position = 0
     package var priority = DownloadPriority.normal
     package var label: String?
     package var userInfo: [String: String] = [:]
-    /// ETag or Last-Modified by which it is known, as sent. Before it is complete, ``DownloadDetail`` alone has it.
+    /// The validator (ETag or Last-Modified) of a completed file, as sent; before that only in ``DownloadDetail``.
     package var validator: String?
-    /// `sha-256=HEX`, as asked for.
+    /// The expected digest, `sha-256=HEX`.
     package var checksum: String?
     package var rateLimit: ByteCount?
     package var maxConnections = 16
     package var network = NetworkRule()
     package var addedAt: Date
     package var endedAt: Date?
-    /// For clients that ask for it: what a handle of the library shows beside all this.
+    /// The state of a library's handle, for clients that request it.
     package var handle: HandleBody?
 
     package init(status: DownloadStatus, session: String, url: String, addedAt: Date) {

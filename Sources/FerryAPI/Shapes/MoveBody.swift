@@ -1,10 +1,10 @@
-/// Where `POST /downloads/ID/move` puts a download, among those of its priority.
+/// The body of `POST /downloads/ID/move`: a target among downloads of equal priority.
 package enum MoveBody: Sendable, Hashable {
     case first
     case last
     case before(String)
     case after(String)
-    /// This place among all of its priority, from 0; the last one for a larger number.
+    /// This index among all of that priority, from 0; larger indices mean the last.
     case index(Int)
 }
 

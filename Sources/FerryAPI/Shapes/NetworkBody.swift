@@ -1,8 +1,8 @@
 package import FerryCore
 
-/// What the network is like now.
+/// The current state of the network.
 package struct NetworkBody: Codable, Sendable, Hashable {
-    /// `offline`, `online`, `metered` or `constrained`: one word for it.
+    /// The summary: `offline`, `online`, `metered` or `constrained`.
     package var state: String
     package var isOnline: Bool
     package var isMetered: Bool

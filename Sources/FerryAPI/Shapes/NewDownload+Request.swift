@@ -2,7 +2,7 @@ package import FerryCore
 import HTTPTypes
 
 extension NewDownload {
-    /// The request, to a place that was looked at; throws `invalidRequest` for what cannot be meant.
+    /// Converts to a request for a validated destination; throws `invalidRequest` for invalid values.
     package func request(to destination: DownloadRequest.Destination) throws(DownloadError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: destination)
         for url in urls { request.sources.append(try Self.source(url)) }
@@ -53,7 +53,8 @@ extension NewDownload {
         return request
     }
 
-    /// What asks for the same over the Unix socket; `nil` for one that goes to a stream, which stays in its process.
+    /// Converts a request for sending over the Unix socket; `nil` for a stream destination, which other processes
+    /// cannot write.
     package init?(_ request: DownloadRequest) {
         self.init(urls: request.sources.map(\.textWithUserInfo))
         switch request.destination {
@@ -98,7 +99,7 @@ extension NewDownload {
         syncsToDisk = unlessPlain(\.syncsToDisk)
     }
 
-    /// A limit in bytes is 1 or more, and a number that sizes are compared with.
+    /// Throws unless the limit is 1 or more and a valid size.
     package static func check(_ limit: ByteCount?, _ name: String) throws(DownloadError) {
         guard let limit else { return }
         guard limit >= 1 else { throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, name)) }
@@ -118,7 +119,7 @@ extension NewDownload {
         } catch { throw DownloadError(.invalidRequest, error.reason) }
     }
 
-    /// It stands in paths of the API, percent-encoded.
+    /// Whether the identifier can be used in paths of the API, percent-encoded.
     private static func isUsable(_ id: String) -> Bool {
         !id.isEmpty && id.utf8.count <= 256 && id != "." && id != ".."
             && id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
@@ -126,7 +127,7 @@ extension NewDownload {
 }
 
 extension DownloadURL {
-    /// The whole URL with user info, for the Unix socket alone.
+    /// The whole URL with user info, for the Unix socket only.
     package var textWithUserInfo: String {
         guard let credentials else { return text }
         let start = text.index(text.startIndex, offsetBy: scheme.rawValue.count + 3)

@@ -1,13 +1,14 @@
 package import FerryCore
 package import struct Foundation.Date
 
-/// A download that is asked for. Members that are left out have the defaults of ``FerryCore/DownloadRequest``.
+/// A new download. Omitted members have the defaults of ``FerryCore/DownloadRequest``.
 ///
-/// Where it goes: `path`, an absolute path; `part`, a part file or journal to go on with; or `directory`, with `name` for
-/// an exact one; without any, the session's directory. Over TCP only names below the allowed directories.
+/// The destination is `path`, an absolute path; `part`, a part file or journal to resume; or `directory`, with `name`
+/// for an exact file name; if all are omitted, the session's directory. Over TCP only paths below the permitted
+/// directories.
 package struct NewDownload: Sendable, Hashable {
     package var id: String?
-    /// The source, then mirrors; user info in them is a secret.
+    /// The source, then mirrors; user info in them is secret.
     package var urls: [String] = []
     package var directory: String?
     package var name: String?
@@ -17,11 +18,11 @@ package struct NewDownload: Sendable, Hashable {
     package var headers: HeaderList?
     package var user: String?
     package var password: String?
-    /// Whom they are for, `https://host`, where there are no `urls`.
+    /// The origin of credentials and secret headers, `https://host`, when there are no `urls`.
     package var secretsOrigin: String?
     /// `sha-256=HEX` or `sha-256:HEX`.
     package var checksum: String?
-    /// The URL of a file of digests.
+    /// The URL of a list of digests.
     package var checksumList: String?
     package var maxConnections: Int?
     package var rateLimit: ByteCount?

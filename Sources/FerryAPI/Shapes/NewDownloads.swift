@@ -1,7 +1,7 @@
-/// What `POST /downloads` takes: one ``NewDownload``, or `{"downloads": […]}`; all or none are added.
+/// The body of `POST /downloads`: a ``NewDownload`` or `{"downloads": […]}`. All are added or none.
 package struct NewDownloads: Codable, Sendable, Hashable {
     package var downloads: [NewDownload]
-    /// It was one alone: the answer is one download.
+    /// Whether the body was a single object; the response then is a single download.
     package var isSingle: Bool
 
     package init(_ downloads: [NewDownload]) {

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// What a download would be: members as in ``FerryCore/DownloadPlan``; null where it is unknown.
+/// The members of ``FerryCore/DownloadPlan``; null where unknown.
 package struct PlanBody: Sendable, Hashable {
     package var plan: DownloadPlan
     package init(_ plan: DownloadPlan) { self.plan = plan }

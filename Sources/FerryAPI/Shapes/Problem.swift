@@ -1,46 +1,46 @@
 package import FerryCore
 
-/// What every refusal is answered with: `application/problem+json` (RFC 9457).
+/// The body of all error responses: `application/problem+json` (RFC 9457).
 ///
-/// `code` is a ``FerryCore/DownloadError/Code``, or one of ``Code``; `error` is the whole failure where the library gave one.
+/// `code` is a ``FerryCore/DownloadError/Code`` or a ``Code``; `error` is the library's error, if there is one.
 package struct Problem: Error, Sendable, Hashable {
     package var status: Int
     package var code: String
     package var title: String
     package var detail: String?
-    /// The path that it is about.
+    /// The path of the request.
     package var instance: String?
     package var error: ErrorBody?
 
     package static let mediaType = "application/problem+json"
 
-    /// Codes of the API itself, beside those of ``FerryCore/DownloadError``.
+    /// Codes of the API, in addition to those of ``FerryCore/DownloadError``.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// What was sent cannot be read: no JSON, a member that is not known, a value that cannot be.
+        /// Malformed request: invalid JSON, an unknown member, an invalid value.
         case badRequest
-        /// No token, or not the right one.
+        /// The token is missing or invalid.
         case unauthorized
-        /// Another site, another user, or a door that this is not allowed through.
+        /// Another origin, another user, or a route that is not permitted on this listener.
         case forbidden
-        /// A Host that is not ours.
+        /// The Host field does not name this daemon.
         case misdirected
-        /// There is no such path.
+        /// Unknown path.
         case noSuchPath
-        /// The path has no such method.
+        /// The path does not support this method.
         case methodNotAllowed
-        /// Bodies are JSON.
+        /// The body must be JSON.
         case unsupportedMediaType
         /// The body is too large.
         case bodyTooLarge
-        /// The request did not come in whole in time.
+        /// The request was not received completely in time.
         case timeout
-        /// Another version of the API.
+        /// Incompatible API version.
         case versionMismatch
-        /// Too many connections that have shown no token.
+        /// Too many connections without a token.
         case tooMany
-        /// The bodies of other requests hold all the room that there is.
+        /// The memory for request bodies is used up by other requests.
         case busy
-        /// The daemon is leaving.
+        /// The daemon is shutting down.
         case shuttingDown
         /// A defect.
         case `internal`
@@ -58,14 +58,14 @@ package struct Problem: Error, Sendable, Hashable {
         self.init(status: code.status, code: code.rawValue, title: code.title, detail: detail)
     }
 
-    /// What the library said, with the status that fits it.
+    /// Creates a problem from the library's error, with a suitable status.
     package init(_ error: DownloadError) {
         self.init(
             status: Self.status(of: error.code), code: error.code.rawValue, title: error.code.sentence(in: .english),
             detail: error.message, error: ErrorBody(error))
     }
 
-    /// What was wrong with a body: where, and what.
+    /// Creates a problem from a decoding error: the member and the defect.
     package init(decoding error: any Error) {
         guard let error = error as? DecodingError else {
             self.init(.badRequest, "The body is no JSON.")
@@ -130,20 +130,20 @@ extension Problem.Code {
 
     package var title: String {
         switch self {
-        case .badRequest: "The request cannot be read"
-        case .unauthorized: "A token is needed"
-        case .forbidden: "Not allowed through this door"
-        case .misdirected: "This is not that host"
-        case .noSuchPath: "There is no such path"
-        case .methodNotAllowed: "The path has no such method"
-        case .unsupportedMediaType: "Bodies are JSON"
-        case .timeout: "The request took too long to come in"
-        case .bodyTooLarge: "The body is too large"
-        case .versionMismatch: "Another version of the API"
-        case .tooMany: "Too many at once"
-        case .busy: "No room for the body"
-        case .shuttingDown: "The daemon is leaving"
-        case .internal: "A defect in Ferry"
+        case .badRequest: "Bad request"
+        case .unauthorized: "Token required"
+        case .forbidden: "Forbidden"
+        case .misdirected: "Misdirected request"
+        case .noSuchPath: "Path not found"
+        case .methodNotAllowed: "Method not allowed"
+        case .unsupportedMediaType: "Unsupported media type"
+        case .timeout: "Request timeout"
+        case .bodyTooLarge: "Body too large"
+        case .versionMismatch: "API version mismatch"
+        case .tooMany: "Too many requests"
+        case .busy: "Server busy"
+        case .shuttingDown: "Daemon shutting down"
+        case .internal: "Internal error"
         }
     }
 }
@@ -172,10 +172,10 @@ extension Problem: Codable {
         try members.encode(error, forKey: .error)
     }
 
-    /// The failure that a client of the library throws for it.
+    /// The error that a client of the library throws for this problem.
     package var downloadError: DownloadError {
         if let error { return error.error }
-        // What was sent makes no sense to the daemon: that has one name in the library.
+        // The library has one code for all requests that the daemon considers invalid.
         let code: DownloadError.Code =
             self.code == Code.badRequest.rawValue ? .invalidRequest : DownloadError.Code(rawValue: self.code)
         return DownloadError(code, detail ?? title)

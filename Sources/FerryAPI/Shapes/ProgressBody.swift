@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// How far a download is: members as in ``FerryCore/DownloadProgress``; null where it is unknown.
+/// The members of ``FerryCore/DownloadProgress``; null where unknown.
 package struct ProgressBody: Codable, Sendable, Hashable {
     package var progress: DownloadProgress
 

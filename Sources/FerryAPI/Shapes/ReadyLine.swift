@@ -1,4 +1,4 @@
-/// The one line that `ferry serve --ready-fd` writes: where it listens, or why it does not.
+/// The line that `ferry serve --ready-fd` writes: the addresses of the daemon, or why it did not start.
 package enum ReadyLine: Codable, Sendable, Hashable {
     case listening(Listening)
     case failed(ErrorBody)
@@ -9,9 +9,9 @@ package enum ReadyLine: Codable, Sendable, Hashable {
         package var version: String
         /// The path of the Unix socket.
         package var socket: String
-        /// The port on loopback; `nil` where that is off.
+        /// The port on loopback; `nil` when it is off.
         package var port: Int?
-        /// What is listened on over TCP, with the port: `127.0.0.1:3377`, `[::1]:3377`.
+        /// TCP addresses with port: `127.0.0.1:3377`, `[::1]:3377`.
         package var addresses: [String]
 
         package init(pid: Int, version: String, socket: String, port: Int?, addresses: [String]) {

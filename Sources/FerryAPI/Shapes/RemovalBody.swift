@@ -1,6 +1,7 @@
 package import FerryCore
 
-/// `POST /downloads/remove`: which downloads leave the list; those that have not ended are cancelled first.
+/// The body of `POST /downloads/remove`: downloads to remove from the list. Those that have not ended are cancelled
+/// first.
 package struct RemovalBody: Codable, Sendable, Hashable {
     /// At most ``FerryAPI/mostAtOnce``.
     package var ids: [String]
@@ -17,11 +18,11 @@ package struct RemovalBody: Codable, Sendable, Hashable {
     }
 }
 
-/// What became of one that was to be removed.
+/// The result for one download.
 package struct Removal: Sendable, Hashable {
     package var id: String
     package var removed: Bool
-    /// Why it was not removed; `nil` when it was.
+    /// Why the download was not removed; `nil` when it was.
     package var error: ErrorBody?
 
     package init(_ id: String, error: DownloadError? = nil) {
@@ -42,7 +43,7 @@ extension Removal: Codable {
     }
 }
 
-/// What became of each, once, in the order that was asked for.
+/// The results, one per download, in the requested order.
 package struct RemovalItems: Codable, Sendable, Hashable {
     package var items: [Removal]
     package init(_ items: [Removal]) { self.items = items }

@@ -1,8 +1,8 @@
 package import struct Foundation.Data
 
-// Small bodies of requests; each refuses members that it does not know.
+// Small request and response bodies. Requests refuse unknown members.
 
-/// `POST /downloads/ID/relocate`: the directory that the files move to, absolute.
+/// `POST /downloads/ID/relocate`: the absolute path of the directory to move the files to.
 package struct RelocateBody: Codable, Sendable, Hashable {
     package var directory: String
     package init(directory: String) { self.directory = directory }
@@ -12,7 +12,7 @@ package struct RelocateBody: Codable, Sendable, Hashable {
     }
 }
 
-/// What ``FerryCore/ResumeData/data`` gives, in base 64; both as an answer and as a request.
+/// ``FerryCore/ResumeData/data`` in Base64, as a response and as a request.
 package struct ResumeDataBody: Codable, Sendable, Hashable {
     package var resumeData: Data
     package init(_ resumeData: Data) { self.resumeData = resumeData }
@@ -32,11 +32,11 @@ package struct AdoptBody: Codable, Sendable, Hashable {
     }
 }
 
-/// What `GET /storage` answers: what the session's downloads hold on the disk.
+/// `GET /storage`: the disk usage of the session's downloads.
 package struct StorageBody: Codable, Sendable, Hashable {
     package var partBytes: Int64
     package var finishedBytes: Int64
-    /// Part files in the session's directory that no listed download names.
+    /// Part files in the session's directory that do not belong to a listed download.
     package var orphanedParts: [String]
     package var orphanedBytes: Int64
 
@@ -48,7 +48,7 @@ package struct StorageBody: Codable, Sendable, Hashable {
     }
 }
 
-/// `POST /downloads/pause`, `…/resume`: these, or all of the session.
+/// `POST /downloads/pause`, `…/resume`: these downloads, or all of the session.
 package struct SelectionBody: Codable, Sendable, Hashable {
     package var ids: [String]?
     package init(ids: [String]? = nil) { self.ids = ids }
@@ -58,7 +58,7 @@ package struct SelectionBody: Codable, Sendable, Hashable {
     }
 }
 
-/// `POST /downloads/clear`: which downloads that have ended leave the list.
+/// `POST /downloads/clear`: the ended downloads to remove from the list.
 package struct ClearBody: Codable, Sendable, Hashable {
     package enum Which: String, Codable, Sendable, Hashable, CaseIterable { case completed, failed, cancelled, all }
     package var which: Which
@@ -75,7 +75,7 @@ package struct ClearBody: Codable, Sendable, Hashable {
     }
 }
 
-/// `POST /sessions/ID/acknowledge`: the numbers of events that the app has handled.
+/// `POST /sessions/ID/acknowledge`: the numbers of the events that the app has handled.
 package struct AcknowledgeBody: Codable, Sendable, Hashable {
     package var numbers: [Int64]
     package init(_ numbers: [Int64]) { self.numbers = numbers }
@@ -95,13 +95,13 @@ package struct CodeBody: Codable, Sendable, Hashable {
     }
 }
 
-/// How many downloads an action on several changed.
+/// The number of downloads that an action on several has changed.
 package struct CountBody: Codable, Sendable, Hashable {
     package var changed: Int
     package init(_ changed: Int) { self.changed = changed }
 }
 
-/// An action on one download: what it is now, and whether the action changed anything.
+/// The download after an action, and whether the action changed anything.
 package struct ActionBody: Codable, Sendable, Hashable {
     package var changed: Bool
     package var download: ListedDownload

@@ -1,11 +1,11 @@
-/// What `POST /sessions` registers; over the Unix socket.
+/// The body of `POST /sessions`; Unix socket only.
 package struct SessionRegistration: Sendable, Hashable {
     /// Letters, digits, `.`, `-` and `_`, at most 128, not beginning with a dot; not `all`.
     package var identifier: String
-    /// Where its downloads go by default; `nil` keeps what is known, at first the user's Downloads.
+    /// The default destination directory; `nil` keeps the present one, initially the user's Downloads.
     package var directory: String?
-    /// The program and its arguments, run without a shell when events wait and nobody is there; an empty one for none,
-    /// `nil` keeps what is known.
+    /// Program and arguments, run without a shell when events are pending and no client is connected; empty for none,
+    /// `nil` keeps the present one.
     package var launchCommand: [String]?
 
     package init(identifier: String, directory: String? = nil, launchCommand: [String]? = nil) {
@@ -26,17 +26,17 @@ extension SessionRegistration: Codable {
     }
 }
 
-/// A session as it is known.
+/// A registered session.
 package struct SessionBody: Sendable, Hashable {
     package var identifier: String
     package var directory: String
-    /// The id of the newest event of the stream: follow from here what comes after this answer.
+    /// The id of the newest event in the stream: events after it are later than this response.
     package var lastEvent: String?
-    /// Numbered events that were not acknowledged.
+    /// The number of unacknowledged events.
     package var pendingEvents: Int
-    /// It is launched when events wait; the command itself is not shown.
+    /// Whether the session has a launch command, which itself is not included.
     package var hasLaunchCommand: Bool
-    /// Event streams that are open on it.
+    /// The number of open event streams of the session.
     package var clients: Int
 
     package init(
@@ -68,7 +68,7 @@ extension SessionBody: Codable {
     }
 }
 
-/// All sessions that are known, `default` first, then by identifier.
+/// All sessions, `default` first, then by identifier.
 package struct SessionItems: Codable, Sendable, Hashable {
     package var items: [SessionBody]
     package init(_ items: [SessionBody]) { self.items = items }

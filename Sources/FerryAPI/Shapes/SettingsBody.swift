@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// The settings that count: of the daemon, or of one session, where null follows the daemon.
+/// The effective settings of the daemon, or of one session, where null means the daemon's value.
 package struct SettingsBody: Sendable, Hashable {
     /// `daemon` or `session`.
     package var scope: String
@@ -9,11 +9,11 @@ package struct SettingsBody: Sendable, Hashable {
     package var connectionsPerHost: Int?
     package var allowsMetered: Bool?
     package var allowsConstrained: Bool?
-    /// What the user says about the network: `metered`, `unmetered`; null: it is found out.
+    /// The user's override of network detection: `metered`, `unmetered`; null for none.
     package var networkAssumption: String?
     /// Seconds; null for never.
     package var retriesFailedAfter: Double?
-    /// Where downloads go by default.
+    /// The default destination directory.
     package var directory: String
 
     package init(scope: String, directory: String) {
@@ -42,7 +42,7 @@ extension SettingsBody: Codable {
     }
 }
 
-/// What `PATCH /settings` changes; members that are left out stay. Null: no limit, or in a session what the daemon says.
+/// The body of `PATCH /settings`; omitted members are unchanged. Null: no limit, or in a session the daemon's value.
 package struct SettingsChange: Sendable, Hashable {
     package var maxConcurrentDownloads = Amendment<Int>.unchanged
     package var rateLimit = Amendment<ByteCount>.unchanged
@@ -51,12 +51,12 @@ package struct SettingsChange: Sendable, Hashable {
     package var allowsConstrained = Amendment<Bool>.unchanged
     package var networkAssumption = Amendment<String>.unchanged
     package var retriesFailedAfter = Amendment<Double>.unchanged
-    /// Over the Unix socket only.
+    /// Unix socket only.
     package var directory: String?
 
     package init() {}
 
-    /// The names of what can be changed, as they are written.
+    /// The names of the members, as coded.
     package static var memberNames: [String] { CodingKeys.allCases.map(\.rawValue) }
 }
 

@@ -1,17 +1,17 @@
 package import FerryCore
 package import struct Foundation.Date
 
-/// A state as the API spells it: a word, and what belongs to it.
+/// A download's state in the API: a word and its payload.
 package struct StateBody: Sendable, Hashable {
     /// `waiting`, `downloading`, `verifying`, `paused`, `failed`, `completed`, `cancelled`.
     package var state: String
-    /// `slot`, `network`, `retry`, `diskSpace`, `freshLink`, `credentials`, `notBefore`; `nil` when it does not wait.
+    /// `slot`, `network`, `retry`, `diskSpace`, `freshLink`, `credentials`, `notBefore`; `nil` in other states.
     package var waitReason: String?
-    /// When a wait for a retry or a time ends.
+    /// The time at which a wait for `retry` or `notBefore` ends.
     package var until: Date?
-    /// Why it failed.
+    /// The error of a failed download.
     package var error: ErrorBody?
-    /// How a complete file is known to be of one piece.
+    /// The ``FerryCore/Proof`` of a completed download.
     package var proof: String?
 
     package init(state: String, waitReason: String?, until: Date?, error: ErrorBody?, proof: String?) {
@@ -32,7 +32,7 @@ package struct StateBody: Sendable, Hashable {
         }
     }
 
-    /// The state; `nil` where the words are not known.
+    /// The state; `nil` when a word is unknown.
     package var value: DownloadState? {
         switch DownloadState.Kind(rawValue: state) {
         case .waiting: waitReason.flatMap { WaitReason(word: $0, until: until) }.map { .waiting($0) }
@@ -46,7 +46,7 @@ package struct StateBody: Sendable, Hashable {
         }
     }
 
-    /// What may be done in it, in the order of the table.
+    /// The actions valid in the state, in the order of the table.
     package var actions: [String] {
         guard let allowed = value?.actions else { return [] }
         return DownloadAction.allCases.filter(allowed.contains).map(\.rawValue)
@@ -54,7 +54,7 @@ package struct StateBody: Sendable, Hashable {
 }
 
 extension WaitReason {
-    /// The word for it, and the time that it waits for.
+    /// The word of the reason, and its time if any.
     package var word: (String, Date?) {
         switch self {
         case .slot: ("slot", nil)

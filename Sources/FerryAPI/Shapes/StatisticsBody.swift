@@ -1,8 +1,8 @@
 package import FerryCore
 
-/// How many downloads there are, and what they hold; of the session, or of all with `session=all`.
+/// Numbers and sizes of downloads, of the session or, with `session=all`, of all sessions.
 package struct StatisticsBody: Codable, Sendable, Hashable {
-    /// Those that download or verify.
+    /// The number of downloads that are downloading or verifying.
     package var running = 0
     package var waiting = 0
     package var paused = 0
@@ -10,11 +10,11 @@ package struct StatisticsBody: Codable, Sendable, Hashable {
     package var completed = 0
     package var cancelled = 0
     package var bytesPerSecond: Int64 = 0
-    /// What unfinished downloads hold.
+    /// Bytes of unfinished downloads on the disk.
     package var partBytes: ByteCount = 0
-    /// The sizes of the completed ones.
+    /// Total size of completed downloads.
     package var finishedBytes: ByteCount = 0
-    /// Free space where the session's downloads go; 0 when it is unknown.
+    /// Free space in the session's directory in bytes; 0 when unknown.
     package var freeBytes: ByteCount = 0
     /// Seconds since the daemon started.
     package var uptime: Double = 0

@@ -1,13 +1,13 @@
 import FerryCore
 package import struct Foundation.Date
 
-/// `POST /codes`: a one-time code, and how it gets into a browser.
+/// The response of `POST /codes`: a one-time code and how to open it in a browser.
 package struct SignInBody: Codable, Sendable, Hashable {
     package var code: String
-    /// The page's address with the code in its fragment; `nil` where the daemon serves no page.
+    /// The address of the web page with the code in its fragment; `nil` when the daemon serves no page.
     package var url: String?
-    /// The absolute path of a file of the user's alone that leads to that address, for programs that open files: their
-    /// arguments are for everybody to read. It goes with the code. `nil` where it cannot be written.
+    /// The absolute path of a private file that redirects to that address, because arguments of a browser's command are
+    /// visible to other users. Deleted together with the code; `nil` when it cannot be written.
     package var file: String?
 
     package init(code: String, url: String?, file: String?) {
@@ -26,9 +26,9 @@ package struct SignInBody: Codable, Sendable, Hashable {
     }
 }
 
-/// What a one-time code was traded for.
+/// The token that a one-time code was exchanged for.
 package struct TokenBody: Codable, Sendable, Hashable {
-    /// Names the token; opens nothing.
+    /// The identifier of the token, not a secret.
     package var id: String
     package var token: String
 
@@ -38,15 +38,15 @@ package struct TokenBody: Codable, Sendable, Hashable {
     }
 }
 
-/// A browser's token, without the token.
+/// The metadata of a browser's token, without the token.
 package struct TokenItem: Sendable, Hashable {
     package var id: String
-    /// What the browser calls itself, shortened.
+    /// The browser's own name, shortened.
     package var name: String
     package var madeAt: Date
-    /// To the hour, when the daemon was started anew since.
+    /// Precise to the hour if the daemon has restarted since.
     package var lastUsed: Date
-    /// It is that of this request.
+    /// Whether the request was sent with this token.
     package var isOwn: Bool
 
     package init(id: String, name: String, madeAt: Date, lastUsed: Date, isOwn: Bool) {
@@ -58,7 +58,7 @@ package struct TokenItem: Sendable, Hashable {
     }
 }
 
-/// `GET /tokens`: the one that was used last first.
+/// `GET /tokens`: most recently used first.
 package struct TokenItems: Codable, Sendable, Hashable {
     package var items: [TokenItem]
     package init(_ items: [TokenItem]) { self.items = items }

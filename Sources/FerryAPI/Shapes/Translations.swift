@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// One sentence in every language.
+/// A sentence in every language.
 package struct Translations: Codable, Sendable, Hashable {
     package var en: String
     package var zh: String

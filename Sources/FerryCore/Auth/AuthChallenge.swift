@@ -1,10 +1,10 @@
-/// One challenge of `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.3).
+/// A challenge of `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.3).
 package struct AuthChallenge: Sendable, Hashable {
-    /// In lower case: `basic`, `digest`, …
+    /// The scheme in lower case: `basic`, `digest`, …
     package var scheme: String
-    /// By name in lower case, without quotes; of two with the same name the first.
+    /// Parameters by lower-case name, unquoted; of duplicates the first.
     package var parameters: [String: String] = [:]
-    /// What stands in place of parameters, as in `Negotiate YII=`.
+    /// The token68 form that replaces parameters, as in `Negotiate YII=`.
     package var token68: String?
 
     package init(scheme: String, parameters: [String: String] = [:], token68: String? = nil) {
@@ -13,10 +13,10 @@ package struct AuthChallenge: Sendable, Hashable {
         self.token68 = token68
     }
 
-    /// What protects: the name that the user knows the place by.
+    /// The protection space, as displayed to the user.
     package var realm: String? { parameters["realm"] }
 
-    /// The challenges of all lines of the field, in order; what is malformed is left out.
+    /// Parses all lines of the field, in order; malformed challenges are omitted.
     package static func parse(_ lines: [String]) -> [AuthChallenge] {
         lines.flatMap { line in
             var parser = AuthChallengeParser(line)
@@ -25,12 +25,13 @@ package struct AuthChallenge: Sendable, Hashable {
     }
 }
 
-/// How to answer a refusal: the best challenge that Ferry understands.
+/// The challenge to answer and its scheme.
 package enum AuthAnswer: Sendable, Hashable {
     case digest(DigestChallenge)
     case basic(realm: String?)
 
-    /// Digest before Basic, SHA-256 before MD5, else in the order of the server; `nil` when there is neither.
+    /// Returns the best supported challenge: Digest before Basic, SHA-256 before MD5, else in the server's order; `nil`
+    /// when there is none.
     package static func best(of challenges: [AuthChallenge]) -> AuthAnswer? {
         let digests = challenges.compactMap { DigestChallenge($0) }
         var best: DigestChallenge?
@@ -41,6 +42,6 @@ package enum AuthAnswer: Sendable, Hashable {
         return challenges.first { $0.scheme == "basic" }.map { .basic(realm: $0.realm) }
     }
 
-    /// The same, from the values of all lines of the field.
+    /// Parses all lines of the field and returns the best supported challenge.
     package static func best(ofFields lines: [String]) -> AuthAnswer? { best(of: AuthChallenge.parse(lines)) }
 }

@@ -1,9 +1,9 @@
-/// Reads the list of challenges in one field line, where commas part both challenges and their parameters.
+/// Parses the challenges of one field line, in which commas separate both challenges and parameters.
 struct AuthChallengeParser {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// More would not be an honest server's.
+    /// The maximum number of challenges per line; no honest server sends more.
     private static let maxChallenges = 32
 
     init(_ line: String) { bytes = Array(line.utf8) }
@@ -18,7 +18,7 @@ struct AuthChallengeParser {
                 continue
             }
             if isEquals(after: position) {
-                // A parameter of the challenge before it; of none when the line begins with one.
+                // A parameter belongs to the preceding challenge; one at the start of the line is dropped.
                 let value = parameterValue()
                 guard let value, let last = challenges.indices.last else {
                     skipElement()
@@ -39,7 +39,7 @@ struct AuthChallengeParser {
         return challenges
     }
 
-    /// Whether nothing but a comma or the end follows.
+    /// Whether only a comma or the end of the line follows.
     private var isAtEnd: Bool {
         guard let next = bytes[position...].first(where: { !ASCII.isBlank($0) }) else { return true }
         return next == UInt8(ascii: ",")
@@ -56,7 +56,7 @@ struct AuthChallengeParser {
         bytes[start...].first { !ASCII.isBlank($0) } == UInt8(ascii: "=")
     }
 
-    /// What follows a scheme when it is one run of RFC 9110's token68 and nothing else before the next comma.
+    /// Parses what follows a scheme if it is a single token68 (RFC 9110 §11.2) up to the next comma.
     private mutating func token68() -> String? {
         let start = position
         skip(ASCII.isBlank)
@@ -75,7 +75,7 @@ struct AuthChallengeParser {
         return String(decoding: bytes[first..<position], as: UTF8.self)
     }
 
-    /// After a name: `=` and a token or a quoted string; `nil` when it is malformed.
+    /// Parses `=` and a token or quoted string; returns `nil` when malformed.
     private mutating func parameterValue() -> String? {
         skip(ASCII.isBlank)
         position += 1
@@ -101,7 +101,7 @@ struct AuthChallengeParser {
         return nil
     }
 
-    /// To the next comma outside quotes.
+    /// Skips to the next comma outside quotes.
     private mutating func skipElement() {
         var isQuoted = false
         while position < bytes.count {

@@ -1,6 +1,7 @@
 /// The Basic scheme (RFC 7617).
 package enum BasicCredentials {
-    /// The value of `Authorization` or `Proxy-Authorization`: `Basic` and `user:password` as UTF-8 in Base64.
+    /// Returns the value of `Authorization` or `Proxy-Authorization`: `Basic` and the Base64 of `user:password` in
+    /// UTF-8.
     package static func header(_ credentials: Credentials) -> String {
         "Basic " + base64(Array("\(credentials.user):\(credentials.password)".utf8))
     }

@@ -1,18 +1,18 @@
 public import struct Foundation.Date
 
-/// One cookie, as it is kept (RFC 6265 §5.3).
+/// A stored cookie (RFC 6265 §5.3).
 public struct Cookie: Sendable, Hashable {
     public var name: String
     public var value: String
-    /// In lower case, without a leading dot.
+    /// The domain in lower case, without a leading dot.
     public var domain: String
-    /// Only for ``domain`` itself, not for the hosts under it.
+    /// Whether the cookie is sent to ``domain`` only, not to its subdomains.
     public var hostOnly: Bool
-    /// Starts with `/`.
+    /// The path, starting with `/`.
     public var path: String
-    /// Only for https.
+    /// Whether the cookie is sent over https only.
     public var secure: Bool
-    /// `nil` for a cookie that lasts as long as its jar.
+    /// The expiry time; `nil` for a session cookie, which lasts as long as its jar.
     public var expires: Date?
 
     public init(
@@ -29,7 +29,7 @@ public struct Cookie: Sendable, Hashable {
 
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-    /// Whether a request for `url` carries it (RFC 6265 §5.4); the time is not looked at.
+    /// Whether a request for `url` includes the cookie (RFC 6265 §5.4), ignoring its expiry.
     func applies(to url: DownloadURL) -> Bool {
         if hostOnly ? url.host != domain : !CookieRules.host(url.host, matches: domain) { return false }
         if secure && url.scheme != .https { return false }
@@ -38,7 +38,7 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Its name and where it goes, without the value, which is a secret.
+    /// Name, domain and path, without the value, which is secret.
     public var description: String { "\(name) for \(hostOnly ? "" : ".")\(domain)\(path)" }
     public var debugDescription: String { description }
 }

@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
-/// Dates in `Expires`, read as leniently as RFC 6265 §5.1.1 says.
+/// The lenient date parser for `Expires` (RFC 6265 §5.1.1).
 enum CookieDate {
-    /// `nil` when day, month, year or time is missing or out of range.
+    /// Returns `nil` when day, month, year or time is missing or out of range.
     static func parse(_ text: String) -> Date? {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
@@ -37,7 +37,7 @@ enum CookieDate {
         }
     }
 
-    /// A number of that many digits at the start, followed by nothing or by no digit.
+    /// Parses a number of `digits` digits at the start, not followed by another digit.
     private static func number(_ bytes: [UInt8], digits: ClosedRange<Int>) -> Int? {
         let head = bytes.prefix { ASCII.isDigit($0) }
         guard digits.contains(head.count) else { return nil }
@@ -70,7 +70,7 @@ enum CookieDate {
         }
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar, for years from 1601 on.
+    /// Returns the days from 1970-01-01 in the Gregorian calendar, for years from 1601 on.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         // The year begins in March, so that the leap day is its last.
         let shifted = month > 2 ? year : year - 1

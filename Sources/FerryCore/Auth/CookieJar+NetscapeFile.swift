@@ -1,10 +1,11 @@
 import struct Foundation.Date
 
 extension CookieJar {
-    /// Reads the cookie file of curl, wget and browsers' exporters: seven fields a line, with tabs between them.
+    /// Reads a cookie file of curl, wget or browser exporters: seven tab-separated fields per line.
     ///
-    /// Domain, TRUE when hosts under it get it too, path, TRUE for https only, seconds since 1970 (0: as long as the
-    /// jar), name, value. `#HttpOnly_` before a line is no comment. Lines that hold no cookie are in ``skippedLines``.
+    /// The fields: domain, TRUE to include subdomains, path, TRUE for https only, expiry in seconds since 1970 (0 for a
+    /// session cookie), name, value. A line prefix `#HttpOnly_` is not a comment. Lines without a valid cookie are
+    /// recorded in ``skippedLines``.
     public init(netscapeFile text: String) {
         self.init()
         for line in TextLines(text).lines {
@@ -42,7 +43,7 @@ extension CookieJar {
             expires: seconds > 0 ? Date(timeIntervalSince1970: seconds) : nil)
     }
 
-    /// Seconds since 1970, as browsers' exporters write them: with a sign, with decimals, far too many.
+    /// Parses seconds since 1970 as browser exporters write them: with sign, fraction, or out of range.
     private static func expiry(_ text: String) -> Double? {
         let text = text.trimmedText
         if text.isEmpty { return 0 }

@@ -1,42 +1,42 @@
 public import struct Foundation.Date
 
-/// The cookies of one chain of requests: those loaded from a file, and those that servers set on the way.
+/// The cookies of a chain of requests: those loaded from a file and those that servers set.
 ///
-/// What a host sets goes only to URLs that its domain matches (RFC 6265 §5), never to another site.
+/// Cookies are sent only to URLs that match their domain (RFC 6265 §5).
 public struct CookieJar: Sendable, Hashable {
-    /// The lines of the file that hold no usable cookie, counted from 1.
+    /// Numbers of the file's lines without a usable cookie, counted from 1.
     public internal(set) var skippedLines: [Int] = []
 
-    /// By domain, each list in the order of creation.
+    /// Cookies by domain, in the order of creation.
     private var cookies: [String: [Cookie]] = [:]
-    /// The number of cookies that are kept.
+    /// The number of stored cookies.
     public private(set) var count = 0
 
-    /// At most this many cookies under one domain; the oldest goes first (RFC 6265 §6.1 asks for 50 at least).
+    /// The maximum number of cookies per domain; the oldest is evicted (RFC 6265 §6.1 requires at least 50).
     package static let maxPerDomain = 100
-    /// At most this many in all; further domains are refused.
+    /// The maximum number of cookies in total; cookies of further domains are rejected.
     package static let maxCount = 10_000
-    /// At most this many bytes of name and value together.
+    /// The maximum length of name and value together, in bytes.
     package static let maxPairBytes = 4096
-    /// At most this many bytes in one `Cookie` field; cookies that do not fit are left out.
+    /// The maximum length of a `Cookie` field in bytes; cookies that do not fit are omitted.
     package static let maxHeaderBytes = 8190
 
-    /// A jar without cookies.
+    /// Creates an empty jar.
     public init() {}
 
-    /// Keeps the cookie of one `Set-Cookie` field, replaces its older self, or removes it when it has expired.
+    /// Stores the cookie of a `Set-Cookie` field, replacing the previous one, or deletes it when expired.
     ///
-    /// What RFC 6265 §5 refuses, and what is meant for a whole public suffix, changes nothing.
+    /// Ignored: cookies that RFC 6265 §5 rejects, and cookies for a public suffix.
     public mutating func store(_ setCookie: String, from url: DownloadURL, now: Date) {
         guard let cookie = SetCookie(setCookie, now: now)?.cookie(from: url) else { return }
-        // A plain http response must not shadow what https has set (RFC 6265bis §5.7).
+        // An http response must not shadow a cookie that https has set (RFC 6265bis §5.7).
         guard url.scheme == .https || !shadowsSecure(cookie) else { return }
         insert(cookie, now: now)
     }
 
-    /// The value of the `Cookie` field for a request; `nil` when no cookie applies.
+    /// Returns the value of the `Cookie` field for a request; `nil` when no cookie applies.
     ///
-    /// Longer paths come first, then older cookies (RFC 6265 §5.4).
+    /// Longer paths come first (RFC 6265 §5.4), then longer domains, then older cookies.
     public func header(for url: DownloadURL, now: Date) -> String? {
         guard count > 0 else { return nil }
         var matches: [(order: Int, cookie: Cookie)] = []
@@ -58,7 +58,7 @@ public struct CookieJar: Sendable, Hashable {
         return header.isEmpty ? nil : header
     }
 
-    /// Adds a cookie that was read elsewhere, or takes away its older self when it has expired.
+    /// Adds a cookie, or deletes the previous one when the new one has expired.
     mutating func insert(_ cookie: Cookie, now: Date?) {
         var list = cookies[cookie.domain] ?? []
         let before = list.count
@@ -66,7 +66,7 @@ public struct CookieJar: Sendable, Hashable {
         if let index = list.firstIndex(where: { $0.name == cookie.name && $0.path == cookie.path }) {
             if isGone { list.remove(at: index) } else { list[index] = cookie }
         } else if !isGone {
-            // A user's own file may hold more.
+            // The limit does not apply to the user's cookie file, which has no `now`.
             if let now, list.count >= Self.maxPerDomain {
                 list.removeAll { $0.isExpired(at: now) }
                 if list.count >= Self.maxPerDomain { list.removeFirst() }
@@ -88,7 +88,7 @@ public struct CookieJar: Sendable, Hashable {
 }
 
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How many cookies there are; their values are secrets.
+    /// The number of cookies; their values are secret.
     public var description: String { "\(count) cookies" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }

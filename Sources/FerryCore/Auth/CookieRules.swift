@@ -1,13 +1,13 @@
-/// Which hosts and paths a cookie is for (RFC 6265 §5.1).
+/// Domain and path matching of cookies (RFC 6265 §5.1).
 enum CookieRules {
-    /// Whether `host` is `domain` or lies under it; an IP address only matches itself.
+    /// Whether `host` is `domain` or a subdomain; an IP address matches only itself.
     static func host(_ host: String, matches domain: String) -> Bool {
         if host == domain { return true }
         guard host.utf8.count > domain.utf8.count, !isAddress(host) else { return false }
         return host.utf8.suffix(domain.utf8.count + 1).elementsEqual([UInt8(ascii: ".")] + Array(domain.utf8))
     }
 
-    /// Whether a request's path is the cookie's path or lies under it.
+    /// Whether the request's path is the cookie's path or below it.
     static func path(_ path: String, matches cookiePath: String) -> Bool {
         let path = path.utf8
         let prefix = cookiePath.utf8
@@ -16,7 +16,7 @@ enum CookieRules {
             || path.dropFirst(prefix.count).first == UInt8(ascii: "/")
     }
 
-    /// The path of a cookie that names none: the directory of the request's path.
+    /// The default path of a cookie: the directory of the request's path.
     static func defaultPath(_ path: String) -> String {
         let utf8 = path.utf8
         guard utf8.first == UInt8(ascii: "/"), let slash = utf8.lastIndex(of: UInt8(ascii: "/")),
@@ -25,7 +25,7 @@ enum CookieRules {
         return String(path[..<slash])
     }
 
-    /// The host and every domain that it lies under, the longest first; an address alone for an address.
+    /// The host and all its parent domains, longest first; for an IP address only itself.
     static func domains(of host: String) -> [String] {
         guard !isAddress(host) else { return [host] }
         var domains = [host]
@@ -37,9 +37,10 @@ enum CookieRules {
         return domains
     }
 
-    /// Whether anyone may have names right under this one: no dot inside, or a usual second level of a country.
+    /// Whether anyone can register names directly below this domain: a single label, or a common second level of a
+    /// country.
     ///
-    /// Not the public suffix list: a small part that protects short-lived jars.
+    /// This is a small part of the public suffix list, sufficient for short-lived jars.
     static func isPublicSuffix(_ domain: String) -> Bool {
         let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard labels.count > 1, labels.allSatisfy({ !$0.isEmpty }) else { return true }

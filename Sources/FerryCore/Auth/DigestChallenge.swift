@@ -1,6 +1,6 @@
-/// A challenge of the Digest scheme that Ferry can answer (RFC 7616).
+/// A challenge of the Digest scheme that Ferry supports (RFC 7616).
 package struct DigestChallenge: Sendable, Hashable {
-    /// How `response` is made.
+    /// The algorithm of `response`.
     package enum Algorithm: String, Sendable, Hashable, CaseIterable {
         case md5 = "MD5"
         case md5Session = "MD5-sess"
@@ -16,24 +16,24 @@ package struct DigestChallenge: Sendable, Hashable {
 
         package var isSession: Bool { self == .md5Session || self == .sha256Session }
 
-        /// A larger one is preferred.
+        /// Strength of the digest; the stronger algorithm is preferred.
         package var strength: Int { digest.strength }
     }
 
     package let realm: String
     package let nonce: String
     package let algorithm: Algorithm
-    /// The server named the algorithm, so the answer does too.
+    /// Whether the server named the algorithm; the response then names it too.
     package let namesAlgorithm: Bool
-    /// `qop=auth`; false for servers of RFC 2069's time, which offer none.
+    /// Whether `qop=auth` is used; false for servers of RFC 2069, which do not offer it.
     package let protectsRequest: Bool
     package let opaque: String?
-    /// The nonce was too old, the password was right: the same credentials may be tried once more.
+    /// The nonce had expired, not the password: the same credentials may be sent once more.
     package let isStale: Bool
-    /// The user's name is sent as a hash.
+    /// Whether the user name is sent as a hash.
     package let hashesUser: Bool
 
-    /// `nil` when it is of another scheme, has no nonce, or wants an algorithm or protection that Ferry lacks.
+    /// Returns `nil` for another scheme, a missing nonce, or an unsupported algorithm or qop.
     package init?(_ challenge: AuthChallenge) {
         let parameters = challenge.parameters
         guard challenge.scheme == "digest", let nonce = parameters["nonce"], !nonce.isEmpty else { return nil }
@@ -59,13 +59,13 @@ package struct DigestChallenge: Sendable, Hashable {
         hashesUser = parameters["userhash"]?.asciiLowercased == "true"
     }
 
-    /// The value of `Authorization` or `Proxy-Authorization`.
+    /// Returns the value of `Authorization` or `Proxy-Authorization`.
     ///
     /// - Parameters:
-    ///   - uri: The request's target as it is sent: `/path?query`, or `host:port` for CONNECT.
-    ///   - nonceCount: How many requests were made with this nonce, this one included: 1 or more.
+    ///   - uri: The request target as sent: `/path?query`, or `host:port` for CONNECT.
+    ///   - nonceCount: The number of requests sent with this nonce, including this one; 1 or more.
     ///   - cnonce: Random text of the client, new for each nonce.
-    ///   - hash: The raw digest of some bytes.
+    ///   - hash: Returns the raw digest of bytes.
     package func authorization(
         method: String, uri: String, credentials: Credentials, nonceCount: Int, cnonce: String,
         hash: (DigestAlgorithm, [UInt8]) -> [UInt8]
@@ -97,7 +97,7 @@ package struct DigestChallenge: Sendable, Hashable {
         return String(repeating: "0", count: 8 - digits.utf8.count) + digits
     }
 
-    /// A quoted string (RFC 9110 §5.6.4), without control bytes, which would break the field.
+    /// Returns a quoted string (RFC 9110 §5.6.4) without control bytes, which would break the field.
     private static func quote(_ text: String) -> String {
         var quoted: [UInt8] = [UInt8(ascii: "\"")]
         for byte in text.utf8 where !ASCII.isControl(byte) {

@@ -1,10 +1,10 @@
-/// The passwords of a `.netrc` file, by host.
+/// The credentials of a `.netrc` file, by host.
 public struct Netrc: Sendable, Hashable {
-    /// Why a text is no netrc file; with the line, without its words, which may be passwords.
+    /// Why a text is not a valid netrc file; names the line, without its content, which may be a password.
     public typealias ParseError = TextError
 
     private struct Entry: Hashable, Sendable {
-        /// In lower case; `nil` for `default`.
+        /// The host in lower case; `nil` for `default`.
         var host: String?
         var login: String?
         var password: String?
@@ -12,10 +12,10 @@ public struct Netrc: Sendable, Hashable {
 
     private var entries: [Entry] = []
 
-    /// Reads `machine HOST login USER password WORD`, `default`, `account WORD` and `macdef NAME` in any layout.
+    /// Parses `machine HOST login USER password WORD`, `default`, `account WORD` and `macdef NAME` in any layout.
     ///
-    /// Words may be in double quotes with `\"`, `\\`, `\n`, `\r`, `\t`; `#` begins a comment where a keyword may stand;
-    /// a macro lasts until an empty line.
+    /// Words may be in double quotes with `\"`, `\\`, `\n`, `\r`, `\t`; `#` begins a comment where a keyword may be; a
+    /// macro ends at an empty line.
     public init(_ text: String) throws(ParseError) {
         var words = NetrcWords(text)
         while let word = try words.keyword() {
@@ -41,9 +41,9 @@ public struct Netrc: Sendable, Hashable {
         }
     }
 
-    /// Who to be at a host: of the first `machine` of that name, else of `default`; `nil` when there is neither.
+    /// Returns the credentials of the first `machine` of this host, else of `default`; `nil` when there is neither.
     ///
-    /// - Parameter user: Only an entry with this login will do, when given.
+    /// - Parameter user: If given, only entries with this login, or with none, match.
     public func credentials(for host: String, user: String? = nil) -> Credentials? {
         let host = host.asciiLowercased
         let fits = { (entry: Entry) in
@@ -62,7 +62,7 @@ public struct Netrc: Sendable, Hashable {
 }
 
 extension Netrc: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How many entries there are; what they say is secret.
+    /// The number of entries; their contents are secret.
     public var description: String { "\(entries.count) netrc entries" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -1,6 +1,6 @@
-/// The words of a netrc file, one after the other, with the line of the last one.
+/// The tokenizer for netrc files; records the line of the last word.
 struct NetrcWords {
-    /// Where the last word began, counted from 1.
+    /// The line of the last word, counted from 1.
     private(set) var line = 1
     private let bytes: [UInt8]
     private var position = 0
@@ -12,7 +12,7 @@ struct NetrcWords {
         bytes = Array(utf8)
     }
 
-    /// The next word, comments left out; `nil` at the end.
+    /// Returns the next word outside comments; `nil` at the end.
     mutating func keyword() throws(TextError) -> String? {
         skipWhiteSpace()
         while position < bytes.count, bytes[position] == UInt8(ascii: "#") {
@@ -22,7 +22,7 @@ struct NetrcWords {
         return try next()
     }
 
-    /// The next word, whatever it begins with.
+    /// Returns the next word, even if it begins with `#`.
     mutating func value(of keyword: String) throws(TextError) -> String {
         let keywordLine = line
         skipWhiteSpace()
@@ -30,7 +30,7 @@ struct NetrcWords {
         return word
     }
 
-    /// Everything up to the next empty line, or the end.
+    /// Skips to the next empty line or the end.
     mutating func skipMacro() {
         skipLine()
         while position < bytes.count {
@@ -81,7 +81,7 @@ struct NetrcWords {
         }
     }
 
-    /// To the beginning of the next line.
+    /// Skips to the start of the next line.
     private mutating func skipLine() {
         while position < bytes.count {
             position += 1

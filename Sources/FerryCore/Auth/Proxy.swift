@@ -1,17 +1,17 @@
-/// A proxy to fetch through.
+/// A proxy server.
 public struct Proxy: Sendable, Hashable {
-    /// How Ferry talks to it.
+    /// The protocol between Ferry and the proxy.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case http
-        /// SOCKS version 5; names are resolved by the proxy.
+        /// SOCKS version 5; the proxy resolves names.
         case socks
     }
 
     public var kind: Kind
-    /// As in ``DownloadURL/host``.
+    /// The host, as in ``DownloadURL/host``.
     public var host: String
     public var port: Int
-    /// Only for ``Kind/http``.
+    /// Credentials; used for ``Kind/http`` only.
     public var credentials: Credentials?
 
     public init(kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
@@ -21,10 +21,10 @@ public struct Proxy: Sendable, Hashable {
         self.credentials = credentials
     }
 
-    /// Reads `http://[user:password@]host[:port]`, `socks5://host[:port]`, `socks5h://…`, or `host:port` for http.
+    /// Parses `http://[user:password@]host[:port]`, `socks5://host[:port]`, `socks5h://…`, or `host:port` for http.
     ///
-    /// With a scheme and without a port it is 80 for http and 1080 for SOCKS; a word with neither is more likely a slip
-    /// than a host, and refused. What follows the port is ignored. Errors hold no user info.
+    /// The default port is 80 for http and 1080 for SOCKS. A word with neither scheme nor port is rejected as a
+    /// probable mistake. A path is ignored. Errors contain no user info.
     public init(parsing text: String) throws(TextError) {
         let trimmed = text.trimmedText
         var rest = trimmed.utf8[...]
@@ -40,13 +40,13 @@ public struct Proxy: Sendable, Hashable {
         case "socks5", "socks5h", "socks": kind = .socks
         default: throw TextError("proxies of type \(TextError.quote(scheme)) cannot be used: use http or socks5")
         }
-        // A password may hold a `/`, as an @ ends it: everything up to the last @ before the end of the authority.
+        // A password may contain `/`, because user info ends at the last `@` of the authority.
         let at = rest.lastIndex(of: UInt8(ascii: "@"))
         let server = at.map { rest[rest.index(after: $0)...] } ?? rest
         let authority = server.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let shown = TextError.quote(Substring(authority))
         let refusal = TextError("\(shown) is not a proxy: write it as http://host:port or socks5://host:port")
-        // The one door for URLs decides what a host and a port may be.
+        // `DownloadURL` validates host and port.
         let url: DownloadURL
         do {
             url = try DownloadURL("http://" + String(Substring(authority)) + "/")
@@ -54,7 +54,7 @@ public struct Proxy: Sendable, Hashable {
             throw refusal
         }
         host = url.host
-        // `[::1]` has colons without a port; a port is what follows the last colon behind any bracket.
+        // In `[::1]`, colons do not introduce a port: search after the bracket.
         let afterHost = authority.lastIndex(of: UInt8(ascii: "]")).map { authority[$0...] } ?? authority
         let colon = afterHost.lastIndex(of: UInt8(ascii: ":"))
         let hasPort = colon.map { authority.index(after: $0) < authority.endIndex } ?? false

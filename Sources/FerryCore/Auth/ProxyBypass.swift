@@ -1,17 +1,17 @@
-/// The hosts that are fetched without a proxy: the list in `no_proxy`, read as curl does.
+/// The hosts that are connected to directly: the list of `no_proxy`, with curl's semantics.
 struct ProxyBypass: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case all
-        /// This name and everything under it; on this port only, when there is one.
+        /// A domain and its subdomains; with a port, on that port only.
         case name(String, port: Int?)
-        /// Addresses whose first bits are these.
+        /// A network in CIDR form.
         case network(IPAddress, bits: Int, port: Int?)
     }
 
     private var rules: [Rule] = []
 
-    /// Entries are parted by commas or blanks: `*`, `example.com`, `.example.com`, `*.example.com`, `host:8080`,
-    /// `10.0.0.1`, `[::1]:80`, `10.0.0.0/8`, `fd00::/8`. What makes no sense is ignored.
+    /// Parses entries separated by commas or blanks: `*`, `example.com`, `.example.com`, `*.example.com`, `host:8080`,
+    /// `10.0.0.1`, `[::1]:80`, `10.0.0.0/8`, `fd00::/8`. Invalid entries are ignored.
     init(_ list: String) {
         rules = list.utf8.split { $0 == UInt8(ascii: ",") || ASCII.isWhiteSpace($0) }
             .compactMap { Self.rule(Array($0)) }
@@ -33,7 +33,7 @@ struct ProxyBypass: Sendable, Hashable {
 
     private static func rule(_ entry: [UInt8]) -> Rule? {
         if entry == [UInt8(ascii: "*")] { return .all }
-        // A bare IPv6 address has colons of its own: an address first, host and port then.
+        // An IPv6 address without brackets contains colons: try an address before `host:port`.
         if let rule = network(entry[...], port: nil) { return rule }
         var host = entry[...]
         var port: Int?
@@ -49,7 +49,7 @@ struct ProxyBypass: Sendable, Hashable {
         if host.last == UInt8(ascii: ".") { host = host.dropLast() }
         let name = String(decoding: host, as: UTF8.self)
         guard !name.isEmpty else { return nil }
-        // Names in other scripts are compared as they are looked up.
+        // Internationalized names are compared in their Punycode form.
         guard let url = try? DownloadURL("http://\(name)/"), url.path == "/" else { return nil }
         return .name(url.host, port: port)
     }

@@ -1,19 +1,19 @@
-/// Which proxy to use for which URL.
+/// The proxies by scheme, and the hosts to connect to directly.
 public struct ProxySettings: Sendable, Hashable {
-    /// Why a text is no proxy; without its user info.
+    /// Why a text is not a valid proxy; without its user info.
     public typealias ParseError = TextError
 
     private var http: Proxy?
     private var https: Proxy?
     private var bypass = ProxyBypass("")
 
-    /// No proxy at all.
+    /// Creates settings without proxies.
     public init() {}
 
-    /// Takes `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` from the environment, by curl's rules.
+    /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` from the environment, with curl's rules.
     ///
-    /// Lower case goes before upper case; empty counts as not set. `HTTP_PROXY` is ignored where `REQUEST_METHOD` is
-    /// set, because a CGI server makes it from a request's `Proxy` field.
+    /// Lower case takes precedence over upper case; empty counts as unset. `HTTP_PROXY` is ignored if `REQUEST_METHOD`
+    /// is set, because CGI servers set it from a request's `Proxy` field.
     ///
     /// - Throws: When a variable that would be used is malformed; the message names it.
     public init(environment: [String: String]) throws(ParseError) {
@@ -24,11 +24,11 @@ public struct ProxySettings: Sendable, Hashable {
         bypass = ProxyBypass(environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
     }
 
-    /// One proxy for everything, from `http://[user:password@]host:port` or `socks5://host:port`.
+    /// Uses one proxy for all URLs: `http://[user:password@]host:port` or `socks5://host:port`.
     ///
     /// - Parameters:
-    ///   - explicit: Empty or `none`: no proxy, whatever the environment says.
-    ///   - noProxy: A list as in `no_proxy` of hosts that are fetched directly. Default: none.
+    ///   - explicit: The proxy; empty or `none` for no proxy, regardless of the environment.
+    ///   - noProxy: A list, as in `no_proxy`, of hosts that are connected to directly. Default: none.
     public init(explicit: String, noProxy: String = "") throws(ParseError) {
         let text = explicit.trimmedText
         guard !text.isEmpty, text.asciiLowercased != "none" else { return }
@@ -38,7 +38,7 @@ public struct ProxySettings: Sendable, Hashable {
         bypass = ProxyBypass(noProxy)
     }
 
-    /// The proxy for a URL; `nil`: connect directly.
+    /// Returns the proxy for a URL; `nil` to connect directly.
     public func proxy(for url: DownloadURL) -> Proxy? {
         guard let proxy = url.scheme == .https ? https : http, !bypass.contains(url) else { return nil }
         return proxy

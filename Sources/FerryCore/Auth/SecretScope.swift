@@ -1,16 +1,16 @@
 package import HTTPTypes
 
-/// What a user gave for one server, and which requests carry it. Whoever sends, keeps or changes secrets asks here.
+/// Decides which requests carry the user's secrets. All code that sends, stores or changes secrets uses this type.
 ///
-/// The *home* of a request's secrets is the origin that the request names, else that of its first URL. Nothing that is
-/// read makes another origin the home: no URL of a journal, no mirror, no redirect, no list of checksums. User info inside
-/// of a URL is for the origin of that URL alone.
+/// The *home* of a request's secrets is the origin that the request names, else that of its first URL. No other input
+/// changes the home: neither a URL of a journal nor a mirror, a redirect or a list of checksums. User info in a URL is
+/// for that URL's origin only.
 package struct SecretScope: Sendable, Hashable {
-    /// Where secrets go; `nil` for nowhere.
+    /// The origin that secrets are sent to; `nil` for none.
     package let home: Origin?
     private let headers: HTTPFields
     private let credentials: Credentials?
-    /// The origin of the URL that is asked, and the user info in it.
+    /// The origin of the requested source URL, and the user info in it.
     private let source: Origin
     private let userInfo: Credentials?
 
@@ -22,21 +22,20 @@ package struct SecretScope: Sendable, Hashable {
         userInfo = source.credentials
     }
 
-    /// What a download's request gives to the requests that begin at `source`, a URL of it, and to where redirects lead
-    /// from there.
+    /// Creates the scope for requests that begin at `source`, one of the download's URLs, and for their redirects.
     package init(of request: DownloadRequest, for source: DownloadURL) {
         self.init(
             home: Self.home(of: request), headers: request.headers, credentials: request.credentials, source: source)
     }
 
-    /// The user's headers for a request to `url`: all of them at home, those that are no secrets at the origin that was
-    /// asked, else none.
+    /// Returns the user's headers for a request to `url`: all at home, the non-secret ones at the source's origin, else
+    /// none.
     package func headers(for url: DownloadURL) -> HTTPFields {
         if url.origin == home { return headers }
         return url.origin == source ? headers.withoutSecrets : HTTPFields()
     }
 
-    /// Who asks `url`.
+    /// Returns the credentials for a request to `url`.
     package func credentials(for url: DownloadURL) -> Credentials? {
         if let userInfo, url.origin == source { return userInfo }
         return url.origin == home ? credentials : nil
@@ -44,25 +43,25 @@ package struct SecretScope: Sendable, Hashable {
 
     // MARK: The home of a request
 
-    /// Whom the secrets of a request are for.
+    /// Returns the origin that the request's secrets are for.
     package static func home(of request: DownloadRequest) -> Origin? {
         request.secretsOrigin ?? request.sources.first?.origin
     }
 
-    /// A source with the user info that was kept for it, unless it is now of another origin than was kept beside that.
+    /// Restores the stored user info of a source, unless the source's origin differs from the one stored with it.
     package static func giveBack(
         _ userInfo: Credentials, of origin: Origin?, to source: DownloadURL
     ) -> DownloadURL {
         origin.map { $0 == source.origin } ?? true ? source.with(userInfo) : source
     }
 
-    /// Whether the secrets of a request are for the first of `sources` too.
+    /// Whether the request's secrets are for the first of `sources` too.
     package static func isHome(of request: DownloadRequest, for sources: [DownloadURL]) -> Bool {
         sources == request.sources || sources.first.map(\.origin) == home(of: request)
     }
 
-    /// The request with other URLs and headers. Where its home would be another, it keeps nothing that was given for the
-    /// old one: no credentials, and no secret header that it had. Secret headers that come with the change stay.
+    /// Returns the request with other URLs and headers. If its home changes, credentials and secret headers of the old
+    /// home are removed; secret headers in the change itself are kept.
     package static func change(
         _ old: DownloadRequest, sources: [DownloadURL], headers: HTTPFields
     ) -> DownloadRequest {
@@ -79,20 +78,19 @@ package struct SecretScope: Sendable, Hashable {
 }
 
 extension DownloadRequest {
-    /// Whether there is something that is for one server alone. User info of URLs is not counted: it names its own.
+    /// Whether the request has credentials or secret headers. User info in URLs does not count: it has its own origin.
     package var hasSecrets: Bool { credentials != nil || headers.contains { $0.name.isSecret } }
 }
 
 extension HTTPField.Name {
-    /// Whether the value of a header of the user is a secret: that of every one but Accept, Accept-Language, User-Agent
-    /// and Referer.
+    /// Whether the values of this header are secret: true for all but Accept, Accept-Language, User-Agent and Referer.
     package var isSecret: Bool { !Self.open.contains(self) }
 
     private static let open: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent, .referer]
 }
 
 extension HTTPFields {
-    /// Those that are no secrets.
+    /// The fields that are not secret.
     package var withoutSecrets: HTTPFields {
         var open = HTTPFields()
         for field in self where !field.name.isSecret { open.append(field) }

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// What one `Set-Cookie` field says (RFC 6265 §5.2).
+/// A parsed `Set-Cookie` field (RFC 6265 §5.2).
 struct SetCookie {
     var name: String
     var value: String
@@ -9,7 +9,7 @@ struct SetCookie {
     var secure = false
     var expires: Date?
 
-    /// `nil` when the field has no usable name, holds control bytes, or is too large.
+    /// Returns `nil` when the field has no usable name, contains control bytes, or is too large.
     init?(_ field: String, now: Date) {
         guard !field.utf8.contains(where: { ASCII.isControl($0) && $0 != 0x09 }) else { return nil }
         let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
@@ -40,7 +40,7 @@ struct SetCookie {
         expires = maxAge ?? expires
     }
 
-    /// The cookie as `url` may set it; `nil` when it may not (RFC 6265 §5.3, prefixes of RFC 6265bis §5.7).
+    /// Returns the cookie if `url` may set it, else `nil` (RFC 6265 §5.3, name prefixes of RFC 6265bis §5.7).
     func cookie(from url: DownloadURL) -> Cookie? {
         var cookieDomain = url.host
         var hostOnly = true
@@ -61,7 +61,7 @@ struct SetCookie {
             expires: expires)
     }
 
-    /// The value of Max-Age, held to ±400 days (RFC 6265bis §5.5); `nil` when it is no whole number.
+    /// Parses Max-Age, clamped to ±400 days (RFC 6265bis §5.5); `nil` when it is not an integer.
     private static func seconds(_ text: String) -> Double? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A notification that counts: a waiting task names the last count that it knows, so that none is missed.
+/// A counted notification: a waiting task passes the last count that it has seen, so that no notification is missed.
 ///
 /// ```swift
 /// let seen = updates.count      // before the state is read
@@ -17,10 +17,10 @@ package final class AsyncEvent: Sendable {
 
     package init() {}
 
-    /// How many notifications there were so far.
+    /// The number of notifications so far.
     package var count: UInt64 { state.withLock { $0.count } }
 
-    /// Resumes every waiting task.
+    /// Resumes all waiting tasks.
     package func notify() {
         let waiting = state.withLock { state in
             state.count += 1
@@ -30,7 +30,7 @@ package final class AsyncEvent: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns when ``count`` exceeds `seen`, or when the task is cancelled.
+    /// Returns when ``count`` exceeds `seen` or the task is cancelled.
     package func wait(after seen: UInt64) async {
         let id = state.withLock { state in
             state.lastID += 1

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A lock that may be held across suspensions; waiting tasks acquire it in the order in which they asked.
+/// A lock that may be held across suspension points; waiting tasks acquire it in FIFO order.
 ///
-/// Cancellation does not end the wait: the code after it always runs with the lock.
+/// Cancellation does not end the wait: the code after it always holds the lock.
 package final class AsyncLock: Sendable {
     private struct State {
         var isHeld = false
@@ -12,7 +12,7 @@ package final class AsyncLock: Sendable {
 
     package init() {}
 
-    /// Waits for the lock; ``release()`` gives it to the next waiting task.
+    /// Acquires the lock, suspending until it is free. Must be balanced with ``release()``.
     package func acquire() async {
         await withCheckedContinuation { continuation in
             let isMine = state.withLock { state in
@@ -27,7 +27,7 @@ package final class AsyncLock: Sendable {
         }
     }
 
-    /// Acquires the lock if it is free; `false` otherwise.
+    /// Acquires the lock if it is free; returns whether it did.
     package func tryAcquire() -> Bool {
         state.withLock { state in
             defer { state.isHeld = true }

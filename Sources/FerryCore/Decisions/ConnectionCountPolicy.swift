@@ -1,22 +1,24 @@
-/// How many connections pay: doubled while the goodput grows, then one by one; fewer when the server objects.
+/// Finds the number of connections that maximises goodput: doubles it while goodput grows, then adds one at a time, and
+/// lowers it when the server objects.
 ///
-/// Fed once a tick with what arrived in it. It decides at the end of a window of ticks in which every connection it
-/// asked for was delivering, or after ``patience`` ticks when some never began to.
+/// `tick` reports the bytes of each tick. A decision is made at the end of a window of ticks in which all wanted
+/// connections were delivering, or in which some were not after ``patience`` ticks.
 ///
-/// A link that is full slows the old connections when new ones join. A server that throttles each connection leaves
-/// pauses instead, and often in bursts: so a window with many silent ticks counts as room to grow even when the sum did
-/// not (nginx sends a second's worth at once, then nothing).
+/// On a saturated link new connections slow the old ones down. A server that throttles each connection leaves gaps
+/// instead, often in bursts (nginx sends a second's worth at once, then nothing): a window with many silent ticks
+/// therefore counts as room to grow even if the sum did not grow.
 package struct ConnectionCountPolicy: Sendable {
-    /// The connections wanted now.
+    /// The number of connections wanted now, at most ``limit`` and ``ceiling``.
     package private(set) var target = 1
-    /// Never more: the user's limit.
+    /// The user's limit.
     package private(set) var limit: Int
-    /// Lowered when the server refuses; rises again by one after a while.
+    /// The limit that the server accepts: lowered when it refuses a connection, raised by one after each
+    /// ``ceilingRest``.
     package private(set) var ceiling: Int
 
     private enum Phase { case doubling, creeping, settled }
     private var phase = Phase.doubling
-    /// The goodput, in bytes per tick, before the last step up, and the count it had.
+    /// Goodput in bytes per tick and number of connections before the last increase.
     private var before: (rate: Double, count: Int)?
     private var windowBytes: ByteCount = 0
     private var windowTicks = 0
@@ -25,12 +27,12 @@ package struct ConnectionCountPolicy: Sendable {
     private var restTicks = 0
     private var nextRest = ConnectionCountPolicy.firstRest
     private var ceilingTicks = 0
-    /// One connection, for good.
+    /// Whether one connection is used permanently.
     private var isFixed = false
 
-    /// Ticks (of 100 ms) in one window.
+    /// Length of a window in ticks of 100 ms.
     package static let window = 4
-    /// Ticks to wait for every connection to deliver.
+    /// Ticks to wait until all wanted connections deliver.
     package static let patience = 10
     private static let gain = 1.15
     private static let firstRest = 50
@@ -42,25 +44,25 @@ package struct ConnectionCountPolicy: Sendable {
         ceiling = max(1, limit)
     }
 
-    /// The user's limit is another one, from now on.
+    /// Changes the user's limit.
     package mutating func set(limit new: Int) {
         let new = max(1, new)
         guard new != limit else { return }
         let old = limit
         limit = new
         if isFixed { return }
-        // What the server refused stays refused; a limit that was the ceiling takes it along.
+        // A ceiling that the server caused stays; one that only equalled the old limit follows the new one.
         ceiling = ceiling == old ? new : min(ceiling, new)
         if target == old, ceiling > old {
-            // The old limit was what held it back.
+            // The old limit had stopped the growth.
             (phase, before) = (.doubling, nil)
             clearWindow()
         }
         target = min(target, ceiling)
     }
 
-    /// One tick passed: `bytes` arrived, `delivering` connections have sent a first byte, `isWorth` says whether what
-    /// is left would keep another connection busy, `isAsking` that nothing of ours held the bytes back.
+    /// Records one tick: `bytes` arrived, `delivering` connections have received a first byte, `isWorth` says whether
+    /// the remaining bytes would keep another connection busy, `isAsking` that no connection was under back-pressure.
     package mutating func tick(bytes: ByteCount, delivering: Int, isWorth: Bool, isAsking: Bool = true) {
         if isFixed { return }
         liftCeiling()
@@ -77,7 +79,7 @@ package struct ConnectionCountPolicy: Sendable {
         clearWindow()
     }
 
-    /// The server objects to as many as there are: `working` go on.
+    /// The server refused a further connection; `working` connections continue.
     package mutating func objected(working: Int) {
         if isFixed { return }
         ceiling = max(1, min(ceiling, working))
@@ -86,16 +88,16 @@ package struct ConnectionCountPolicy: Sendable {
         settle()
     }
 
-    /// No more than the `working` ones can be had now, for a reason that says nothing about the server.
+    /// No more than the `working` connections are available now, for a reason other than the server.
     package mutating func withheld(working: Int) {
         if isFixed { return }
         target = max(1, min(target, working))
         settle()
-        // It passes as soon as another download ends: the next try is not put off further and further.
+        // A permit is free as soon as another download ends, so the delay before the next attempt does not grow.
         nextRest = Self.firstRest
     }
 
-    /// Ranges do not work here: one connection, for good.
+    /// The server does not support ranges: uses one connection permanently.
     package mutating func limitToSingleConnection() {
         isFixed = true
         (ceiling, target) = (1, 1)
@@ -105,7 +107,7 @@ package struct ConnectionCountPolicy: Sendable {
     private mutating func decide(rate: Double, delivering: Int, isWorth: Bool) {
         let hasPauses = silentTicks * 3 >= Self.window && delivering >= target
         if let before, delivering < target || (rate < before.rate * Self.gain && !hasPauses) {
-            // The last step did not pay.
+            // The last increase did not pay off.
             let dropped = target
             target = max(1, before.count)
             if phase == .doubling && dropped - target > 1 && rate >= before.rate * 1.05 {
@@ -130,7 +132,7 @@ package struct ConnectionCountPolicy: Sendable {
 
     private mutating func clearWindow() { (windowBytes, windowTicks, silentTicks, waitedTicks) = (0, 0, 0, 0) }
 
-    /// After a rest, one more is tried; each try doubles the rest.
+    /// Tries one more connection after a rest; the rest doubles with each try.
     private mutating func rest(isWorth: Bool) {
         restTicks += 1
         guard restTicks >= nextRest, isWorth, target < min(limit, ceiling) else { return }

@@ -1,20 +1,20 @@
-/// How much fits into the file descriptors that a process may hold: fewer connections, then fewer files (B12).
+/// Limits the numbers of connections and files to the process's descriptor limit: connections first, then files.
 ///
-/// Without it the first connections take them all, and the files fail that were to hold what came.
+/// Without this policy, connections could use up all descriptors, and opening the part files would fail.
 package struct DescriptorPolicy: Sendable, Hashable {
-    /// Files at a time; 1 or more.
+    /// Simultaneous downloads, 1 or more.
     package let parallel: Int
-    /// The most connections of one file; 1 or more.
+    /// Maximum connections per download, 1 or more.
     package let connections: Int
-    /// The most connections to one host, over all files; 1 or more.
+    /// Maximum connections per host over all downloads, 1 or more.
     package let connectionsPerHost: Int
 
-    /// Standard streams, event loops, the pipe for signals, a resolver; measured: 20.
+    /// Descriptors of standard streams, event loops, the signal pipe and a resolver; measured: 20.
     private static let base = 28
-    /// A part file, its journal, a directory that is synced, a file that is read back.
+    /// Descriptors per file: part file, journal, a directory being synced, a file being read back.
     private static let perFile = 4
 
-    /// Fits what was wished for into `limit` descriptors; `nil` for no limit.
+    /// Reduces the wanted numbers so that they fit into `limit` descriptors; `nil` for no limit.
     package init(limit: Int?, parallel: Int, connections: Int, connectionsPerHost: Int) {
         let wish = (parallel: max(1, parallel), connections: max(1, connections))
         guard let limit else {

@@ -1,17 +1,18 @@
 import struct Foundation.Date
 
-/// Whether what a response describes is the file that is held.
+/// The result of comparing a response's validators with those of the partial content.
 package enum IdentityComparison: Hashable, Sendable {
-    /// A strong validator is equal: byte for byte the same (RFC 9110 §8.8.1).
+    /// An equal strong validator: byte-for-byte the same (RFC 9110 §8.8.1).
     case same
-    /// Likely the same, not proven: samples decide.
+    /// Probably the same, but unproven; samples have to be compared.
     case plausible(Reason)
-    /// Nothing to compare.
+    /// No validators to compare.
     case unknown
-    /// Proven different, with the words that say why.
+    /// Proven different, for the given reason.
     case different(Reason)
 
-    /// Compares what is known with what one source offers now. Never across sources.
+    /// Compares known validators with those offered now by the same source. Validators of different sources are never
+    /// comparable.
     package static func compare(known: FileIdentity, offered: FileIdentity, strict: Bool) -> IdentityComparison {
         if let old = known.totalBytes, let new = offered.totalBytes, old != new {
             return .different(Reason(.sizeChanged, "\(old)", "\(new)"))
@@ -28,7 +29,8 @@ package enum IdentityComparison: Hashable, Sendable {
         guard dates.isEqual, known.totalBytes != nil, known.totalBytes == offered.totalBytes else {
             return .different(change)
         }
-        // Nodes of a CDN give one file different tags. A strong tag is doubted only where an old date agrees.
+        // Nodes of a CDN may use different tags for one file. A changed strong tag is doubted only if both dates are
+        // old.
         if old.isWeak || new.isWeak { return .plausible(change) }
         if !strict && isOld(offered, bySeconds: 60) && isOld(known, bySeconds: 60) { return .plausible(change) }
         return .different(change)
@@ -37,7 +39,7 @@ package enum IdentityComparison: Hashable, Sendable {
     private static func compareDates(known: FileIdentity, offered: FileIdentity) -> IdentityComparison {
         guard let old = known.lastModified, let new = offered.lastModified else { return .unknown }
         guard old == new else { return .different(Reason(.dateChanged, old, new)) }
-        // Where there are tags, the date is not what the server stands by.
+        // A server that sends tags does not vouch for its dates.
         if known.etag != nil || offered.etag != nil { return .plausible(Reason(.oneTag)) }
         return known.isDateStrong ? .same : .plausible(Reason(.youngDate))
     }
@@ -55,7 +57,7 @@ package enum IdentityComparison: Hashable, Sendable {
 }
 
 extension FileIdentity {
-    /// Seconds between Last-Modified and the Date of the same response.
+    /// Seconds between Last-Modified and Date of the same response.
     package var age: Double? {
         guard let lastModified, let date, let old = HTTPDate.parse(lastModified), let now = HTTPDate.parse(date) else {
             return nil
@@ -63,7 +65,7 @@ extension FileIdentity {
         return now.timeIntervalSince(old)
     }
 
-    /// Last-Modified is a strong validator: a second or more older than the response (RFC 9110 §8.8.2.2).
+    /// Whether Last-Modified is a strong validator: at least a second older than the response (RFC 9110 §8.8.2.2).
     package var isDateStrong: Bool { age.map { $0 >= 1 } ?? false }
 
     package var strongTag: String? {
@@ -71,7 +73,7 @@ extension FileIdentity {
         return etag
     }
 
-    /// The value for If-Range: a strong ETag, else, when there is no ETag at all, a strong date, verbatim.
+    /// The value for If-Range, verbatim: a strong ETag or, if there is no ETag at all, a strong Last-Modified.
     package var strongValidator: String? {
         if let strongTag { return strongTag }
         return etag == nil && isDateStrong ? lastModified : nil

@@ -1,10 +1,10 @@
-/// What a download asks of the network.
+/// The network requirements of a download.
 package struct NetworkNeeds: Sendable, Hashable, Codable {
-    /// Its host is this machine or on a directly attached network: never offline, never metered, never constrained.
+    /// The host is this machine or on a directly attached network, so no network restriction applies.
     package var isLocal: Bool
-    /// May use networks where bytes cost money.
+    /// Permits metered networks.
     package var allowsMetered: Bool
-    /// May use networks that the user asked to spare.
+    /// Permits constrained networks (Low Data Mode).
     package var allowsConstrained: Bool
 
     package init(isLocal: Bool = false, allowsMetered: Bool = true, allowsConstrained: Bool = true) {
@@ -15,13 +15,13 @@ package struct NetworkNeeds: Sendable, Hashable, Codable {
 }
 
 extension NetworkNeeds {
-    /// How many kinds of needs differ in what they permit: those of local downloads are one.
+    /// The number of distinguishable needs: all local downloads count as one.
     static let laneCount = 5
 
-    /// Which of the ``laneCount`` kinds this is.
+    /// The index of these needs, below ``laneCount``.
     var lane: Int { isLocal ? 0 : 1 + (allowsMetered ? 1 : 0) + (allowsConstrained ? 2 : 0) }
 
-    /// The needs of a lane.
+    /// Creates the needs of a lane.
     init(lane: Int) {
         self.init(
             isLocal: lane == 0, allowsMetered: (lane - 1) & 1 == 1 || lane == 0,
@@ -38,7 +38,7 @@ extension NetworkStatus {
 }
 
 extension NetworkRule {
-    /// What a download with this rule asks, where the rule is silent what the manager's settings say.
+    /// Resolves the rule to needs; the manager's settings apply where the rule is `nil`.
     package func needs(isLocal: Bool, allowsMetered: Bool, allowsConstrained: Bool) -> NetworkNeeds {
         NetworkNeeds(
             isLocal: isLocal, allowsMetered: self.allowsMetered ?? allowsMetered,

@@ -1,22 +1,22 @@
-/// Whether a web page may be the file that is asked for.
+/// Decides whether a web page can be the requested file.
 ///
-/// Sign-in forms, captive portals and the error pages of expired links come with status 200. A page is refused where a name
-/// promises something else: the name that the user gave decides alone, when it has an extension; else the server's name
-/// and the names in the URLs. A name without an extension promises nothing, and those that web servers give to pages
-/// (`.html`, `.php`, …) are pages.
+/// Sign-in forms, captive portals and the error pages of expired links are sent with status 200. A page is rejected
+/// where the file name indicates another type: the user's name alone decides if it has an extension; otherwise the
+/// server's name and those in the URLs do. A name without an extension indicates nothing; page extensions (`.html`,
+/// `.php`, …) indicate a page.
 package struct PagePolicy: Hashable, Sendable {
-    /// The name that the user gave to the file; `nil` where the server names it.
+    /// The file name that the user gave; `nil` where the server names the file.
     package var givenName: String?
 
     package init(givenName: String?) { self.givenName = givenName }
 
-    /// Whether only the first bytes of the body tell whether it is a page: there is no usable Content-Type.
+    /// Whether the type must be sniffed from the first bytes of the body, because there is no usable Content-Type.
     package static func mustLook(at verdict: ResponseVerdict) -> Bool {
         guard case .whole(let representation) = verdict, !representation.isEncoded else { return false }
         return representation.identity.contentType.flatMap { MediaType($0) } == nil
     }
 
-    /// The verdict with what the names promise, and with the type that the first bytes showed.
+    /// Returns the verdict completed with the sniffed type and with what the names indicate.
     package func judge(
         _ verdict: ResponseVerdict, beginsAPage: Bool, url: DownloadURL, finalURL: DownloadURL
     ) -> ResponseVerdict {
@@ -44,10 +44,10 @@ package struct PagePolicy: Hashable, Sendable {
 
     enum Promise: Hashable { case file, page }
 
-    /// What an extension promises; `nil` for a name without one.
+    /// Returns what the extension of `name` indicates; `nil` without one.
     ///
-    /// An extension is 1 to 12 ASCII letters and digits behind the last dot, with a letter among them and something in
-    /// front of the dot: `v1.2` and `.config` have none.
+    /// An extension is 1 to 12 ASCII letters and digits after the last dot, at least one of them a letter, with
+    /// something before the dot: `v1.2` and `.config` have none.
     static func promise(of name: String) -> Promise? {
         let bytes = name.utf8
         guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
@@ -58,7 +58,7 @@ package struct PagePolicy: Hashable, Sendable {
         return pageExtensions.contains(String(decoding: tail.map(ASCII.lowercased), as: UTF8.self)) ? .page : .file
     }
 
-    /// Extensions that web servers give to pages, and domains that stand at the end of addresses of pages about them.
+    /// Extensions of web pages, and top-level domains, because names of pages often end in a domain.
     private static let pageExtensions: Set<String> = [
         "html", "htm", "xhtml", "xht", "shtml", "shtm", "stm", "dhtml", "jhtml", "phtml", "rhtml", "mhtml", "hta",
         "php", "php3", "php4", "php5", "php7", "php8", "asp", "aspx", "ashx", "axd", "jsp", "jspx", "jspa", "jsf",

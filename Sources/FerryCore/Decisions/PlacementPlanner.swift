@@ -1,18 +1,20 @@
-/// Finds a position between others: their middle, and where there is none left, new positions for as few as need be.
+/// Computes queue positions: the middle between two neighbours or, if that is taken, new positions for as few downloads
+/// as possible.
 package enum PlacementPlanner {
-    /// What lies between two that join one after the other.
+    /// The distance between two downloads that join one after the other.
     package static let spacing: Int64 = 1 << 20
-    /// The least distance that renumbering leaves inside a list.
+    /// The minimum distance that renumbering leaves between two neighbours.
     private static let leastStep: Int64 = 1 << 8
 
-    /// Where to; all within the priority of what is moved.
+    /// A target position within the moved download's priority.
     package enum Placement: Sendable, Hashable {
         case front, back
-        /// Directly before or behind what has this key. If that has another priority: as near to it as its own allows.
+        /// Directly before or after the download with this key; if its priority differs, as close to it as the moved
+        /// download's priority permits.
         case before(QueueKey)
         case after(QueueKey)
 
-        /// Whether this is behind what has a key.
+        /// Whether this target is after the given key.
         package func isBehind(_ key: QueueKey) -> Bool {
             switch self {
             case .front: false
@@ -23,8 +25,8 @@ package enum PlacementPlanner {
         }
     }
 
-    /// The new key of what is moved between two neighbours: none when it is there already, `nil` when others have to make
-    /// room.
+    /// Returns the new key between two neighbours: empty if the download is already there, `nil` if neighbours have to
+    /// be renumbered.
     package static func place(_ moved: QueuePlace, in gap: QueueGap) -> [QueuePlace]? {
         let (left, right) = (gap.left?.key, gap.right?.key)
         let isThere = (left.map { $0 < moved.key } ?? true) && (right.map { moved.key < $0 } ?? true)
@@ -34,10 +36,11 @@ package enum PlacementPlanner {
         }
     }
 
-    /// The new keys: none when it is there already, else that of what is moved and of those that had to make room.
+    /// Returns the changed keys: empty if the download is already there, else its own and those of renumbered
+    /// neighbours.
     ///
-    /// - Parameter listed: everything that is listed, or everything of that priority, ascending by key; it may hold the
-    ///   moved one. It is read at a few places only, unless room must be made.
+    /// - Parameter listed: all listed downloads, or all of that priority, ascending by key, with or without the moved
+    ///   one. Only a few elements are read unless neighbours have to be renumbered.
     package static func place(
         _ moved: QueuePlace, _ placement: Placement, among listed: some RandomAccessCollection<QueuePlace>
     ) -> [QueuePlace] {
@@ -48,7 +51,7 @@ package enum PlacementPlanner {
         if let changed = place(moved, in: nearest) { return changed }
         var reach = 1
         while true {
-            // One more on each side says between what the new positions must lie.
+            // One more neighbour on each side gives the bounds of the new positions.
             let before = Array(list.neighbours(before: gap, atMost: reach + 1).reversed())
             let after = list.neighbours(from: gap, atMost: reach + 1)
             let lower = before.count > reach ? before.first : nil
@@ -62,7 +65,7 @@ package enum PlacementPlanner {
         }
     }
 
-    /// A position strictly between two; `nil` stands for no bound. `nil` when there is none.
+    /// Returns a position strictly between two bounds (`nil` for none); `nil` if there is no such position.
     package static func between(_ lower: Int64?, _ upper: Int64?) -> Int64? {
         switch (lower, upper) {
         case (nil, nil): return spacing
@@ -75,7 +78,7 @@ package enum PlacementPlanner {
         }
     }
 
-    /// So many positions between two, evenly; `nil` when they would be too near to each other.
+    /// Returns `count` evenly spaced positions between two bounds; `nil` if they would be closer than ``leastStep``.
     private static func spread(_ count: Int, _ lower: Int64?, _ upper: Int64?) -> [Int64]? {
         let count = Int64(count)
         switch (lower, upper) {
@@ -101,7 +104,7 @@ package enum PlacementPlanner {
     }
 }
 
-/// The listed ones of one priority, as if the moved one were not among them.
+/// The listed downloads of one priority, without the moved one.
 private struct Level<List: RandomAccessCollection<QueuePlace>> {
     let moved: QueuePlace
     let list: List
@@ -119,7 +122,7 @@ private struct Level<List: RandomAccessCollection<QueuePlace>> {
         QueuePlace(id: id, key: QueueKey(priority: moved.key.priority, position: position))
     }
 
-    /// Before which of the list it is to be.
+    /// The index in the list that the moved download is inserted before.
     func gap(_ placement: PlacementPlanner.Placement) -> List.Index {
         switch placement {
         case .front: start
@@ -129,17 +132,17 @@ private struct Level<List: RandomAccessCollection<QueuePlace>> {
         }
     }
 
-    /// Those before a place, the nearest first.
+    /// The neighbours before an index, nearest first.
     func neighbours(before index: List.Index, atMost count: Int) -> [QueuePlace] {
         Array(list[start..<index].reversed().lazy.filter { $0.id != moved.id }.prefix(count))
     }
 
-    /// Those behind a place, the nearest first.
+    /// The neighbours from an index on, nearest first.
     func neighbours(from index: List.Index, atMost count: Int) -> [QueuePlace] {
         Array(list[index..<end].lazy.filter { $0.id != moved.id }.prefix(count))
     }
 
-    /// The first whose key is so, and all behind it.
+    /// Binary search for the first key that satisfies `isSo`, as do all after it.
     private static func first(in list: List, where isSo: (QueueKey) -> Bool) -> List.Index {
         var low = list.startIndex
         var count = list.count

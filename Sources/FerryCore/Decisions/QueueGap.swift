@@ -1,8 +1,8 @@
-/// Between which two of its priority a download is to be, as if it were not listed itself.
+/// The neighbours of a target position, ignoring the moved download itself; both of its priority.
 package struct QueueGap: Hashable, Sendable {
-    /// Who is right before it; `nil` when it comes first.
+    /// The neighbour before; `nil` at the front.
     package var left: QueuePlace?
-    /// Who is right behind it; `nil` when it comes last.
+    /// The neighbour after; `nil` at the back.
     package var right: QueuePlace?
 
     package init(left: QueuePlace? = nil, right: QueuePlace? = nil) {

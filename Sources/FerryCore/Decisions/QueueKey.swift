@@ -1,10 +1,10 @@
-/// The place of a download among all others: what comes first is smaller.
+/// The sort key of a download in the queue; smaller keys run first.
 ///
-/// A higher priority comes first; among equals, the lower position. Keys need not be unique: the id decides then.
+/// Ordered by descending priority, then by ascending position. Keys need not be unique: the identifier breaks ties.
 package struct QueueKey: Comparable, Hashable, Sendable, Codable {
-    /// As ``DownloadPriority``: any whole number, higher first.
+    /// As ``DownloadPriority``: any integer, higher first.
     package var priority: Int
-    /// Grows with each download that joins; spaced, so that there is room between two.
+    /// Ascending with each download that joins, with gaps for later insertions.
     package var position: Int64
 
     package init(priority: Int, position: Int64) {
@@ -17,7 +17,7 @@ package struct QueueKey: Comparable, Hashable, Sendable, Codable {
     }
 }
 
-/// A listed download and its place.
+/// A listed download and its sort key.
 package struct QueuePlace: Hashable, Sendable {
     package var id: DownloadID
     package var key: QueueKey

@@ -1,9 +1,9 @@
 extension QueuePolicy {
-    /// Why one that runs must stop.
+    /// Why a running download must stop.
     package enum StopReason: Sendable, Hashable {
-        /// Fewer may run now, and it is the last of them.
+        /// More downloads run than the limit permits, and its key is among the last.
         case slot
-        /// The network is gone, or is one that it may not use.
+        /// The network is gone, or one that the download's needs do not permit.
         case network
     }
 
@@ -17,13 +17,14 @@ extension QueuePolicy {
         }
     }
 
-    /// What is to be done now.
+    /// The actions to take now.
     package struct Decision: Sendable, Hashable {
-        /// Run these; in queue order.
+        /// The downloads to start, in queue order.
         package var start: [DownloadID] = []
-        /// Stop these, keep their bytes, and say ``QueuePolicy/stopped(_:)`` when they have; in queue order.
+        /// The downloads to stop, keeping their partial content, in queue order. Each must be reported with
+        /// ``QueuePolicy/stopped(_:)`` when its run has ended.
         package var stop: [Stop] = []
-        /// When to ask again, if nothing happens before; `nil` for never.
+        /// When to call `decide` again if no event comes before; `nil` for never.
         package var nextWake: Duration?
 
         package init(start: [DownloadID] = [], stop: [Stop] = [], nextWake: Duration? = nil) {
@@ -33,7 +34,7 @@ extension QueuePolicy {
         }
     }
 
-    /// Decides who starts and who stops now; asked again without an event between, it says nothing new.
+    /// Decides which downloads start and stop now. A second call without an event between returns no further changes.
     package mutating func decide(at now: Duration) -> Decision {
         var decision = Decision()
         wake(at: now)
@@ -50,7 +51,7 @@ extension QueuePolicy {
         return decision
     }
 
-    /// Those whose time has come wait for their turn; ``decide(at:)`` does it too.
+    /// Makes blocked downloads ready at the end of their time; ``decide(at:)`` does so too.
     @discardableResult
     package mutating func wake(at now: Duration) -> [DownloadID] {
         var woken: [DownloadID] = []
@@ -91,7 +92,7 @@ extension QueuePolicy {
         return last.map { Stop($0, .slot) }
     }
 
-    /// Whether the ready ones of this heap may run: the network permits it, and their group has a slot.
+    /// Whether downloads of this heap may start: the network permits them, and their group has a free slot.
     func mayStart(heap: Int) -> Bool { hasSlot(heap: heap, groupCounts) && isPermitted(heap: heap) }
 
     private func hasSlot(heap: Int, _ counts: [UInt16: Int]) -> Bool {
@@ -102,8 +103,8 @@ extension QueuePolicy {
 
     private func isPermitted(heap: Int) -> Bool { network.permits(NetworkNeeds(lane: heap % NetworkNeeds.laneCount)) }
 
-    /// Those that nothing but the network keeps from starting at the next ``decide(at:)``: with another network it would be
-    /// their turn. Never more than there are free slots; in queue order.
+    /// Downloads blocked only by their network rule: they would start at the next ``decide(at:)`` on another network.
+    /// At most as many as there are free slots, in queue order.
     package mutating func passedOver() -> [DownloadID] {
         let free = limit - running.count - endingCount
         guard free > 0, lanes.indices.contains(where: { lanes[$0].count > 0 && !isPermitted(heap: $0) }) else {
@@ -125,7 +126,7 @@ extension QueuePolicy {
         return taken.filter { !isPermitted(heap: $0.heap) }.map(\.node.id)
     }
 
-    /// The first of all that may start.
+    /// The startable download with the smallest key.
     private mutating func firstReady() -> DownloadID? {
         var best: StampedHeap<QueueKey>.Node?
         for lane in lanes.indices where mayStart(heap: lane) {
@@ -144,18 +145,18 @@ extension QueuePolicy {
 }
 
 extension QueuePolicy {
-    /// Where a queued download stands.
+    /// The position of a download in the queue's life cycle.
     package enum Standing: Sendable, Hashable {
         case running
-        /// It was told to stop, or is leaving, and still has its slot.
+        /// Told to stop or leaving, but still occupying its slot.
         case ending
         case waitsForSlot
         case waitsForNetwork
-        /// Until that time.
+        /// Blocked until that time.
         case blocked(until: Duration)
     }
 
-    /// Where it stands now; `nil` when it is not queued.
+    /// Returns the standing of a download; `nil` when it is not queued.
     package func standing(of id: DownloadID) -> Standing? {
         guard let entry = entries[id] else { return nil }
         switch entry.phase {
@@ -166,12 +167,12 @@ extension QueuePolicy {
         }
     }
 
-    /// Its key; `nil` when it is not queued.
+    /// Returns the key of a download; `nil` when it is not queued.
     package func key(of id: DownloadID) -> QueueKey? { entries[id]?.key }
 
-    /// How many are queued, those that run included.
+    /// The number of queued downloads, including running ones.
     package var count: Int { entries.count }
 
-    /// How many slots are taken, by those that run and those that are ending.
+    /// The number of occupied slots: running and ending downloads.
     package var occupiedCount: Int { running.count + endingCount }
 }

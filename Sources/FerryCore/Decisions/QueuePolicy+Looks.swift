@@ -1,11 +1,11 @@
 extension QueuePolicy {
-    /// Whether it is queued, running ones included.
+    /// Whether the download is queued or running.
     package func contains(_ id: DownloadID) -> Bool { entries[id] != nil }
 
-    /// Everything that is queued, in no order.
+    /// The identifiers of all queued downloads, unordered.
     package var ids: some Collection<DownloadID> { entries.keys }
 
-    /// Whether one waits that would run if it had a slot.
+    /// Whether a download is waiting for nothing but a slot.
     package var hasReady: Bool {
         mutating get {
             for lane in lanes.indices where mayStart(heap: lane) {
@@ -15,6 +15,6 @@ extension QueuePolicy {
         }
     }
 
-    /// The group of a queued download; `nil` when it is not queued.
+    /// Returns the group of a download; `nil` when it is not queued.
     package func group(of id: DownloadID) -> Int? { entries[id].map { Int($0.group) } }
 }

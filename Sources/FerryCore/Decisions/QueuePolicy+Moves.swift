@@ -1,11 +1,11 @@
 extension QueuePolicy {
-    /// Moves one within its priority, whether it is queued or only listed; nobody who runs is stopped for it.
+    /// Moves a listed download, queued or not, within its priority. Running downloads are not stopped.
     ///
     /// - Parameters:
-    ///   - moved: the one to move and the key that it has.
-    ///   - listed: everything that is listed, queued or not, or everything of that priority, ascending by key.
-    /// - Returns: the new keys, to be stored: none when it is there already, else its own and those of others that had to
-    ///   make room.
+    ///   - moved: the download and its present key.
+    ///   - listed: all listed downloads, queued or not, or all of that priority, ascending by key.
+    /// - Returns: the changed keys, to be stored: empty if the download is already there, else its own and those of
+    ///   renumbered neighbours.
     package mutating func move(
         _ moved: QueuePlace, to placement: PlacementPlanner.Placement,
         among listed: some RandomAccessCollection<QueuePlace>
@@ -15,7 +15,8 @@ extension QueuePolicy {
         return changed
     }
 
-    /// The same where its neighbours are known. `nil`, and nothing is changed, when others had to make room.
+    /// Moves a download between known neighbours. Returns `nil` and changes nothing if neighbours have to be
+    /// renumbered.
     package mutating func move(_ moved: QueuePlace, into gap: QueueGap) -> [QueuePlace]? {
         guard let changed = PlacementPlanner.place(moved, in: gap) else { return nil }
         for place in changed { set(key: place.key, of: place.id) }

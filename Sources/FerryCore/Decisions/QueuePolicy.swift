@@ -1,21 +1,21 @@
-/// Who runs, and who waits: at most `limit` downloads run, in the order of their keys.
+/// The queue: at most `limit` downloads run, in the order of their keys.
 ///
 ///     join, restore ──► ready ──decide──► running ──block──► blocked ──its time──► ready
 ///     decide or leave: running ──► ending (its slot is still taken) ──stopped──► ready, blocked or gone
 ///
-/// - Only ``decide(at:)`` starts and stops. Of those whose needs the network permits, the one with the smallest key runs
-///   next.
-/// - Joining takes the last position; being stopped by `decide`, and backing off, keep it.
-/// - A download of a higher priority takes the next free slot; it stops nobody who runs.
-/// - One that was told to stop keeps its slot until ``stopped(_:)``: never do more than `limit` hold connections, files
-///   or time-outs, and no download has two runs. Joining again meanwhile waits for that.
+/// - Only ``decide(at:)`` starts and stops downloads. The next to run is the one with the smallest key among those that
+///   the network and their group's limit permit.
+/// - Joining takes the last position; a stop by `decide` and a back-off keep the position.
+/// - A download of a higher priority takes the next free slot; it does not preempt running ones.
+/// - A download that was told to stop keeps its slot until ``stopped(_:)``, so that never more than `limit` downloads
+///   hold connections, files or timers, and no download has two runs. Joining again before that waits for it.
 ///
-/// Only queued downloads are in it: not those that are paused or have ended. Time is a `Duration` since any start that
-/// stays the same. Each event costs O(log n); what it says does not depend on the order of hashing.
+/// Only queued downloads are in the policy, not paused or ended ones. Time is a `Duration` since a fixed start. Each
+/// event costs O(log n); the results do not depend on hash order.
 package struct QueuePolicy: Sendable {
     enum Phase: UInt8, Sendable {
         case ready, blocked, running
-        /// Told to stop; waits, is blocked, or goes when it has.
+        /// Told to stop; afterwards ready, blocked or removed.
         case endingToWait, endingToBlock, endingToLeave
 
         var takesSlot: Bool { self != .ready && self != .blocked }
@@ -23,43 +23,43 @@ package struct QueuePolicy: Sendable {
 
     struct Entry: Sendable {
         var key: QueueKey
-        /// New with each change of what orders it.
+        /// Changes with every change of the entry, which invalidates its heap nodes.
         var stamp: UInt32
         var lane: UInt8
         var phase: Phase
-        /// Whose it is; 0 for nobody in particular.
+        /// The group (session) that the download counts against; 0 for none in particular.
         var group: UInt16 = 0
 
-        /// Which heap of the ready ones is its.
+        /// The index of the heap in ``lanes`` for this entry while it is ready.
         var heap: Int { Int(group) * NetworkNeeds.laneCount + Int(lane) }
     }
 
-    /// How many may run; 0 or more.
+    /// The maximum number of running downloads, 0 or more.
     package private(set) var limit: Int
     package private(set) var network: NetworkStatus
-    /// The last position that was ever taken.
+    /// The last position that was ever assigned.
     package private(set) var lastPosition: Int64
 
     var entries: [DownloadID: Entry] = [:]
-    /// Of those that are, or will be, blocked.
+    /// The end times of downloads that are blocked, or will be after their run has ended.
     var untils: [DownloadID: Duration] = [:]
-    /// How many of a group may run; as many as there are slots where it has no limit.
+    /// Maximum running downloads per group; groups without an entry are limited by ``limit`` only.
     var groupLimits: [UInt16: Int] = [:]
-    /// Slots that each group has taken, those that are ending included.
+    /// Occupied slots per group, including ending downloads.
     var groupCounts: [UInt16: Int] = [:]
-    /// The ready ones, by group and by what they ask of the network.
+    /// Ready downloads, by group and network needs.
     var lanes = [StampedHeap<QueueKey>](repeating: StampedHeap(), count: NetworkNeeds.laneCount)
-    /// The blocked ones.
+    /// Blocked downloads, by end time.
     var timers = StampedHeap<Duration>()
-    /// Those that run and were not told to stop.
+    /// Running downloads that were not told to stop.
     var running: Set<DownloadID> = []
-    /// How many were told to stop and have not.
+    /// The number of downloads that were told to stop and have not stopped yet.
     var endingCount = 0
-    /// Something changed that may forbid one that runs to do so.
+    /// The network or some needs have changed, so running downloads may no longer be permitted.
     var mustReview = false
     private var stamp: UInt32 = 0
 
-    /// An empty queue; a negative limit is 0.
+    /// Creates an empty queue; a negative limit counts as 0.
     package init(limit: Int, network: NetworkStatus = .online, lastPosition: Int64 = 0) {
         self.limit = max(0, limit)
         self.network = network
@@ -68,7 +68,7 @@ package struct QueuePolicy: Sendable {
 
     // MARK: Coming and going
 
-    /// It wants to run: added or resumed. One that is queued already stays as it is.
+    /// Adds a download that was added or resumed, at the last position. No effect if it is already queued.
     @discardableResult
     package mutating func join(
         _ id: DownloadID, priority: DownloadPriority = .normal, needs: NetworkNeeds = NetworkNeeds(),
@@ -80,7 +80,7 @@ package struct QueuePolicy: Sendable {
         return key
     }
 
-    /// It was queued when the program ended, and goes on under its key. One that is queued already stays as it is.
+    /// Adds a download that was queued when the process ended, under its old key. No effect if it is already queued.
     package mutating func restore(
         _ id: DownloadID, key: QueueKey, needs: NetworkNeeds = NetworkNeeds(), until: Duration? = nil, group: Int = 0
     ) {
@@ -89,7 +89,7 @@ package struct QueuePolicy: Sendable {
         enter(id, key: key, needs: needs, until: until, group: group)
     }
 
-    /// It is paused or cancelled. If it runs, it keeps its slot until ``stopped(_:)`` or ``ended(_:)``.
+    /// Removes a paused or cancelled download. A running one keeps its slot until ``stopped(_:)`` or ``ended(_:)``.
     package mutating func leave(_ id: DownloadID) {
         guard let entry = entries[id] else { return }
         switch entry.phase {
@@ -99,12 +99,12 @@ package struct QueuePolicy: Sendable {
         }
     }
 
-    /// Its run has ended by itself, completed or failed: it leaves, and its slot is free.
+    /// Removes a download that has completed or failed by itself, and frees its slot.
     package mutating func ended(_ id: DownloadID) { remove(id) }
 
-    /// Its run has ended after it was told to stop, or after ``leave(_:)``: its slot is free.
+    /// Frees the slot of a download after a stop or ``leave(_:)``, when its run has ended.
     ///
-    /// One that nobody told to stop waits again, under its key.
+    /// A download that was not told to stop becomes ready again, under its key.
     package mutating func stopped(_ id: DownloadID) {
         guard let entry = entries[id] else { return }
         switch entry.phase {
@@ -115,8 +115,8 @@ package struct QueuePolicy: Sendable {
         }
     }
 
-    /// It must not start before `until`; its key is kept. If it runs, its run has ended and its slot is free; if it was
-    /// told to stop, it keeps its slot until ``stopped(_:)``.
+    /// Blocks a download until `until`; its key is kept. If it was running, its run has ended and its slot is free; if
+    /// it was told to stop, it keeps its slot until ``stopped(_:)``.
     package mutating func block(_ id: DownloadID, until: Duration) {
         guard let entry = entries[id] else { return }
         switch entry.phase {
@@ -126,7 +126,7 @@ package struct QueuePolicy: Sendable {
         }
     }
 
-    /// It need not wait for its time any more.
+    /// Ends the blocking of a download before its time.
     package mutating func ready(_ id: DownloadID) {
         switch entries[id]?.phase {
         case .blocked: change(id, to: .ready)
@@ -137,10 +137,10 @@ package struct QueuePolicy: Sendable {
 
     // MARK: Changing
 
-    /// How many may run; negative is 0.
+    /// Changes the limit of all downloads; a negative one counts as 0.
     package mutating func set(limit: Int) { self.limit = max(0, limit) }
 
-    /// How many of a group may run, under the limit of all; `nil` for no limit of its own, negative is 0.
+    /// Changes the limit of a group, under the limit of all; `nil` for none of its own, a negative one counts as 0.
     package mutating func set(limit: Int?, ofGroup group: Int) {
         groupLimits[UInt16(clamping: group)] = limit.map { max(0, $0) }
     }
@@ -158,7 +158,7 @@ package struct QueuePolicy: Sendable {
         mustReview = true
     }
 
-    /// It keeps its position. `nil` when it is not queued.
+    /// Changes the priority and keeps the position. Returns `nil` when the download is not queued.
     @discardableResult
     package mutating func setPriority(_ priority: DownloadPriority, of id: DownloadID) -> QueueKey? {
         guard let entry = entries[id] else { return nil }
@@ -167,7 +167,7 @@ package struct QueuePolicy: Sendable {
         return key
     }
 
-    /// Its place is another now; of those that are not queued only the position is noted.
+    /// Changes the key of a download; if it is not queued, only the position is recorded.
     package mutating func set(key: QueueKey, of id: DownloadID) {
         note(position: key.position)
         guard var entry = entries[id], entry.key != key else { return }
@@ -175,10 +175,10 @@ package struct QueuePolicy: Sendable {
         replace(id, with: entry, until: untils[id])
     }
 
-    /// A position that is taken by something that is listed but not queued.
+    /// Records a position as assigned to a listed download that is not queued.
     package mutating func note(position: Int64) { lastPosition = max(lastPosition, position) }
 
-    /// The position behind all others. It is taken: the next one is behind it.
+    /// Assigns the position after all others.
     package mutating func takePosition() -> Int64 {
         let (next, overflow) = lastPosition.addingReportingOverflow(PlacementPlanner.spacing)
         lastPosition = overflow ? .max : next
@@ -186,7 +186,7 @@ package struct QueuePolicy: Sendable {
     }
 }
 
-// MARK: - Keeping the parts together
+// MARK: - Entries and indices
 
 extension QueuePolicy {
     private mutating func enter(_ id: DownloadID, key: QueueKey, needs: NetworkNeeds, until: Duration?, group: Int) {
@@ -234,7 +234,7 @@ extension QueuePolicy {
         }
     }
 
-    /// Takes it out of where its phase kept it.
+    /// Removes the entry from the index of its phase.
     private mutating func release(_ id: DownloadID, _ old: Entry) {
         if old.phase.takesSlot { groupCounts[old.group, default: 0] -= 1 }
         switch old.phase {

@@ -1,8 +1,8 @@
-/// A dictionary of bounded size: a new key takes the place of the one that was used least recently. Pure.
+/// A dictionary of bounded size that evicts the least recently used value.
 ///
-/// Finding that one looks at all of them, so it is for hundreds of values, not for thousands.
+/// Eviction scans all values: meant for hundreds of values, not thousands.
 package struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The most values that are kept.
+    /// The maximum number of values.
     package let capacity: Int
     private var values: [Key: (value: Value, used: UInt64)] = [:]
     private var uses: UInt64 = 0
@@ -11,7 +11,7 @@ package struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     package var count: Int { values.count }
 
-    /// The value of a key; reading it is a use.
+    /// The value of a key; reading it counts as a use.
     package subscript(key: Key) -> Value? {
         mutating get {
             guard let index = values.index(forKey: key) else { return nil }

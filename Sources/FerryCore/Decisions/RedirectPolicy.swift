@@ -1,12 +1,12 @@
-/// Whether an answer leads elsewhere, and whether Ferry goes there (RFC 9110 §15.4).
+/// Decides whether a response is a redirect and whether to follow it (RFC 9110 §15.4).
 ///
-/// It also keeps the trail of one chain, so that loops and endless chains end (A33).
+/// The policy records one chain of redirects, so that loops and endless chains end.
 package struct RedirectPolicy: Sendable, Hashable {
-    /// What to do with one answer.
+    /// The decision for one response.
     package enum Verdict: Sendable, Hashable {
-        /// No redirect: this is the answer.
+        /// Not a redirect.
         case final
-        /// Ask there, with a GET.
+        /// Send a GET to this URL.
         case follow(DownloadURL)
         /// A redirect that must not or cannot be followed.
         case refuse(Refusal)
@@ -14,45 +14,45 @@ package struct RedirectPolicy: Sendable, Hashable {
 
     /// Why a redirect is refused.
     package enum Refusal: Error, Sendable, Hashable {
-        /// There is no Location, or it is blank.
+        /// Location is missing or blank.
         case noLocation
-        /// There is more than one Location.
+        /// More than one Location field line.
         case severalLocations
-        /// What Location says is no URL that can be fetched: `file:`, `ftp:`, `data:`, garbage (A34).
+        /// Location is not a URL that can be fetched: `file:`, `ftp:`, `data:`, malformed.
         case unusable(String)
-        /// From https to http, and that was not allowed (A34).
+        /// From https to http without permission.
         case downgrade(DownloadURL)
-        /// This URL has been asked before, and nothing has changed since.
+        /// This URL was requested before, with the same cookies.
         case loop(DownloadURL)
-        /// More redirects than are allowed.
+        /// More redirects than ``RedirectPolicy/limit``.
         case tooMany(limit: Int)
     }
 
-    /// Follow from https to http.
+    /// Whether redirects from https to http are followed.
     package let allowsDowngrade: Bool
-    /// The most redirects in the chain.
+    /// The maximum number of redirects in the chain.
     package let limit: Int
     /// The URLs that were followed, in order.
     package private(set) var followed: [DownloadURL] = []
-    /// What has been asked since something last changed that a server could decide by.
+    /// The URLs requested since the cookies last changed.
     private var asked: Set<String>
 
     /// Begins a chain at `start`.
     ///
     /// - Parameters:
-    ///   - allowsDowngrade: follow from https to http. Default false.
-    ///   - limit: the most redirects. Default 20.
+    ///   - allowsDowngrade: whether redirects from https to http are followed. Default false.
+    ///   - limit: the maximum number of redirects. Default 20.
     package init(start: DownloadURL, allowsDowngrade: Bool = false, limit: Int = 20) {
         self.allowsDowngrade = allowsDowngrade
         self.limit = max(0, limit)
         asked = [start.text]
     }
 
-    /// Judges the answer that came from `url`.
+    /// Judges a response from `url`.
     ///
     /// - Parameters:
-    ///   - locations: the values of all Location lines.
-    ///   - stateChanged: the answer changed the cookies, so that asking the same URL again may give something else.
+    ///   - locations: the values of all Location field lines.
+    ///   - stateChanged: whether the response changed the cookies, so that the same URL may respond differently.
     package mutating func judge(
         status: Int, locations: [String], from url: DownloadURL, stateChanged: Bool = false
     ) -> Verdict {
@@ -75,7 +75,7 @@ package struct RedirectPolicy: Sendable, Hashable {
         return .follow(target)
     }
 
-    /// 301, 302, 303, 307 and 308; the other 3xx have no single place to go to.
+    /// True for 301, 302, 303, 307 and 308; the other 3xx have no single target.
     package static func isRedirect(_ status: Int) -> Bool {
         switch status {
         case 301, 302, 303, 307, 308: true
@@ -85,10 +85,10 @@ package struct RedirectPolicy: Sendable, Hashable {
 }
 
 extension RedirectPolicy.Refusal: CustomStringConvertible {
-    /// One line, without a query.
+    /// One line, without a URL's query.
     package var description: String { phrase.text(in: .english) }
 
-    /// The same, known in every language.
+    /// The translatable form of the description.
     package var phrase: ErrorPhrase {
         switch self {
         case .noLocation: ErrorPhrase(.redirectNowhere)

@@ -1,32 +1,32 @@
 import HTTPTypes
 
-/// What the head of a usable response says about the file behind it.
+/// The metadata of a selected representation (RFC 9110 §8), read from a response head.
 package struct Representation: Hashable, Sendable {
     package var identity: FileIdentity
-    /// The name that the server gives the file, not yet made safe.
+    /// The file name of Content-Disposition, not yet made safe.
     package var suggestedName: String?
-    /// The server says that it has no ranges: `Accept-Ranges: none`, or the body is encoded.
+    /// Whether ranges are unsupported: `Accept-Ranges: none`, or an encoded body.
     package var refusesRanges: Bool
-    /// The body is encoded although identity was asked: bytes are saved as sent, parts never joined.
+    /// The body has a content coding although identity was requested: it is saved as sent, and parts are never joined.
     package var isEncoded: Bool
-    /// Digests that the server offers for the whole, strongest first.
+    /// Digests of the whole that the server declares, strongest first.
     package var digests: [Checksum]
-    /// Digests of the body of this one message (RFC 9530 Content-Digest).
+    /// Digests of this message's content (RFC 9530 Content-Digest).
     package var messageDigests: [Checksum]
-    /// The one that this body is compared with: SHA-256, else SHA-512; others are too weak to blame a server with.
+    /// The digest that this body is verified with: SHA-256, else SHA-512. Weaker algorithms are not used.
     package var messageDigest: Checksum? {
         messageDigests.first { $0.algorithm == .sha256 } ?? messageDigests.first { $0.algorithm == .sha512 }
     }
-    /// The number of bytes that this body declares; `nil` when chunked or ended by close.
+    /// The declared length of this body in bytes; `nil` when chunked or ended by close.
     package var bodyBytes: ByteCount?
-    /// The body ends with the connection: its end proves nothing.
+    /// The body is ended by close, so its end does not prove that it is complete.
     package var endsByClose: Bool
-    /// It is a web page, and the names that the file is known by promise something else (``PagePolicy``).
+    /// A web page although the file's names indicate another type (``PagePolicy``).
     package var isPromisedFile = false
-    /// It is a web page by its type.
+    /// Whether the media type is that of a web page.
     package var isPage: Bool { identity.isPage }
 
-    /// Reads the head of a response; `total` is the length of the whole where the status tells it.
+    /// Reads a response head; `total` is the length of the whole, where the status declares it.
     package init(_ head: ResponseHead, total: ByteCount?) {
         let etag = head.single(.eTag).flatMap { EntityTag($0) }
         identity = FileIdentity(
@@ -47,7 +47,7 @@ package struct Representation: Hashable, Sendable {
 }
 
 extension ResponseHead {
-    /// Content-Length: digits alone, one line or equal ones (RFC 9110 §8.6); below ``ByteCount/bound``.
+    /// Content-Length: digits only, one line or equal ones (RFC 9110 §8.6), below ``ByteCount/bound``.
     var declaredLength: ByteCount? {
         single(.contentLength).flatMap { ASCII.size(ASCII.trimmed(Array($0.utf8)[...])) }
     }

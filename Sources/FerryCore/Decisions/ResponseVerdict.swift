@@ -1,11 +1,11 @@
 package import struct Foundation.Date
 import HTTPTypes
 
-/// Which bytes a request asked for.
+/// The bytes that a request asks for.
 package enum RangeAsk: Hashable, Sendable {
-    /// No Range: the whole.
+    /// The whole; no Range field.
     case whole
-    /// `bytes=a-b` for the half-open a..<b+1.
+    /// `bytes=a-b`, for the half-open range a..<b+1.
     case range(Range<ByteCount>)
     /// `bytes=a-`.
     case from(ByteCount)
@@ -28,28 +28,28 @@ package enum RangeAsk: Hashable, Sendable {
     }
 }
 
-/// What a response means, before it is compared with what is held.
+/// The meaning of a response by itself, before it is compared with the partial content.
 package enum ResponseVerdict: Hashable, Sendable {
-    /// 200: the body is the file from its first byte.
+    /// 200: the body is the representation from byte 0.
     case whole(Representation)
-    /// 206 that begins where it was asked to: the body is these bytes of the file.
+    /// 206 that begins at the requested offset: the body is these bytes of the representation.
     case part(Range<ByteCount>, Representation)
     /// 304.
     case notModified
-    /// 416, with the length and the validators that the server gives.
+    /// 416, with the length and validators that the server declares.
     case unsatisfied(Representation)
-    /// 401, 403, 404, 410: the link is dead, or wants credentials.
+    /// 401, 403, 404, 410: the link is dead or requires credentials.
     case deadLink(status: Int)
-    /// 408, 425, 429, 5xx: later.
+    /// 408, 425, 429, 5xx except 501 and 505: retry later.
     case busy(status: Int, retryAfter: Duration?)
     /// A 206 that cannot be used: it is discarded and its connection closed.
     case unusable(Reason)
-    /// Nothing that could be a file.
+    /// A response that cannot be a file.
     case refused(Reason)
 
-    /// Judges a head. `now` is needed for a Retry-After that is a date.
+    /// Judges a response head; `now` resolves a Retry-After date.
     ///
-    /// Source: RFC 9110 §14.4, §15.3.7, §15.5.17; a body is read after `whole` and `part` only.
+    /// Source: RFC 9110 §14.4, §15.3.7, §15.5.17. A body is read after `whole` and `part` only.
     package static func judge(_ head: ResponseHead, asked: RangeAsk, now: Date) -> ResponseVerdict {
         if !head.values(.contentLength).isEmpty, head.declaredLength == nil {
             return .refused(Reason(.impossibleLength))
@@ -92,7 +92,7 @@ package enum ResponseVerdict: Hashable, Sendable {
             return .unusable(Reason(.lengthsDisagree))
         }
         if asked == .whole {
-            // A 206 nobody asked for counts only when it is the whole.
+            // A 206 that was not requested is usable only if it is the whole.
             guard range.lowerBound == 0, range.upperBound == total else {
                 return .unusable(Reason(.unaskedPart))
             }
@@ -106,7 +106,7 @@ package enum ResponseVerdict: Hashable, Sendable {
 }
 
 extension Representation {
-    /// The same with another length of the whole.
+    /// Returns a copy with another total length.
     package func with(total: ByteCount?) -> Representation {
         var copy = self
         copy.identity.totalBytes = total

@@ -3,17 +3,17 @@ public import struct Foundation.Date
 // allow(imports): JSONDecoder is a class, and pure: a text in, a value out.
 public import class Foundation.JSONDecoder
 
-// One JSON object. `seal` is the CRC-32 of the canonical text (RFC 8785) of all the others: it finds damage, and does not
-// mind who reorders or indents. Keys that are not known are sealed too, and then ignored.
+// One JSON object. `seal` is the CRC-32 of the canonical text (RFC 8785) of all other members: it detects damage and is
+// unaffected by order and white space. Unknown members are covered by the seal, then ignored.
 
 extension ResumeData {
     private static let format = "ferry-resume-data"
     private static let mostBytes = 1 << 20
 
-    /// The value as bytes: UTF-8 JSON, at most a few KiB.
+    /// The encoded form: UTF-8 JSON, at most a few KiB.
     public var data: Data { Data(sealed.text.utf8) }
 
-    /// Reads what ``data`` gave; throws `notResumable` where that is damaged, foreign, or of a newer version.
+    /// Decodes ``data``; throws `notResumable` if the bytes are damaged, foreign, or of a newer version.
     public init(_ data: Data) throws(DownloadError) {
         guard !data.isEmpty else { throw DownloadError(.notResumable, ErrorPhrase(.resumeDataEmpty)) }
         guard data.count <= Self.mostBytes else { throw Self.foreign(Reason(.hasBytes, "\(data.count)")) }
@@ -85,7 +85,7 @@ extension ResumeData {
         return .object(object)
     }
 
-    /// Eight hexadecimal digits.
+    /// The CRC-32 as eight hexadecimal digits.
     private static func seal(of object: [String: PlainJSON]) -> String {
         let checksum = CRC32.checksum(PlainJSON.object(object).text.utf8)
         return HexText.string((0..<4).map { UInt8(truncatingIfNeeded: checksum >> (24 - 8 * UInt32($0))) })
@@ -102,7 +102,7 @@ extension ResumeData {
     }
 }
 
-/// Reads fields that may be left out, and says when one is of another kind.
+/// Reads optional members; throws when a member is of another type.
 private struct Fields {
     let object: [String: PlainJSON]
 
@@ -133,7 +133,7 @@ private struct Fields {
     }
 }
 
-/// Coded as the same JSON object as ``data``, its seal included.
+/// Coded as the same JSON object as ``data``, including its seal.
 extension ResumeData: Codable {
     public init(from decoder: any Decoder) throws {
         do throws(DownloadError) {

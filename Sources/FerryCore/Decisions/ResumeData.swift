@@ -1,35 +1,35 @@
 public import struct Foundation.Date
 
-/// What an app keeps of a cancelled download to go on with it later: where its part file is, and which file it holds.
+/// The data with which an app can resume a cancelled download later: the path of the part file and the file's identity.
 ///
-/// Its fields can be read. It holds URLs with their queries and no credentials, and none of the bytes: those are in the
-/// part file, and only the journal beside that says which of them count. Format: `docs/resume-data.md`.
+/// It contains URLs with their queries, but no credentials and no content: the bytes are in the part file, and only the
+/// journal beside that records which of them are valid. Format: `docs/resume-data.md`.
 public struct ResumeData: Sendable, Hashable {
-    /// The version of the format that this code writes; larger ones are refused.
+    /// The format version that this code writes; larger ones are refused.
     public static let currentVersion = 1
 
-    /// The version of the format, 1 or more.
+    /// The format version, 1 or more.
     public let version: Int
-    /// The download that it was made of.
+    /// The identifier of the cancelled download.
     public let id: DownloadID
-    /// The URLs, without user info, 1 to 100; the first is the source, further ones are mirrors.
+    /// The URLs, without user info, 1 to 100: the source, then mirrors.
     public let sources: [DownloadURL]
     /// The absolute path of the part file.
     public let partPath: String
-    /// The size of the whole; `nil` when the server did not say it.
+    /// The size of the whole in bytes; `nil` when the server did not declare it.
     public let totalBytes: ByteCount?
-    /// The bytes that were held when it was made; 0 or more, at most ``totalBytes``.
+    /// Bytes of partial content at the time of creation, 0 or more, at most ``totalBytes``.
     public let completedBytes: ByteCount
     /// The ETag as sent; `nil` when there was none.
     public let etag: String?
-    /// Last-Modified as sent; `nil` when there was none.
+    /// The Last-Modified as sent; `nil` when there was none.
     public let lastModified: String?
-    /// The digest that was asked for.
+    /// The expected digest.
     public let checksum: Checksum?
-    /// When it was made, to the second.
+    /// The creation time, to the second.
     public let created: Date
 
-    /// Makes one; throws `notResumable` where it would say what cannot be.
+    /// Creates resume data; throws `notResumable` if a value is invalid.
     package init(
         id: DownloadID, sources: [DownloadURL], partPath: String, totalBytes: ByteCount?, completedBytes: ByteCount,
         etag: String? = nil, lastModified: String? = nil, checksum: Checksum? = nil, created: Date
@@ -61,13 +61,13 @@ public struct ResumeData: Sendable, Hashable {
         self.created = Date(timeIntervalSince1970: created.timeIntervalSince1970.rounded(.down))
     }
 
-    /// The directory that the part file lies in.
+    /// The directory of the part file.
     package var partDirectory: String {
         let end = partPath.utf8.lastIndex(of: UInt8(ascii: "/")) ?? partPath.startIndex
         return end == partPath.startIndex ? "/" : String(partPath[..<end])
     }
 
-    /// An absolute path that ends in `NAME.part`, with no way up in it: a new file may be made beside it.
+    /// Whether the path is absolute, ends in `NAME.part`, and has no `..`: a new file may be created beside it.
     private static func isPartPath(_ path: String) -> Bool {
         let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard let name = names.last, names.count > 1, names[0].isEmpty, !path.utf8.contains(0) else { return false }
@@ -77,7 +77,7 @@ public struct ResumeData: Sendable, Hashable {
 }
 
 extension DownloadURL {
-    /// The same without user info.
+    /// A copy without user info.
     package var withoutCredentials: DownloadURL {
         DownloadURL(scheme: scheme, host: host, port: port, path: path, query: query, credentials: nil)
     }

@@ -1,11 +1,11 @@
-/// What is held of a file when a request is made.
+/// The partial content of a download at the time of a request.
 package struct PartialContent: Hashable, Sendable {
     package var identity: FileIdentity
-    /// Bytes that are there and may be kept.
+    /// The byte ranges that are present and valid.
     package var ranges: RangeSet<ByteCount>
-    /// Samples of what is held matched what this identity's server sends.
+    /// The validators under which samples of the partial content matched the server's bytes.
     package var sampledAs: FileIdentity?
-    /// Digests of the whole that the server offered with the bytes that are held.
+    /// Digests of the whole that the server declared with the present bytes.
     package var digests: [Checksum] = []
 
     package init(identity: FileIdentity, ranges: RangeSet<ByteCount>, sampledAs: FileIdentity? = nil) {
@@ -17,7 +17,7 @@ package struct PartialContent: Hashable, Sendable {
     package var isEmpty: Bool { ranges.isEmpty }
 }
 
-/// What the user allows, and whether a digest of the whole decides at the end.
+/// The user's trust rules, and whether a digest of the whole will decide at the end.
 package struct ResumeRules: Hashable, Sendable {
     package var trust: TrustRules
     package var hasDigest: Bool
@@ -28,35 +28,35 @@ package struct ResumeRules: Hashable, Sendable {
     }
 }
 
-/// How the identity ladder begins.
+/// The first request of a run.
 package enum Opening: Hashable, Sendable {
-    /// Nothing is held: a plain GET.
+    /// No partial content: a plain GET.
     case whole
-    /// Go on at the first gap; `ifRange` is sent when a strong validator allows it.
+    /// Resume at the first gap; `ifRange` is sent if there is a strong validator.
     case goOn(ifRange: String?)
-    /// What is held cannot be proven to belong to anything.
+    /// Nothing identifies the file of the partial content, so nothing can be joined to it.
     case restart(Reason)
 }
 
-/// What a response means for what is held.
+/// The meaning of a response for the partial content.
 package enum Assessment: Hashable, Sendable {
-    /// Nothing was held: the body is the file from byte 0.
+    /// No partial content: the body is the file from byte 0.
     case begin(Representation)
-    /// The body continues what is held.
+    /// The body continues the partial content.
     case goOn(Range<ByteCount>, Representation, join: Proof)
-    /// The same file, but from byte 0: bytes that are held are read over.
+    /// The same file from byte 0: bytes that are present are skipped.
     case rewind(Representation, join: Proof)
-    /// Ask for the range again without If-Range: the server seems to dislike it.
+    /// Request the range again without If-Range, which the server does not seem to support.
     case askPlainly
-    /// Ask for the whole: the server does not say enough about its ranges.
+    /// Request the whole: the server does not say enough about its ranges.
     case askWhole
-    /// Compare samples of what is held first.
+    /// Compare samples of the partial content first.
     case sample(Reason)
-    /// Proven to be another file. `representation` when this body is that file from byte 0.
+    /// Proven to be another file. The representation is given if this body is that file from byte 0.
     case changed(Reason, Representation?)
-    /// Perhaps the same file, but nothing proves it. `representation` when this body is the file from byte 0.
+    /// Possibly the same file, but unproven. The representation is given if this body is the file from byte 0.
     case restart(Reason, Representation?)
-    /// Nothing is missing of a file of this length.
+    /// All bytes of a file of this length are present.
     case complete(total: ByteCount)
     /// The link leads to something else, or nowhere.
     case deadLink(Reason, status: Int)
@@ -65,12 +65,12 @@ package enum Assessment: Hashable, Sendable {
     case refused(Reason)
 }
 
-/// The identity ladder: how to ask for what is missing, and whether an answer may be joined to what is held.
+/// The resume rules: how to request the missing bytes, and whether a response may be joined to the partial content.
 ///
-/// Invariant: `goOn` and `rewind` come only with a reason to believe that the bytes are of one file, and the reason is
-/// the strength of the join.
+/// Invariant: `goOn` and `rewind` are returned only with evidence that all bytes are of one file; `join` is the
+/// strength of that evidence.
 package enum ResumePolicy {
-    /// The first request for a download of which `held` is there.
+    /// Returns the first request of a download with the partial content `held`.
     package static func opening(held: PartialContent, rules: ResumeRules) -> Opening {
         if held.isEmpty { return .whole }
         if let validator = held.identity.strongValidator { return .goOn(ifRange: validator) }
@@ -82,7 +82,7 @@ package enum ResumePolicy {
         return .restart(Reason(.nothingProves))
     }
 
-    /// What an answer means. `ifRange` tells whether the request carried the validator.
+    /// Returns the meaning of a response. `ifRange` says whether the request had an If-Range field.
     package static func assess(
         _ verdict: ResponseVerdict, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {
@@ -103,14 +103,14 @@ package enum ResumePolicy {
         }
     }
 
-    /// 200 although a range was asked, or because the whole was.
+    /// Assesses a 200, to a request for a range or for the whole.
     private static func assessWhole(
         _ representation: Representation, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {
         switch compare(representation, held, rules) {
         case .same:
             if ifRange { return .askPlainly }
-            // Encoded bytes of unknown length are not the bytes that are held, whatever the tag says.
+            // The length of encoded content is not that of the partial content, even under an equal tag.
             if representation.isEncoded, representation.identity.totalBytes == nil {
                 return .restart(Reason(.encodesFile), representation)
             }
@@ -133,13 +133,13 @@ package enum ResumePolicy {
         if comparison != .same, isPage(representation, insteadOf: held, rules) {
             return .deadLink(Reason(.pageInstead), status: 206)
         }
-        // The length alone holds together what the server does not number.
+        // Without a known total length, a join under equal validators proves nothing.
         let strong: Proof = held.identity.totalBytes ?? representation.identity.totalBytes == nil ? .none : .strong
         switch comparison {
         case .same: return .goOn(range, representation, join: strong)
         case .plausible where ifRange && (representation.identity.etag == nil || held.identity.etag == nil),
             .unknown where ifRange:
-            // A 206 to If-Range may leave a validator out: the condition itself has answered (RFC 9110 §15.3.7).
+            // A 206 to If-Range may omit a validator: the condition has been evaluated (RFC 9110 §15.3.7).
             return .goOn(range, representation, join: strong)
         case .plausible(let reason):
             if rules.hasDigest { return .goOn(range, representation, join: .weak) }
@@ -161,7 +161,7 @@ package enum ResumePolicy {
         guard let total = representation.identity.totalBytes else { return .askWhole }
         if case .different(let reason) = compare(representation, held, rules) { return .changed(reason, nil) }
         if held.ranges.holds(0..<total), held.ranges.byteCount == total {
-            // Without the condition, only an equal tag tells that it is the same file.
+            // Without If-Range, only an equal strong tag proves that the file is the same.
             let isProven =
                 ifRange || representation.identity.strongTag != nil && compare(representation, held, rules) == .same
             return isProven || rules.hasDigest ? .complete(total: total) : .askWhole
@@ -184,15 +184,15 @@ package enum ResumePolicy {
         return .compare(known: held.identity, offered: representation.identity, strict: rules.trust.strict)
     }
 
-    /// Whether samples were compared under just these validators.
+    /// Whether samples were compared under exactly these validators.
     private static func isSampled(_ representation: Representation, _ held: PartialContent) -> Bool {
         guard let sampled = held.sampledAs else { return false }
         return sampled.etag == representation.identity.etag
             && sampled.lastModified == representation.identity.lastModified
     }
 
-    /// A sign-in form or a captive portal: a page where a name promises a file, or where something else is held. What is
-    /// held and never had a type was no page by its first bytes.
+    /// Whether the response is a web page (sign-in form, captive portal) where a name or the partial content indicates
+    /// another type. Partial content without a recorded type was sniffed and is not a page.
     private static func isPage(_ representation: Representation, insteadOf held: PartialContent, _ rules: ResumeRules)
         -> Bool
     {

@@ -1,14 +1,14 @@
-/// What attempts without progress leave behind, carried from one run of a download to the next.
+/// The retry state that is carried from one run of a download to the next.
 ///
-/// A run that ends at a back-off frees its slot; the next one goes on counting where it stopped.
+/// A run that ends with a back-off frees its slot; the next run continues the count.
 package struct RetryMemory: Hashable, Sendable, Codable {
-    /// Attempts that failed since there was progress.
+    /// Failed attempts since the last progress.
     package var attempts = 0
-    /// How often the host had no address at all.
+    /// The number of times that the host name had no address.
     package var missingNames = 0
-    /// How often the file was found changed.
+    /// The number of times that the file was found changed.
     package var changes = 0
-    /// The most bytes that were there of this file: less is no progress.
+    /// The maximum of bytes present for this file: only more than these count as progress.
     package var mostBytes: ByteCount = 0
 
     package init() {}

@@ -1,14 +1,14 @@
-/// When to try again, and when to stop trying: exponential back-off with full jitter; progress resets the count.
+/// Exponential back-off with jitter; progress resets the count of attempts.
 package struct RetryPolicy: Hashable, Sendable {
-    /// Consecutive attempts without progress that are allowed; `nil` for no end.
+    /// Maximum consecutive attempts without progress; `nil` for no limit.
     package var maxAttempts: Int?
-    /// Attempts that failed since there was progress.
+    /// Failed attempts since the last progress.
     package private(set) var attempts = 0
 
     private static let base = Duration.milliseconds(500)
     private static let cap = Duration.seconds(60)
 
-    /// `attempts` of an earlier run count.
+    /// Continues with the failed `attempts` of an earlier run.
     package init(maxAttempts: Int?, attempts: Int = 0) {
         self.maxAttempts = maxAttempts
         self.attempts = max(0, attempts)
@@ -21,13 +21,13 @@ package struct RetryPolicy: Hashable, Sendable {
 
     package mutating func progressed() { attempts = 0 }
 
-    /// An attempt failed. `random` in 0..<1 spreads the clients; `wish` is the server's Retry-After, obeyed up to
+    /// Counts a failed attempt. `random` in 0..<1 is the jitter; `wish` is the server's Retry-After, respected up to
     /// ``RetryAfter/longest``.
     package mutating func failed(wish: Duration? = nil, random: Double) -> Decision {
         attempts = min(attempts, .max - 1) + 1
         if let maxAttempts, attempts > maxAttempts { return .giveUp }
         let ceiling = min(Self.base * (1 << min(attempts - 1, 10)), Self.cap)
-        // Never no delay at all: a server that refuses at once would be asked in a tight loop.
+        // At least a tenth of the delay: a server that refuses at once would otherwise be retried in a tight loop.
         var delay = ceiling * max(0.1, min(1, random))
         if let wish { delay = max(delay, min(wish, RetryAfter.longest)) }
         return .retry(after: delay, attempt: attempts)

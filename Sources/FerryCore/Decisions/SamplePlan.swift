@@ -1,16 +1,16 @@
-/// Which blocks of what is held are compared with what the server sends.
+/// Selects and judges the blocks of partial content that are compared with the server's bytes.
 package enum SamplePlan {
     package static let blockBytes: ByteCount = 64 * 1024
-    /// Blocks compared when enough is held.
+    /// The number of blocks to compare.
     package static let blocks = 16
-    /// Blocks of one repeated byte prove nothing; fewer others than this prove nothing either.
+    /// The minimum of non-constant blocks for a proof: a block of one repeated byte proves nothing.
     package static let needed = 4
-    /// When less than this is held, all of it is compared.
+    /// Partial content below this size is compared completely.
     package static let allBelow: ByteCount = 1024 * 1024
 
-    /// The blocks to compare: both ends of the extent and random ones inside claims; all when little is held.
+    /// Returns the blocks to compare: both ends of the extent and random ones inside `held`; all when `held` is small.
     ///
-    /// Ascending by their starts, each at most ``blockBytes``, each wholly inside `held`. `random` gives numbers in 0..<n.
+    /// Ascending, each at most ``blockBytes`` and inside `held`. `random` returns a number in 0..<n.
     package static func blocks(
         of held: RangeSet<ByteCount>, random: (ByteCount) -> ByteCount
     ) -> [Range<ByteCount>] {
@@ -27,7 +27,7 @@ package enum SamplePlan {
             guard let block = block(holding: random(total), in: held) else { continue }
             if !picked.contains(where: { $0.overlaps(block) }) { picked.append(block) }
         }
-        // Little more than ``allBelow`` is held, or chance was not kind: the first that are left.
+        // Too few random blocks were distinct: fills up with the first unused ones.
         for range in held.ranges where picked.count < blocks {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Int(blockBytes)) {
                 if picked.count == blocks { break }
@@ -44,13 +44,13 @@ package enum SamplePlan {
         }
     }
 
-    /// The block of this range that holds its n-th byte; blocks lie side by side from its start.
+    /// Returns the block that contains the n-th byte of `range`; blocks are aligned to the start of the range.
     private static func block(at index: ByteCount, of range: Range<ByteCount>) -> Range<ByteCount> {
         let start = range.lowerBound + index / blockBytes * blockBytes
         return start..<start + min(blockBytes, range.upperBound - start)
     }
 
-    /// The block that holds the n-th held byte.
+    /// Returns the block that contains the n-th byte of `held`.
     private static func block(holding index: ByteCount, in held: RangeSet<ByteCount>) -> Range<ByteCount>? {
         var left = index
         for range in held.ranges {
@@ -61,11 +61,10 @@ package enum SamplePlan {
         return nil
     }
 
-    /// The outcome of comparing.
+    /// The result of a comparison.
     package enum Outcome: Hashable, Sendable { case equal, different, inconclusive }
 
-    /// Judges compared blocks: (`equal`, `isConstant`) each. When all that is held was compared, constant blocks
-    /// and few blocks are enough.
+    /// Judges compared blocks. If all of the partial content was compared, few or constant blocks suffice.
     package static func judge(_ blocks: [(isEqual: Bool, isConstant: Bool)], comparedAll: Bool) -> Outcome {
         if blocks.contains(where: { !$0.isEqual }) { return .different }
         if comparedAll && !blocks.isEmpty { return .equal }

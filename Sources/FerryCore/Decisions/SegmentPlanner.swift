@@ -1,43 +1,43 @@
-/// One connection of a download.
+/// The identifier of a connection, unique within a download.
 package struct ConnectionID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: Int
     package init(rawValue: Int) { self.rawValue = rawValue }
     package var description: String { "#\(rawValue)" }
 }
 
-/// Which bytes are there, and who fetches which of the others.
+/// The byte ranges that are written, and the assignment of the missing ones to connections.
 ///
 /// Invariants, under any order of calls:
-/// - no byte has two writers: segments never overlap each other, nor a write that is under way;
-/// - `claimed` ⊆ `written`, and a byte is claimed only through ``claim(_:)`` of an earlier snapshot of `written`;
+/// - no byte has two writers: segments overlap neither each other nor a write in progress;
+/// - `claimed` ⊆ `written`, and a byte is claimed only through ``claim(_:)`` with an earlier snapshot of `written`;
 /// - every byte is in `written`, in exactly one segment, withheld, or unassigned;
-/// - a byte that was forgotten is neither written anew nor claimed before ``allow(_:)`` (C2).
+/// - a forgotten byte is neither rewritten nor claimed before ``allow(_:)``.
 package struct SegmentPlanner: Sendable {
-    /// What one connection has been given.
+    /// The byte range assigned to a connection.
     package struct Segment: Hashable, Sendable {
-        /// The next byte of the stream.
+        /// The offset of the next byte in the stream.
         package var position: ByteCount
-        /// Bytes at and after this belong to others.
+        /// The exclusive end of the segment: bytes from here on belong to others.
         package var end: ByteCount
-        /// The server goes on sending up to here.
+        /// The exclusive end of the bytes that the server sends, not less than ``end``.
         package var askedEnd: ByteCount
-        /// The write that is under way.
+        /// The write in progress.
         package var writing: Range<ByteCount>?
-        /// A sync failed meanwhile: what this write brings may be lost without another word.
+        /// A sync has failed since the write began, so its data may be lost without a further error.
         package var isWritingDoubtful = false
 
         package var remaining: ByteCount { max(0, end - position) }
     }
 
-    /// The length of the whole; `nil` until it is known.
+    /// The length of the whole in bytes; `nil` until it is known.
     package private(set) var total: ByteCount?
-    /// Ranges that the journal may name: synced.
+    /// Synced ranges, which the journal may record.
     package private(set) var claimed: RangeSet<ByteCount>
-    /// Ranges whose writes have returned.
+    /// Ranges with completed writes, synced or not.
     package private(set) var written: RangeSet<ByteCount> { didSet { writtenBytes = written.byteCount } }
-    /// The bytes in ``written``: asked for all the time.
+    /// The number of bytes in ``written``, cached because it is read often.
     package private(set) var writtenBytes: ByteCount
-    /// Forgotten, and still in a journal, perhaps: nobody may change these bytes.
+    /// Forgotten ranges that a journal may still claim: they must not be written.
     package private(set) var withheld = RangeSet<ByteCount>()
     package private(set) var segments: [ConnectionID: Segment] = [:]
 
@@ -48,14 +48,14 @@ package struct SegmentPlanner: Sendable {
         writtenBytes = claimed.byteCount
     }
 
-    /// The end of what may be fetched: the total, or no end while it is unknown.
+    /// The exclusive end of the bytes to fetch: the total, or unbounded while that is unknown.
     package var end: ByteCount { total ?? .max }
 
     package var isComplete: Bool { total.map { $0 <= writtenBytes && written.holds(0..<$0) } ?? false }
     package var unsyncedBytes: ByteCount { writtenBytes - claimed.byteCount }
     package var remainingBytes: ByteCount? { total.map { $0 - writtenBytes } }
 
-    /// What nobody fetches.
+    /// The missing ranges that no segment covers.
     package var unassigned: RangeSet<ByteCount> {
         var rest = written.gaps(in: 0..<end)
         if !withheld.isEmpty { rest.subtract(withheld) }
@@ -66,13 +66,13 @@ package struct SegmentPlanner: Sendable {
         return rest
     }
 
-    /// The whole turned out to be this long (a stream without a length has ended); not less than what is written.
+    /// Sets the total, at the end of a stream without a declared length; it must not be less than what is written.
     package mutating func learn(total: ByteCount) {
         self.total = total
         for (id, segment) in segments { segments[id]?.end = min(segment.end, total) }
     }
 
-    /// Gives the lowest missing bytes to a connection, at most `size`; `nil` when none is free.
+    /// Assigns the first missing range, at most `size` bytes, to a connection; returns `nil` when none is unassigned.
     package mutating func assign(_ id: ConnectionID, size: ByteCount) -> Range<ByteCount>? {
         guard segments[id] == nil, size > 0, let gap = unassigned.ranges.first else { return nil }
         let (sum, overflow) = gap.lowerBound.addingReportingOverflow(size)
@@ -81,14 +81,15 @@ package struct SegmentPlanner: Sendable {
         return range
     }
 
-    /// A stream that begins at `start` and runs to `asked`, whatever of it is held already: it reads over that.
+    /// Assigns a stream from `start` to `asked`; bytes that are already written will be skipped.
     ///
-    /// It takes everything that is free; used when only one connection is there.
+    /// Takes all unassigned bytes in that range; used only when no other connection has a segment.
     package mutating func assignStream(_ id: ConnectionID, from start: ByteCount, asked: ByteCount) {
         segments[id] = Segment(position: start, end: min(asked, end), askedEnd: asked)
     }
 
-    /// Lets a connection whose server goes on sending take the free bytes right behind its own.
+    /// Extends a segment by the adjacent unassigned bytes, if the server is sending them anyway. Returns whether it
+    /// did.
     package mutating func extend(_ id: ConnectionID) -> Bool {
         guard let segment = segments[id], segment.end < segment.askedEnd else { return false }
         guard let next = unassigned.ranges.first(where: { $0.contains(segment.end) }) else { return false }
@@ -96,30 +97,30 @@ package struct SegmentPlanner: Sendable {
         return true
     }
 
-    /// The server sends less than it was asked for: the rest is free.
+    /// Shortens a segment to what the server declared to send; the rest becomes unassigned.
     package mutating func answered(_ id: ConnectionID, to end: ByteCount) {
         guard let segment = segments[id], end < segment.askedEnd else { return }
         segments[id]?.askedEnd = max(segment.position, end)
         bound(id, to: end)
     }
 
-    /// Takes everything from `boundary` on from a connection.
+    /// Removes the bytes from `boundary` on from a segment.
     package mutating func bound(_ id: ConnectionID, to boundary: ByteCount) {
         guard let segment = segments[id] else { return }
         segments[id]?.end = max(segment.position, min(segment.end, boundary))
     }
 
-    /// Where the next `count` bytes of a connection's stream go.
+    /// The placement of the next bytes of a connection's stream.
     package enum Placement: Hashable, Sendable {
-        /// These bytes are held or not wanted: read over `count` of them.
+        /// Skip `count` bytes, which are already written.
         case skip(count: ByteCount)
-        /// Write `range.count` bytes there, then call ``wrote(_:)``.
+        /// Write `range.count` bytes at this offset, then call ``wrote(_:)``.
         case write(Range<ByteCount>)
         /// The segment has ended.
         case stop
     }
 
-    /// Places the next bytes of a stream; call again for what is left of them.
+    /// Places the next `count` bytes of a stream. Call again for the rest if the placement covers fewer.
     package mutating func place(_ id: ConnectionID, count: ByteCount) -> Placement {
         guard let segment = segments[id], segment.writing == nil, count > 0, segment.position < segment.end else {
             return .stop
@@ -140,32 +141,32 @@ package struct SegmentPlanner: Sendable {
         return .write(segment.position..<until)
     }
 
-    /// The write that ``place(_:count:)`` gave has returned.
+    /// Records that the write of ``place(_:count:)`` has returned.
     package mutating func wrote(_ id: ConnectionID) {
         guard let segment = segments[id], let range = segment.writing else { return }
         writeFailed(id)
         if !segment.isWritingDoubtful { written.insert(contentsOf: range) }
     }
 
-    /// The write failed: its bytes are missing again.
+    /// Records that the write failed: its bytes are missing again.
     package mutating func writeFailed(_ id: ConnectionID) {
         segments[id]?.writing = nil
         segments[id]?.isWritingDoubtful = false
     }
 
-    /// A connection has left: what it did not write is free.
+    /// Removes a connection's segment; its unwritten bytes become unassigned.
     package mutating func release(_ id: ConnectionID) { segments[id] = nil }
 
-    /// Ranges that a sync covers when it begins now.
+    /// Returns the ranges that a sync beginning now covers.
     package func snapshot() -> RangeSet<ByteCount> { written }
 
-    /// A sync that began after the snapshot has succeeded.
+    /// Claims a snapshot after a sync that began later than the snapshot has succeeded.
     package mutating func claim(_ snapshot: RangeSet<ByteCount>) {
         claimed.formUnion(snapshot.intersection(written))
     }
 
-    /// These bytes are not believed any more: they are missing, and withheld until ``allow(_:)``. What of them was not
-    /// written stays as it is.
+    /// Discards written ranges: they are missing, and withheld until ``allow(_:)``. Unwritten parts of `ranges` are
+    /// ignored.
     package mutating func forget(_ ranges: RangeSet<ByteCount>) {
         let taken = ranges.intersection(written)
         written.subtract(taken)
@@ -173,11 +174,11 @@ package struct SegmentPlanner: Sendable {
         withheld.formUnion(taken)
     }
 
-    /// No journal claims these forgotten bytes any more: they may be fetched again.
+    /// Releases forgotten ranges for writing: no journal claims them any more.
     package mutating func allow(_ ranges: RangeSet<ByteCount>) { withheld.subtract(ranges) }
 
-    /// A sync has failed: what it covered is not believed, it is fetched again. So is what is being written now: the
-    /// kernel tells of a failure once, and the next sync would succeed without those bytes.
+    /// Discards all unclaimed ranges after a failed sync, including writes in progress: the kernel reports a write-back
+    /// error once, and the next sync would succeed without those bytes.
     package mutating func forgetUnclaimed() {
         written = claimed
         for id in segments.keys where segments[id]?.writing != nil { segments[id]?.isWritingDoubtful = true }

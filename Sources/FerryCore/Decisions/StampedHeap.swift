@@ -1,8 +1,8 @@
 import HeapModule
 
-/// Downloads in order of something, where leaving costs nothing: a node counts only while it bears the stamp of its entry.
+/// A heap of downloads with lazy removal: a node is valid only while its stamp equals that of the download's entry.
 ///
-/// Nodes that no longer count are passed over, and swept out when they are more than those that do.
+/// Stale nodes are skipped, and removed in bulk once they clearly outnumber the valid ones.
 struct StampedHeap<Order: Comparable & Sendable>: Sendable {
     struct Node: Comparable, Sendable {
         let order: Order
@@ -16,7 +16,7 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
     }
 
     private var nodes = Heap<Node>()
-    /// Those that count.
+    /// The number of valid nodes.
     private(set) var count = 0
 
     mutating func insert(_ order: Order, _ id: DownloadID, stamp: UInt32) {
@@ -24,14 +24,14 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
         count += 1
     }
 
-    /// One that counted has another stamp now, or is gone; `entries` says so already.
+    /// Records that one node became stale; `entries` must already reflect that.
     mutating func forgetOne(in entries: [DownloadID: QueuePolicy.Entry]) {
         count -= 1
         guard nodes.count > 2 * count + 64 else { return }
         nodes = Heap(nodes.unordered.filter { entries[$0.id]?.stamp == $0.stamp })
     }
 
-    /// Takes the first that counts out, to be put back before anything else is done.
+    /// Removes the first valid node. It must be returned with ``putBack(_:)`` before any other change.
     mutating func takeFirst(in entries: [DownloadID: QueuePolicy.Entry]) -> Node? {
         guard let node = first(in: entries) else { return nil }
         nodes.removeMin()
@@ -40,7 +40,7 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
 
     mutating func putBack(_ node: Node) { nodes.insert(node) }
 
-    /// The first that counts.
+    /// Returns the first valid node.
     mutating func first(in entries: [DownloadID: QueuePolicy.Entry]) -> Node? {
         while let node = nodes.min {
             if entries[node.id]?.stamp == node.stamp { return node }

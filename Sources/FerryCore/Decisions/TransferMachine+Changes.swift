@@ -1,7 +1,7 @@
-/// What users and the network change while it runs.
+/// Changes by the user and the network during a transfer.
 extension TransferMachine {
-    /// The network that the connections go through is another one: all are cut, and it asks again at once. Neither this
-    /// nor what the old connections still say counts as a failed attempt.
+    /// The network has changed: cancels all connections and reconnects at once. Neither this nor a late failure of the
+    /// old connections counts as a failed attempt.
     package mutating func reconnect(at now: Duration) {
         guard phase != .ended, !isFinishing else { return }
         for id in connections.keys {
@@ -13,13 +13,13 @@ extension TransferMachine {
         retryNow(at: now)
     }
 
-    /// Ends a back-off.
+    /// Ends a back-off early.
     package mutating func retryNow(at now: Duration) {
         guard case .waiting = phase else { return }
         phase = .waiting(until: now)
     }
 
-    /// The user's limit is another one. Connections beyond it are cut, the newest first.
+    /// Changes the user's connection limit. Connections above it are cancelled, newest first.
     package mutating func set(maxConnections: Int) {
         settings.maxConnections = max(1, maxConnections)
         policy.set(limit: settings.maxConnections)
@@ -31,11 +31,11 @@ extension TransferMachine {
         }
     }
 
-    /// Whether others go on without this one.
+    /// Whether other connections may still deliver.
     package func hasOthers(than id: ConnectionID) -> Bool { others(than: id) > 0 }
 
-    /// Other downloads have all the connections that this host may have: this one is over, and further ones are tried
-    /// after a while. No fault of the server, so nothing is counted and no ceiling is lowered.
+    /// The host's connection limit is used up by other downloads: this connection ends, and the next is opened after a
+    /// delay. The server is not at fault, so no failure is counted and the ceiling stays.
     package mutating func noRoom(for id: ConnectionID, at now: Duration) {
         planner.release(id)
         connections[id]?.isCut = true
@@ -44,7 +44,7 @@ extension TransferMachine {
         notBefore = max(notBefore, now + .seconds(1))
     }
 
-    /// What the next run counts on from.
+    /// The retry state for the next run.
     package var memory: RetryMemory {
         var memory = RetryMemory()
         memory.attempts = retry.attempts

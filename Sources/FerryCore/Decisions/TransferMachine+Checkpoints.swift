@@ -1,22 +1,22 @@
-/// When what was written is synced and claimed.
+/// Checkpoints: syncing written bytes, then claiming them in the journal.
 extension TransferMachine {
-    /// Unsynced bytes that start a checkpoint.
+    /// Unsynced bytes that trigger a checkpoint.
     static let checkpointBytes: ByteCount = 32 << 20
-    /// Unsynced bytes that stop reading.
+    /// Unsynced bytes at which reading is suspended.
     static let mostUnsynced: ByteCount = 64 << 20
-    /// Below this many bytes a second, checkpoints are rarer.
+    /// The rate in bytes per second below which checkpoints are less frequent.
     static let slowRate = 1_000_000.0
 
-    /// None is under way, and a claim would be worth something to a later run.
+    /// Whether no checkpoint is running and a later run could use a claim.
     private var mayCheckpoint: Bool { !isCheckpointing && (planner.total != nil || identity.hasValidator) }
 
-    /// So much is unsynced that the driver should tick at once rather than at the next interval: a disk that idles until
-    /// then is what would stop the reading.
+    /// Whether the driver should tick at once instead of at the next interval: a disk that idles until then would delay
+    /// the transfer at ``mostUnsynced``.
     package var wantsCheckpoint: Bool {
         settings.syncs && mayCheckpoint && planner.unsyncedBytes >= Self.checkpointBytes
     }
 
-    /// Each second or 32 MiB, whichever is first; below 1 MB/s up to ten seconds apart.
+    /// Due every second or 32 MiB, whichever is first; below 1 MB/s every ten seconds.
     func isCheckpointDue(at now: Duration) -> Bool {
         guard mayCheckpoint else { return false }
         let unsynced = planner.unsyncedBytes
@@ -26,7 +26,7 @@ extension TransferMachine {
         return now - (lastCheckpoint ?? now) >= (speed < Self.slowRate ? .seconds(10) : .seconds(1))
     }
 
-    /// A sync begins now; the ranges that it covers.
+    /// Begins a sync; returns the ranges that it covers.
     package mutating func beginCheckpoint(at now: Duration) -> RangeSet<ByteCount> {
         isCheckpointing = true
         isCheckpointStale = false
@@ -34,9 +34,9 @@ extension TransferMachine {
         return planner.snapshot()
     }
 
-    /// The sync has returned. The ranges that the journal may claim.
+    /// Ends a sync: claims the snapshot if it succeeded.
     ///
-    /// After a failed sync nothing that is not claimed is believed; the driver cuts everyone before it says so.
+    /// After a failed sync all unclaimed bytes are discarded; the driver must have cancelled all connections before.
     package mutating func checkpointEnded(
         _ snapshot: RangeSet<ByteCount>, succeeded: Bool, at now: Duration
     ) {
@@ -44,13 +44,13 @@ extension TransferMachine {
         if isCheckpointStale { return }
         guard !succeeded else { return planner.claim(snapshot) }
         planner.forgetUnclaimed()
-        // The last bytes came before it was known that the disk did not keep them: there is something to fetch again.
+        // The last bytes had completed the file before the sync failed: there are bytes to fetch again.
         if phase != .ended, !planner.isComplete { isFinishing = false }
     }
 
-    /// There was nothing to sync.
+    /// Ends a checkpoint that had nothing to sync.
     package mutating func checkpointSkipped() { isCheckpointing = false }
 
-    /// What the next run's joins start from: a file that is not whole yet will be joined.
+    /// The weakest join, recorded for the next run, which will join further bytes.
     package var joinOnResume: Proof? { weakestJoin }
 }

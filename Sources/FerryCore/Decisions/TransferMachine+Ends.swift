@@ -1,7 +1,7 @@
 extension TransferMachine {
     // MARK: Bytes
 
-    /// Where the next `count` bytes of this connection's body go. Call again for what is left of them.
+    /// Places the next `count` bytes of a connection's body. Call again for the rest if the placement covers fewer.
     package mutating func place(_ count: ByteCount, on id: ConnectionID) -> SegmentPlanner.Placement {
         guard let connection = connections[id], !connection.isCut else { return .stop }
         let placement = planner.place(id, count: count)
@@ -9,7 +9,7 @@ extension TransferMachine {
         return placement
     }
 
-    /// Bytes have come in. Called once for each piece, before it is placed.
+    /// Records received bytes. Called once for each chunk, before it is placed.
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
         let enough = settings.stallBytes
@@ -33,10 +33,10 @@ extension TransferMachine {
         if hasBrought { lastBrought = now }
     }
 
-    /// The write that ``place(_:on:)`` gave has returned. Whether reading must stop until a checkpoint is done.
+    /// Records that the write of ``place(_:on:)`` has returned. Returns whether reading must wait for a checkpoint.
     package mutating func wrote(on id: ConnectionID) -> Bool {
         planner.wrote(id)
-        // What a stall would be is no progress: else one byte a second would keep it trying for ever.
+        // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
         if planner.writtenBytes - mostWritten >= settings.stallBytes {
             mostWritten = planner.writtenBytes
             retry.progressed()
@@ -49,18 +49,19 @@ extension TransferMachine {
 
     package mutating func writeFailed(on id: ConnectionID) { planner.writeFailed(id) }
 
-    /// Its segment is done although the server goes on sending: the rest belongs to others.
+    /// Whether to cancel a connection because its segment is done and the server is sending bytes that belong to
+    /// others.
     package mutating func mustCut(_ id: ConnectionID) -> Bool {
         guard let segment = planner.segments[id] else { return true }
         return segment.position >= segment.end && segment.end < segment.askedEnd && !planner.extend(id)
     }
 
-    /// Reading goes on: the time from here counts as asking.
+    /// Reading resumes: the stall timer runs from here.
     package mutating func asks(_ id: ConnectionID, at now: Duration) {
         let pause: Duration? = change(id) { connection in
             guard !connection.isAsking else { return .zero }
             connection.isAsking = true
-            // The time in which nobody asked does not count.
+            // Exclude time during which we applied back-pressure.
             let pause = now - connection.pausedTime
             connection.markTime += pause
             connection.lastByte = now
@@ -69,17 +70,18 @@ extension TransferMachine {
         if let pause, let last = lastBrought { lastBrought = min(now, last + pause) }
     }
 
-    /// What is unsynced has grown so far that reading stops.
+    /// Whether reading is suspended because of too many unsynced bytes.
     package var mustWaitForCheckpoint: Bool {
         settings.syncs && planner.total != nil && planner.unsyncedBytes >= Self.mostUnsynced
     }
 
     // MARK: Ends
 
-    /// A connection that breaks before this has been refused rather than broken.
+    /// Bytes below which a broken connection counts as refused by the server.
     private static let worthAnAnswer: ByteCount = 64 << 10
 
-    /// A request is over. The driver then asks ``next(for:at:)``, which says whether the connection goes on.
+    /// Records the end of a request. The driver then calls ``next(for:at:)``, which says whether the connection
+    /// continues.
     package mutating func ended(_ id: ConnectionID, _ end: End, at now: Duration, random: Double) {
         guard let connection = connections[id] else { return }
         let segment = planner.segments[id]
@@ -107,24 +109,24 @@ extension TransferMachine {
         case .spoiled(let expected, let actual): wasSpoiled(expected, actual, id, at: now, random: random)
         }
         guard planner.isComplete, phase == .running, !isChecking else { return }
-        // A stream cut at exactly its declared end is whole too.
+        // A stream that was cut exactly at its declared end is complete too.
         if connection.hasHead, weakestJoin == nil { sawWholeEnd = true }
         isFinishing = true
     }
 
-    /// Its body stalled. When nobody else brought anything in that time either, it is the server that does: all are cut, and
-    /// it is one attempt, however many of them drip (A28).
+    /// The body stalled. If no other connection received data in that interval either, the server itself is stalled:
+    /// cancel all connections and count one failure.
     private mutating func stalled(_ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double) {
         guard phase == .running || phase == .opening,
             now - (lastBrought ?? connection.markTime) >= settings.stallTimeout,
-            // One that is not read waits for us.
+            // Connections under back-pressure are waiting for us, not for the server.
             connections.allSatisfy({ $0.key == id || $0.value.isCut || $0.value.isAsking })
         else { return }
         for other in connections.keys where other != id { connections[other]?.isCut = true }
         wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
     }
 
-    /// A whole body of unknown length came to its end.
+    /// A body without a declared length has ended at `position`.
     private mutating func sawEnd(at position: ByteCount) {
         if let last = planner.written.ranges.last, last.upperBound > position {
             return changed(Reason(.shrank, "\(position)"))
@@ -155,16 +157,16 @@ extension TransferMachine {
         notBefore = max(notBefore, now + .milliseconds(200))
     }
 
-    /// A connection's task is over for good.
+    /// Removes a connection after its task has ended.
     package mutating func left(_ id: ConnectionID, at now: Duration) {
         planner.release(id)
         connections[id] = nil
         guard connections.isEmpty, phase == .running, !planner.isComplete else { return }
-        // The next one settles the identity anew.
+        // The next connection settles the identity again.
         phase = .opening
     }
 
-    /// What was held was put aside: begin with nothing.
+    /// The partial content was backed up: begins with none.
     package mutating func restarted() {
         replacePlanner(total: nil)
         identity = FileIdentity()
@@ -180,7 +182,7 @@ extension TransferMachine {
         phase = .opening
     }
 
-    /// Another file: what was proven about mirrors was about the old one.
+    /// The file has changed: proofs of mirrors were about the old one.
     mutating func doubtSources(except kept: Int) {
         for index in sources.indices where index != kept && sources[index].trust == .proven {
             sources[index].trust = .unproven
@@ -194,7 +196,7 @@ extension TransferMachine {
         isCheckpointStale = isCheckpointing
     }
 
-    /// Samples of what is held were compared with a source that describes itself as `offered`.
+    /// Records the comparison of samples with a source that sent the validators `offered`.
     package mutating func sampled(_ outcome: SamplePlan.Outcome, source: Int, offered: FileIdentity?) {
         switch outcome {
         case .equal:
@@ -218,7 +220,7 @@ extension TransferMachine {
         }
     }
 
-    /// Samples could not be compared: the link of this source is dead.
+    /// The sampled source responded with a dead-link status.
     package mutating func samplingDeadLink(_ status: Int, source: Int) {
         let reason = Reason(.serverAnswered, "\(status)")
         let error = DownloadError.deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty)
@@ -227,7 +229,7 @@ extension TransferMachine {
         drop(source, reason)
     }
 
-    /// Samples could not be compared: the connection failed.
+    /// The sampling connection failed.
     package mutating func samplingFailed(
         _ reason: Reason, source: Int, on id: ConnectionID, at now: Duration, random: Double
     ) {
@@ -239,7 +241,7 @@ extension TransferMachine {
         }
     }
 
-    /// Ends the download with an error; what is there is kept.
+    /// Ends the download with an error; partial content is kept.
     package mutating func end(_ error: DownloadError) {
         guard phase != .ended else { return }
         phase = .ended
@@ -247,7 +249,8 @@ extension TransferMachine {
         for id in connections.keys { connections[id]?.isCut = true }
     }
 
-    /// Asking this connection's source again would give the same: it is not asked any more. False when there is no other.
+    /// Drops the source of a connection because a retry would give the same result. Returns false if there is no other
+    /// source.
     package mutating func failedForGood(_ id: ConnectionID, _ reason: Reason) -> Bool {
         guard let source = connections[id]?.source, hasSource(beside: source) else { return false }
         drop(source, reason)
@@ -257,7 +260,7 @@ extension TransferMachine {
 
     // MARK: Waiting
 
-    /// Nothing works at the moment: wait, or give up.
+    /// No connection is usable: backs off, or gives up.
     mutating func wait(_ reason: Reason, wish: Duration?, code: DownloadError.Code, at now: Duration, random: Double) {
         switch retry.failed(wish: wish, random: random) {
         case .retry(let delay, let attempt):
@@ -273,9 +276,9 @@ extension TransferMachine {
         }
     }
 
-    /// The server does not want so many connections: the one that it refuses is over, the others go on.
+    /// The server refused one of several connections: that one ends, the others continue.
     mutating func objected(_ reason: Reason, _ id: ConnectionID, wish: Duration?, at now: Duration, random: Double) {
-        // Those that have not answered yet count: each that is refused too takes one off.
+        // Connections without a response yet are included: each later refusal lowers the ceiling by one.
         let working = others(than: id)
         guard working > 0 else {
             return wait(reason, wish: wish, code: .refused, at: now, random: random)

@@ -1,5 +1,5 @@
 extension TransferMachine {
-    /// A head has come whose meaning depends on the first bytes of the body: from now on it stalls when these do not come.
+    /// Records a response head that can be judged only with the first bytes of the body; the stall timer starts.
     package mutating func awaitsFirstBytes(on id: ConnectionID, at now: Duration) {
         change(id) {
             $0.hasHead = true
@@ -9,7 +9,7 @@ extension TransferMachine {
         }
     }
 
-    /// A head has come for the request of this connection.
+    /// Decides what to do with the response to a connection's request.
     package mutating func headReceived(
         _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
@@ -40,7 +40,7 @@ extension TransferMachine {
         return action
     }
 
-    /// The opening answer: the ladder decides.
+    /// Judges the first response of an opening by the resume rules.
     private mutating func settle(
         _ verdict: ResponseVerdict, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
@@ -103,7 +103,7 @@ extension TransferMachine {
         }
     }
 
-    /// The answer to one of several: it must be of the file that is settled.
+    /// Judges a response while running: it must be of the settled representation.
     private mutating func joinRunning(
         _ verdict: ResponseVerdict, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
@@ -115,7 +115,7 @@ extension TransferMachine {
             sources[fetch.source].fromOriginal = sources[fetch.source].alwaysOriginal
             return read(range, fetch, id, join: proof)
         case .begin, .rewind, .askPlainly, .askWhole:
-            // It ignores Range on this connection: the others go on.
+            // The server ignores Range on this connection; the others continue.
             if fetch.ifRange != nil && sources[fetch.source].sendsIfRange {
                 sources[fetch.source].sendsIfRange = false
                 return .drop
@@ -145,7 +145,7 @@ extension TransferMachine {
 
     // MARK: Steps
 
-    /// Reads a part of the file that is settled.
+    /// Reads a range of the settled representation.
     private mutating func read(
         _ range: Range<ByteCount>, _ fetch: Fetch, _ id: ConnectionID, join proof: Proof
     ) -> HeadAction {
@@ -158,7 +158,7 @@ extension TransferMachine {
         return .read
     }
 
-    /// Reads the whole file from byte 0.
+    /// Reads the whole body from byte 0.
     private mutating func stream(_ representation: Representation, on id: ConnectionID) {
         planner.assignStream(id, from: 0, asked: representation.identity.totalBytes ?? .max)
         change(id) {
@@ -181,7 +181,7 @@ extension TransferMachine {
         return true
     }
 
-    /// This is the file from now on.
+    /// Makes this representation the one that is downloaded, without partial content.
     private mutating func take(_ representation: Representation, from source: Int) {
         self.representation = representation
         identity = representation.identity
@@ -192,7 +192,7 @@ extension TransferMachine {
         settle(on: source, representation)
     }
 
-    /// What is held belongs to this answer.
+    /// Continues the partial content with this representation.
     private mutating func goOn(_ representation: Representation, from source: Int, join proof: Proof) {
         let digests = self.representation?.digests ?? []
         self.representation = representation
@@ -215,13 +215,13 @@ extension TransferMachine {
         if !joinsParts { policy.limitToSingleConnection() }
     }
 
-    /// What the server says now, and what it said before where it says nothing.
+    /// Merges new validators into the identity; fields that the server omits keep their old values.
     mutating func adopt(_ new: FileIdentity) {
         let old = identity
         identity = new
         identity.etag = new.etag ?? old.etag
         identity.lastModified = new.lastModified ?? old.lastModified
-        // The earlier date: Last-Modified does not become strong by getting old (RFC 9110 §8.8.2.2).
+        // The earlier Date: Last-Modified does not become a strong validator with age (RFC 9110 §8.8.2.2).
         if identity.lastModified == old.lastModified { identity.date = old.date ?? new.date }
         identity.totalBytes = new.totalBytes ?? old.totalBytes
         identity.contentType = new.contentType ?? old.contentType
@@ -245,7 +245,8 @@ extension TransferMachine {
         return .restartWith(reason, representation)
     }
 
-    /// Whether to begin again; counts changes, and ends the download when they are not wanted, or too many.
+    /// Whether to restart at zero. Counts changes of the file; ends the download if changes are not permitted or too
+    /// many.
     mutating func mayRestart(_ reason: Reason, isChange: Bool) -> Bool {
         if settings.isNewSource, !planner.written.isEmpty {
             end(
@@ -261,7 +262,7 @@ extension TransferMachine {
                     suggestion: ErrorPhrase(.orRestart)))
             return false
         }
-        // What cannot be proven begins again as often as it may be tried: its old bytes are no progress.
+        // An unproven restart is limited by the retry count instead, because refetched bytes are no progress.
         guard isChange else { return true }
         mostWritten = 0
         spoiled = spoiled.map { _ in RangeSet() }
@@ -288,7 +289,7 @@ extension TransferMachine {
             fetch, reason, .deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty))
     }
 
-    /// Where the redirects led is dead: through the original link again, once.
+    /// The redirect target is dead: returns to the original URL, once per source.
     private mutating func retreat(_ fetch: Fetch) -> HeadAction? {
         guard !fetch.fromOriginal else { return nil }
         sources[fetch.source].fromOriginal = true
@@ -296,7 +297,7 @@ extension TransferMachine {
         return .drop
     }
 
-    /// A source that is of no use: the others go on, or it was the last.
+    /// Drops a useless source, or ends the download if it was the last.
     private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
         guard hasSource(beside: fetch.source) else {
             end(deadEnd ?? error)
@@ -316,7 +317,7 @@ extension TransferMachine {
         sources.indices.contains { $0 != source && sources[$0].trust != .dropped }
     }
 
-    /// An answer to one of several that is of no use: without this mirror, or with one connection.
+    /// An unusable response while running: drops the mirror, or continues with one connection.
     private mutating func stepBack(_ fetch: Fetch, _ reason: Reason) -> HeadAction {
         if fetch.source != primary {
             drop(fetch.source, reason)
@@ -358,8 +359,8 @@ extension TransferMachine {
 }
 
 extension DownloadError {
-    /// What a status that says "not for you" or "not here" means: 401 asks for credentials; of the others, a link that
-    /// `holdsBytes` was begun with needs a fresh one.
+    /// The error for a dead link: 401 requires credentials; otherwise a download with partial content needs a fresh
+    /// link.
     package static func deadLink(_ reason: Reason, status: Int, holdsBytes: Bool) -> DownloadError {
         if status == 401 {
             return DownloadError(
@@ -367,7 +368,7 @@ extension DownloadError {
                 recovery: .needsUser)
         }
         if status < 300 {
-            // A page in place of the file.
+            // A web page in place of the file.
             return DownloadError(
                 .freshLink, ErrorPhrase(.pageInstead), suggestion: ErrorPhrase(.signInAgain), recovery: .needsUser)
         }

@@ -1,12 +1,12 @@
 extension TransferMachine {
     static let smallestSegment: ByteCount = 8 << 20
     static let largestSegment: ByteCount = 64 << 20
-    /// Below this, what is left is not worth another connection.
+    /// Remaining bytes below which another connection is not worth opening.
     static let worthSharing: ByteCount = 16 << 20
-    /// The least that is taken from another connection's tail.
+    /// The minimum number of bytes to take from another connection's segment.
     static let smallestSteal: ByteCount = 1 << 20
 
-    /// A connection that ``tick(at:random:)`` opened, or whose last request ended, asks what to do.
+    /// Returns the next order for a connection that ``tick(at:)`` opened or that has ended a request.
     package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
         guard connections[id]?.isCut == false, !isFinishing else { return .leave }
         change(id) {
@@ -87,21 +87,22 @@ extension TransferMachine {
         return .fetch(fetch)
     }
 
-    /// Missing bytes for a connection: free ones first, else the tail of another.
+    /// Assigns missing bytes to a connection: unassigned ones first, else the tail of another's segment.
     private mutating func share(_ id: ConnectionID, at now: Duration) -> Range<ByteCount>? {
         let size = segmentSize(for: id)
         if let range = planner.assign(id, size: size) { return range }
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         planner.bound(victim, to: boundary)
-        // A server that is slow to answer is not robbed of its answer again and again.
+        // Increase the patience with a slow server, or each request would lose its segment before the response.
         if connections[victim]?.hasHead == false { patience = min(patience * 2, settings.stallTimeout) }
         return planner.assign(id, size: size)
     }
 
-    /// Whether a connection that is opened now would find something to fetch.
+    /// Whether a connection opened now would have bytes to fetch.
     func hasWork(at now: Duration) -> Bool { !planner.unassigned.isEmpty || tail(for: nil, at: now) != nil }
 
-    /// Six seconds of its own speed; near the end no more than a fair share.
+    /// Returns the segment size: six seconds at the connection's speed, within bounds, at most a fair share of what is
+    /// left.
     func segmentSize(for id: ConnectionID) -> ByteCount {
         let speed = connections[id]?.speed ?? 0
         let wanted = ByteCount(min(speed * 6, Double(Self.largestSegment)))
@@ -109,12 +110,13 @@ extension TransferMachine {
         return max(Self.smallestSteal, min(max(wanted, Self.smallestSegment), max(fair, Self.smallestSteal)))
     }
 
-    /// The tail that a connection may take from the one that will be done last; `nil` when that would not pay.
+    /// The tail that a connection may take from the segment that would be done last; `nil` if that does not pay.
     ///
-    /// Asked for the newcomer too (`thief` is `nil`): with another answer there, it would be opened in vain for ever.
+    /// Also decides for a connection that is not open yet (`thief` is `nil`): if the two results differed, connections
+    /// would be opened without work, endlessly.
     private func tail(for thief: ConnectionID?, at now: Duration) -> (ConnectionID, ByteCount)? {
         let speeds = connections.values.filter { $0.speed > 0 }.map(\.speed)
-        // What has not delivered yet counts as the average.
+        // Connections that have not delivered yet are assumed to have the average speed.
         let usual = max(1, speeds.reduce(0, +) / Double(max(1, speeds.count)))
         func speed(_ connection: Connection?) -> Double { connection.map { $0.speed > 0 ? $0.speed : usual } ?? usual }
         var best: (id: ConnectionID, boundary: ByteCount, seconds: Double)?
@@ -132,30 +134,30 @@ extension TransferMachine {
         return best.map { ($0.id, $0.boundary) }
     }
 
-    /// Where a delivering connection's segment is cut so that a thief gets the rest.
+    /// Returns the offset at which the segment of a delivering connection is split.
     private func boundary(
         _ victim: Connection, _ segment: SegmentPlanner.Segment, speed: Double, thief: Double
     ) -> ByteCount? {
         guard segment.remaining >= 2 * Self.smallestSteal else { return nil }
         if victim.isProbe, segment.end == segment.askedEnd || segment.remaining > Self.worthSharing {
-            // The first stream would run to the end: it is bounded like the others.
+            // The first stream runs to the end of the file: bound it to a segment like the others.
             let own = max(Self.smallestSegment, ByteCount(min(speed * 4, Double(Self.largestSegment))))
             return segment.position + min(own, segment.remaining / 2)
         }
         let keep = ByteCount(Double(segment.remaining) * min(0.9, max(0.1, speed / (speed + thief))))
-        // Half a second of what is under way stays with who asked for it.
+        // Half a second of data, which is in flight, stays with the connection that requested it.
         let kept = max(keep, ByteCount(min(speed / 2, Double(segment.remaining))), 256 << 10)
         guard segment.remaining - kept >= Self.smallestSteal else { return nil }
         return segment.position + kept
     }
 
-    /// No byte for a while.
+    /// Whether the connection has received nothing for ``patience`` while it was reading.
     func isQuiet(_ connection: Connection, at now: Duration) -> Bool {
         connection.isAsking && now - connection.lastByte >= patience
     }
 
-    /// Some connection is quiet while another delivers; or it never got an answer although the server answered before:
-    /// a server that serves one connection at a time may be waiting on one that is kept for further requests.
+    /// Whether a connection is quiet while another is not, or a single connection has no response although the server
+    /// responded before: a server with one worker may be waiting for the next request on a kept-alive connection.
     func hasStalled(at now: Duration) -> Bool {
         let quiet = connections.values.filter { !$0.isCut && isQuiet($0, at: now) }
         guard !quiet.isEmpty else { return false }
@@ -163,7 +165,7 @@ extension TransferMachine {
             || representation != nil && quiet.allSatisfy { !$0.hasHead } && quiet.count == 1
     }
 
-    /// The source that failed least, proven ones first; `nil` when all are dropped.
+    /// Returns the source with the fewest failures, proven ones first; `nil` when all are dropped.
     func usableSource() -> Int? {
         let usable = sources.indices.filter { sources[$0].trust != .dropped }
         return usable.min { left, right in

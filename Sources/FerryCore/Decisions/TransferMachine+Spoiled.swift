@@ -1,16 +1,16 @@
-/// Answers whose bytes turn out not to be what their own digest says (RFC 9530 Content-Digest, A45).
+/// Responses that do not match their own digest (RFC 9530 Content-Digest).
 extension TransferMachine {
-    /// A byte that came this many times in an answer with a wrong digest is no accident any more.
+    /// A byte that was received in so many responses with a wrong digest will not be retried at this source.
     static let mostSpoiled = 3
 
-    /// The answer that this connection reads is compared with its digest at its end: before, the file is not finished.
+    /// The response of this connection will be verified with its digest; the file is not finished before that.
     package mutating func checks(_ id: ConnectionID) { change(id) { $0.isChecking = true } }
 
-    /// The answer that this connection has read did not have its digest: what it wrote is not believed any more.
+    /// The response of this connection did not match its digest: discards what it wrote.
     ///
-    /// It stays withheld until ``allow(_:)``; then the connection says ``End/spoiled(expected:actual:)``.
+    /// The ranges are withheld until ``allow(_:)``; then the connection ends with ``End/spoiled(expected:actual:)``.
     package mutating func forget(_ ranges: RangeSet<ByteCount>, on id: ConnectionID) {
-        // One that was cut or released meanwhile may have read of a file that is not this one any more.
+        // A connection that was cut or released meanwhile may have written to a previous file.
         guard planner.segments[id] != nil else { return }
         planner.forget(ranges)
         var again = ranges
@@ -22,10 +22,10 @@ extension TransferMachine {
         if !again.isEmpty { isHopeless = true }
     }
 
-    /// The journal claims none of these bytes any more: they may be fetched again.
+    /// Releases forgotten ranges for fetching: the journal claims none of them any more.
     package mutating func allow(_ ranges: RangeSet<ByteCount>) { planner.allow(ranges) }
 
-    /// Some answer that is being read will be compared with its digest.
+    /// Whether a response that is being read will be verified with its digest.
     var isChecking: Bool { connections.values.contains { $0.isChecking && !$0.isCut } }
 
     mutating func wasSpoiled(_ expected: String, _ actual: String, _ id: ConnectionID, at now: Duration, random: Double)

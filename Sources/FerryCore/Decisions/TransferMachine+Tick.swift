@@ -1,8 +1,9 @@
 extension TransferMachine {
-    /// The time between two ticks.
+    /// The interval between two ticks.
     package static let tickInterval: Duration = .milliseconds(100)
 
-    /// Time has passed. Called about every ``tickInterval``, and when something ended.
+    /// Returns the commands that are due. Called about every ``tickInterval``, and when a connection or checkpoint has
+    /// ended.
     package mutating func tick(at now: Duration) -> [Command] {
         var commands: [Command] = []
         if let failure, !reported {
@@ -54,14 +55,14 @@ extension TransferMachine {
         if policy.target < before { retireSilent(to: policy.target) }
     }
 
-    /// What is left would keep one more connection busy for a while.
+    /// Whether the remaining bytes would keep another connection busy for at least a second.
     private var isWorthSharing: Bool {
         guard let left = planner.remainingBytes, left >= Self.worthSharing else { return false }
         let speed = connections.values.reduce(0) { $0 + $1.speed }
         return speed == 0 || Double(left) / speed >= 1
     }
 
-    /// Connections that never answered are the first to go.
+    /// Cancels connections above `target` that have no response yet, newest first.
     private mutating func retireSilent(to target: Int) {
         var count = connections.values.count { !$0.isCut }
         for (id, connection) in connections.sorted(by: { $0.key.rawValue > $1.key.rawValue })
@@ -82,7 +83,7 @@ extension TransferMachine {
                 }
                 continue
             }
-            // A quiet connection whose bytes were taken over has nothing left to wait for.
+            // The remaining bytes of this quiet connection were reassigned, so it has nothing left to read.
             if let segment = planner.segments[id], segment.position >= segment.end, segment.writing == nil,
                 isQuiet(connection, at: now), segment.end < segment.askedEnd
             {
@@ -126,12 +127,12 @@ extension TransferMachine {
         if case .reopening = phase { return connections.isEmpty ? [open(at: now)] : [] }
         if connections.isEmpty { return [open(at: now)] }
         guard phase == .running, now >= notBefore, allowsParts else { return [] }
-        // What others fetched meanwhile would go where the file before lies, or nowhere.
+        // Storage for the file is being prepared: bytes of other connections would go to the old file, or nowhere.
         if connections.values.contains(where: \.isMakingPlace) { return [] }
         let open = connections.values.count { !$0.isCut }
         let hasStalled = hasStalled(at: now)
         let isHeld = connections.values.contains { !$0.hasHead && !$0.isCut } && policy.target <= 2 && !hasStalled
-        // Who was cut and has not left yet still has a connection at the server.
+        // A cut connection counts against the limit until its task has ended: the server still sees it.
         let wanted = min(
             policy.target + (hasStalled ? 1 : 0), settings.maxConnections - (connections.count - open))
         guard open < wanted, !isHeld, hasWork(at: now) else { return [] }
@@ -147,10 +148,10 @@ extension TransferMachine {
 }
 
 extension TransferMachine {
-    /// Bytes that came for another purpose than to be kept.
+    /// Counts received bytes that are not stored, such as samples.
     package mutating func receivedElsewhere(_ count: ByteCount) { receivedBytes += count }
 
-    /// How strongly a 304 proves it.
+    /// The proof of a finished file that a 304 confirmed.
     package var finishedProof: Proof {
         guard let finished else { return .none }
         return finished.strongTag != nil ? .strong : .weak
@@ -158,7 +159,7 @@ extension TransferMachine {
 }
 
 extension Duration {
-    /// Seconds, with their fraction.
+    /// The duration in seconds, with fraction.
     package var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

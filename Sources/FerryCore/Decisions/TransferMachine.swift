@@ -1,15 +1,17 @@
-/// One download under way: what every connection does next, when to open and cut them, when to sync, when it is over.
+/// The state machine of one transfer: what each connection requests, when to open and cancel connections, when to sync,
+/// and when the transfer is over.
 ///
-/// Facts go in (`headReceived`, `arrived`, `ended`, `tick`), commands come out; it does nothing by itself. Time is a
-/// `Duration` since any fixed start, randomness an argument. The driver calls it under one lock.
+/// Inputs are facts (`headReceived`, `arrived`, `ended`, `tick`), outputs are commands; the machine has no side
+/// effects. Time is a `Duration` since a fixed start; randomness is an argument. The driver calls the machine under one
+/// lock.
 ///
-/// It opens with one connection whose answer settles which file this is (the identity ladder); only then may others
-/// join. When no connection is left it opens again with one, under the same rules.
+/// A transfer opens with one connection; its response settles the identity of the file (``ResumePolicy``), and only
+/// then may others join. When no connection is left, the transfer opens again with one, under the same rules.
 package struct TransferMachine: Sendable {
-    /// What the user and the manager allow.
+    /// Limits and rules of the user and the manager.
     package struct Settings: Sendable {
         package var maxConnections = 16
-        /// A connection that brings fewer than ``stallBytes`` in this time, while it is asked, is cut.
+        /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
         package var stallTimeout: Duration = .seconds(60)
         package var stallBytes: ByteCount = 1000
         package var maxAttempts: Int? = 10
@@ -17,89 +19,89 @@ package struct TransferMachine: Sendable {
         package var rules = ResumeRules()
         package var syncs = true
         package var sources = 1
-        /// The first source is not the one that the held bytes came from: it must prove itself, and proven different it
-        /// is a conflict, never a restart.
+        /// The partial content is of another URL than the first source: the source must be proven, and if it proves to
+        /// be another file, that is a conflict, never a restart.
         package var isNewSource = false
-        /// What is held was moved here, or is doubtful: samples come first.
+        /// The partial content was moved or is doubtful: samples are compared first.
         package var doubtsHeld = false
-        /// What earlier runs left of their attempts.
+        /// The retry state of earlier runs.
         package var memory = RetryMemory()
         package init() {}
     }
 
-    /// A request to make.
+    /// A request to send.
     package struct Fetch: Hashable, Sendable {
         package var ask: RangeAsk
-        /// The value for If-Range.
+        /// The value of If-Range.
         package var ifRange: String?
-        /// Validators of a finished file: makes the request conditional.
+        /// Validators of a finished file; makes the request conditional.
         package var unless: FileIdentity?
         /// The index of the source.
         package var source: Int
-        /// Start at the URL that was given, with its redirects, not where they led last time.
+        /// Whether to request the original URL and follow its redirects, instead of the last redirect target.
         package var fromOriginal: Bool
     }
 
-    /// What a connection does next.
+    /// The next action of a connection.
     package enum Order: Hashable, Sendable {
         case fetch(Fetch)
-        /// Compare samples of what is held with this source, then call ``sampled(_:source:offered:)``.
+        /// Compare samples of the partial content with this source, then call ``sampled(_:source:offered:)``.
         case prove(source: Int)
-        /// What is held is put aside, then call ``restarted()``.
+        /// Back up the partial content, then call ``restarted()``.
         case restart(Reason)
-        /// There is nothing for this connection to do.
+        /// End the connection: there is nothing to fetch.
         case leave
     }
 
-    /// What to do with a response.
+    /// The action for a response.
     package enum HeadAction: Hashable, Sendable {
-        /// Make a place for this file, then read the body.
+        /// Prepare storage for this representation, then read the body.
         case begin(Representation)
         /// Read the body.
         case read
-        /// Put what is held aside, make a place for this file, then read the body.
+        /// Back up the partial content, prepare storage for this representation, then read the body.
         case restartWith(Reason, Representation)
-        /// The file that is there already is the server's.
+        /// The existing finished file is current.
         case unchanged
-        /// Drop the body; ask ``next(for:at:)`` again.
+        /// Discard the body and call ``next(for:at:)`` again.
         case drop
-        /// Drop the body; this connection is over.
+        /// Discard the body and end the connection.
         case leave
     }
 
-    /// What the driver does on its own.
+    /// An action of the driver outside of a connection's task.
     package enum Command: Hashable, Sendable {
         case open(ConnectionID)
         case cut(ConnectionID)
         /// Sync and claim: ``beginCheckpoint(at:)``, then ``checkpointEnded(_:succeeded:at:)``.
         case checkpoint
-        /// Everything is written.
+        /// All bytes are written.
         case finish
         case fail(DownloadError)
     }
 
     /// How a connection's request ended.
     package enum End: Hashable, Sendable {
-        /// The body came to its declared end.
+        /// The body was read to its declared end.
         case complete
-        /// We stopped reading: the segment was done, or it was cut.
+        /// Reading was stopped: the segment was done, or the connection was cut.
         case stopped
-        /// No usable head: refused, timed out, broken.
+        /// No usable response head: refused, timed out, connection lost.
         case failedBeforeHead(Reason, isTransient: Bool)
-        /// The body broke.
+        /// The connection was lost while the body was read.
         case broken(Reason)
-        /// The body came to its declared end and did not have its digest; what it wrote was forgotten.
+        /// The body was read to its declared end but did not match its digest; what it wrote was forgotten.
         case spoiled(expected: String, actual: String)
     }
 
     package enum Phase: Hashable, Sendable {
-        /// One connection finds out which file this is.
+        /// One connection determines the identity of the file.
         case opening
         /// The identity is settled.
         case running
-        /// The file changed under us: everyone leaves, then it restarts.
+        /// The file has changed: the transfer restarts when all connections have ended.
         case reopening(Reason)
-        /// A failure that passes.
+        /// Backing off after a transient failure.
         case waiting(until: Duration)
         case ended
     }
@@ -111,32 +113,32 @@ package struct TransferMachine: Sendable {
         var isProbe = false
         /// The body is the file from byte 0, not a range.
         var isWhole = false
-        /// The place for its file is being made: no byte of its body has come yet.
+        /// The driver is preparing storage for the file; no byte of the body has been read.
         var isMakingPlace = false
-        /// What it reads is compared with a digest of its own at its end.
+        /// The body will be verified with its own digest at its end.
         var isChecking = false
         var isAsking = true
         var isCut = false
-        /// It was cut because it brought nothing.
+        /// Cut because of a stall.
         var isStalled = false
-        /// It was cut because it went through a network that is gone: however it ends is no failure.
+        /// Cut because of a network change or a missing connection permit: however the request ends, it is no failure.
         var isAbandoned = false
-        /// The driver was told to cut it.
+        /// The driver was told to cut the connection.
         var cutSent = false
         var bytes: ByteCount = 0
         var tickBytes: ByteCount = 0
-        /// Bytes of the request that is under way.
+        /// Bytes received for the request in progress.
         var requestBytes: ByteCount = 0
         var speed: Double = 0
-        /// When it last had brought ``Settings/stallBytes`` more, and how many bytes it had brought then.
+        /// Bytes and time at which the connection last had received ``Settings/stallBytes`` more.
         var markBytes: ByteCount = 0
         var markTime: Duration
-        /// When it was last asked no more.
+        /// When reading was last suspended.
         var pausedTime: Duration = .zero
-        /// When the request that is under way was made.
+        /// When the request in progress was sent.
         var askedTime: Duration = .zero
         var lastByte: Duration
-        /// Answers that could not be used, one after the other.
+        /// Consecutive unusable responses.
         var misfits = 0
     }
 
@@ -144,68 +146,68 @@ package struct TransferMachine: Sendable {
         enum Trust: Hashable, Sendable { case unproven, proven, dropped }
         var trust: Trust
         var identity: FileIdentity?
-        /// Samples of what is held matched while it described itself so.
+        /// The validators of this source when samples of the partial content matched.
         var sampledAs: FileIdentity?
-        /// It has not answered a matching If-Range with the whole file.
+        /// Cleared when the source answers a matching If-Range with the whole file.
         var sendsIfRange = true
         var fromOriginal = true
-        /// Where the redirects led stopped working once: go through the original from now on.
+        /// A redirect target of this source failed: always request the original URL.
         var alwaysOriginal = false
-        /// Requests that brought no usable head, one after the other: another source is asked first.
+        /// Consecutive requests without a usable response head; the source with the fewest failures is preferred.
         var failures = 0
     }
 
     package internal(set) var settings: Settings
     package internal(set) var planner: SegmentPlanner
-    /// Of the file as ``primary`` describes it.
+    /// The identity of the file, as ``primary`` describes it.
     package internal(set) var identity: FileIdentity
     package internal(set) var representation: Representation?
-    /// The weakest join between two responses so far; `nil` while everything came in one.
+    /// The weakest join of two responses so far; `nil` while all bytes are of one response.
     package internal(set) var weakestJoin: Proof?
     package internal(set) var events: [LocalizedEvent] = []
-    /// Bytes of bodies received, those thrown away included.
+    /// Bytes of response bodies received, including discarded ones.
     package internal(set) var receivedBytes: ByteCount = 0
     package internal(set) var phase: Phase
-    /// Times that the file was found changed.
+    /// The number of times that the file was found changed.
     package internal(set) var changes = 0
 
     var connections: [ConnectionID: Connection] = [:]
     var sources: [Source]
     var policy: ConnectionCountPolicy
     var retry: RetryPolicy
-    /// The source whose file this is: only it can change the file.
+    /// The source that defines the file: only a change there is a change of the file.
     var primary = 0
-    /// The finished file that a 304 speaks of.
+    /// Validators of the existing finished file that a 304 refers to.
     package internal(set) var finished: FileIdentity?
-    /// The most bytes that were there of this file: less is no progress.
+    /// The maximum of bytes present for this file: only more than these count as progress.
     var mostWritten: ByteCount = 0
-    /// When any connection had last brought ``Settings/stallBytes`` more.
+    /// When any connection last had received ``Settings/stallBytes`` more.
     var lastBrought: Duration?
-    /// Bytes that came in answers with a wrong digest: at least once, at least twice.
+    /// Bytes received in responses with a wrong digest: the n-th set has those received at least n times.
     var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled - 1)
-    /// Some came so once more.
+    /// Some bytes were received in ``mostSpoiled`` responses with a wrong digest.
     var isHopeless = false
-    /// Why the first source is not used any more.
+    /// The error with which the primary source was dropped.
     var deadEnd: DownloadError?
     var openingIsPlain = false
     var openingAsksWhole = false
     var isFinishing = false
     var failure: DownloadError?
-    /// The end was given to the driver.
+    /// The end was reported to the driver.
     var reported = false
     var sawWholeEnd = false
     var lastID = 0
     var lastCheckpoint: Duration?
     var isCheckpointing = false
-    /// The file was begun again while a sync was under way: its snapshot is of the old one.
+    /// The transfer restarted while a sync was running: the sync's snapshot is of the old file.
     var isCheckpointStale = false
     var notBefore: Duration = .zero
-    /// How long a connection may bring nothing before others take its bytes: longer where answers are slow.
+    /// How long a connection may receive nothing before others take its bytes; increased when responses are slow.
     var patience: Duration = .seconds(2)
     var lastTick: Duration?
 
-    /// Begins with what a journal claims, or with nothing. `finished` are the validators of a finished file that may
-    /// be the one asked for.
+    /// Begins with the ranges that a journal claims, or with none. `finished` are the validators of a finished file
+    /// that may be current.
     package init(
         settings: Settings, held: PartialContent? = nil, total: ByteCount? = nil, weakestJoin: Proof? = nil,
         finished: FileIdentity? = nil
@@ -227,7 +229,8 @@ package struct TransferMachine: Sendable {
         sawWholeEnd = planner.isComplete
     }
 
-    /// What is held, compared with what this source said before, or, the first time, with length alone.
+    /// Returns the partial content for a comparison with this source: under the validators of its earlier responses or,
+    /// the first time, under the length alone.
     func held(from source: Int) -> PartialContent {
         let known =
             sources[source].identity
@@ -239,14 +242,15 @@ package struct TransferMachine: Sendable {
         return held
     }
 
-    /// The user's rules, and a digest that the server offered.
+    /// The user's rules, with `hasDigest` also set for a digest that the server declared.
     var rules: ResumeRules {
         var rules = settings.rules
         if let representation, !representation.digests.isEmpty { rules.hasDigest = true }
         return rules
     }
 
-    /// Whether what is held is asked of a link that nothing has proven yet: what was known of the file stays known.
+    /// Whether partial content is being requested from an unproven new link; the recorded identity must not change
+    /// then.
     package var isLinkUnproven: Bool { settings.isNewSource && !planner.written.isEmpty }
 
     package var activeConnections: Int { connections.values.count { $0.hasHead && !$0.isCut } }
@@ -257,38 +261,38 @@ package struct TransferMachine: Sendable {
         settings.maxConnections > 1 && joinsParts
     }
 
-    /// Whether what the server says lets parts be joined, whatever the user's limit.
+    /// Whether the server's validators permit joining parts, regardless of the user's limit.
     var joinsParts: Bool {
         guard planner.total != nil, representation?.refusesRanges == false else { return false }
         if identity.strongValidator != nil || rules.hasDigest { return true }
         return settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
     }
 
-    /// The proof that the file has when all is there, before a digest is compared.
+    /// The proof of the complete file, before a digest is compared.
     package var proof: Proof {
         if let weakestJoin { return weakestJoin }
         return sawWholeEnd && representation?.endsByClose != true ? .single : .none
     }
 
-    /// Takes the events since the last call.
+    /// Removes and returns the events since the last call.
     package mutating func drainEvents() -> [LocalizedEvent] {
         defer { events.removeAll() }
         return events
     }
 
-    /// Changes one connection, found once.
+    /// Changes one connection with a single dictionary look-up.
     @discardableResult
     mutating func change<Value>(_ id: ConnectionID, _ body: (inout Connection) -> Value) -> Value? {
         guard let index = connections.index(forKey: id) else { return nil }
         return body(&connections.values[index])
     }
 
-    /// Connections beside this one that may still deliver.
+    /// The number of other connections that may still deliver.
     func others(than id: ConnectionID) -> Int { connections.count { $0.key != id && !$0.value.isCut } }
 
     mutating func join(_ proof: Proof) { weakestJoin = min(weakestJoin ?? .strong, proof) }
 
-    /// The strength of joining parts of what the server describes now.
+    /// The strength of joining parts under the present validators.
     var partStrength: Proof {
         if identity.strongValidator != nil { return .strong }
         return identity.hasValidator ? .weak : .none

@@ -1,4 +1,4 @@
-/// What bytes of ASCII mean in URLs and header fields.
+/// Byte classes of URLs and header fields.
 enum ASCII {
     static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
@@ -28,7 +28,7 @@ enum ASCII {
         String(decoding: text.utf8.map(lowercased), as: UTF8.self)
     }
 
-    /// A decimal number of digits alone; `nil` when there is none, anything else, or it passes Int64.
+    /// Parses decimal digits; `nil` if empty, if there is any other byte, or on overflow of Int64.
     static func number(_ bytes: some Collection<UInt8>) -> Int64? {
         guard !bytes.isEmpty else { return nil }
         var value: Int64 = 0
@@ -42,12 +42,12 @@ enum ASCII {
         return value
     }
 
-    /// A size or offset: a number below ``ByteCount/bound``.
+    /// Parses a size or offset: a number below ``ByteCount/bound``.
     static func size(_ bytes: some Collection<UInt8>) -> ByteCount? {
         number(bytes).flatMap { $0.isSize ? $0 : nil }
     }
 
-    /// Without spaces and tabs around it (OWS, RFC 9110 §5.6.3).
+    /// Returns the bytes without surrounding spaces and tabs (OWS, RFC 9110 §5.6.3).
     static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })

@@ -1,12 +1,12 @@
 /// The value of a Content-Range field (RFC 9110 §14.4).
 package enum ContentRange: Hashable, Sendable {
-    /// `bytes 0-499/1234`: these bytes, half-open, of that many; `nil` for `*`.
+    /// `bytes 0-499/1234`: a half-open range and the total; a total of `*` is `nil`.
     case part(Range<Int64>, total: Int64?)
-    /// `bytes */1234`: none, of that many.
+    /// `bytes */1234`: an unsatisfied range with the total.
     case unsatisfied(total: Int64?)
 
-    /// `nil` for everything else: another unit, last before first, a total that does not hold the last byte, numbers
-    /// that are signed, missing or beyond ``ByteCount/bound``, `bytes=`, spaces in between.
+    /// Returns `nil` for anything else: another unit, last before first, a total that does not include the last byte,
+    /// numbers that are signed, missing or not below ``ByteCount/bound``, `bytes=`, inner spaces.
     package init?(_ field: String) {
         guard field.utf8.count <= 128 else { return nil }
         let bytes = ASCII.trimmed(Array(field.utf8)[...])

@@ -3,12 +3,12 @@ import StructuredFieldValues
 
 import struct Foundation.Data
 
-/// The digests that a response offers. What is malformed is as if it were not there; the strongest comes first.
+/// The digests that a response declares, strongest first. Malformed members are ignored.
 package enum DigestField {
-    /// Digests of the whole file: Repr-Digest (RFC 9530 §3), Digest (RFC 3230), and Content-MD5 (RFC 1864).
+    /// Returns digests of the whole file: Repr-Digest (RFC 9530 §3), Digest (RFC 3230), and Content-MD5 (RFC 1864).
     ///
-    /// At most one for each algorithm; where fields disagree the first in this order counts. Only a 200 or 206 offers
-    /// any, and Content-MD5 counts on a 200 alone, because servers differ in what it covers on a 206.
+    /// At most one per algorithm; where fields disagree, the first in this order counts. Only a 200 or 206 declares
+    /// any. Content-MD5 counts on a 200 alone, because servers differ in what it covers on a 206.
     package static func digests(in head: ResponseHead) -> [Checksum] {
         guard head.status == 200 || head.status == 206 else { return [] }
         var found = structured("Repr-Digest", in: head) + legacy(in: head)
@@ -18,7 +18,7 @@ package enum DigestField {
         return strongestFirst(found)
     }
 
-    /// Digests of the body of this one message: Content-Digest (RFC 9530 §2).
+    /// Returns digests of this message's content: Content-Digest (RFC 9530 §2).
     package static func contentDigests(in head: ResponseHead) -> [Checksum] {
         strongestFirst(structured("Content-Digest", in: head))
     }
@@ -48,7 +48,7 @@ package enum DigestField {
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             for key in CodingKeys.allCases where container.contains(key) {
-                // A member of another type is ignored, its neighbours are not.
+                // Members of another type are skipped.
                 guard let data = try? container.decode(Data.self, forKey: key) else { continue }
                 if let sum = Checksum(algorithm: key.algorithm, bytes: Array(data)) { sums.append(sum) }
             }
@@ -62,7 +62,7 @@ package enum DigestField {
         return (try? StructuredFieldValueDecoder().decode(Members.self, from: Array(field.utf8)))?.sums ?? []
     }
 
-    /// `SHA-256=BASE64,MD5=BASE64`.
+    /// Parses `SHA-256=BASE64,MD5=BASE64`.
     private static func legacy(in head: ResponseHead) -> [Checksum] {
         guard let field = value("Digest", in: head) else { return [] }
         return field.split(at: ",").prefix(32).compactMap { member in
@@ -85,7 +85,7 @@ package enum DigestField {
         return Checksum(algorithm: algorithm, bytes: Array(data))
     }
 
-    /// All lines of a field as one list (RFC 9110 §5.3), if they are of a sensible length.
+    /// Returns all lines of a field as one list (RFC 9110 §5.3); `nil` when it is too long.
     private static func value(_ name: String, in head: ResponseHead) -> String? {
         guard let name = HTTPField.Name(name) else { return nil }
         let lines = head.values(name)

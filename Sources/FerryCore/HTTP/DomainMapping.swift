@@ -1,9 +1,9 @@
-/// What people type as a domain name, mapped to what is looked up: the common part of UTS #46.
+/// The mapping of domain names before look-up: the common part of UTS #46.
 ///
-/// Lower case, full-width forms to ASCII, ideographic full stops to dots, soft hyphens and the like dropped, letters
-/// and their marks composed. Compatibility forms beyond these are left as they are: such names are not found.
+/// Lower-cases, maps full-width forms to ASCII and ideographic full stops to dots, removes soft hyphens and the like,
+/// composes letters with their marks. Other compatibility forms are unchanged, so such names are not found.
 enum DomainMapping {
-    /// The labels between dots, each in lower case and composed, ASCII ones checked; one empty label per lone dot.
+    /// Returns the labels between dots, lower-cased and composed, ASCII ones validated; one empty label per lone dot.
     static func labels(_ text: String) throws(DownloadURL.Defect) -> [String] {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return try checked(ASCII.lowercased(text)) }
         var mapped = String.UnicodeScalarView()
@@ -50,12 +50,13 @@ enum DomainMapping {
         }
     }
 
-    /// Base letters and marks joined where one scalar means the same (NFC, for the scripts that compose).
+    /// Composes base letters and marks where one scalar is equivalent (NFC, for the scripts that compose).
     static func composed(_ text: String) -> String {
         var output = String.UnicodeScalarView()
         for character in text {
             var scalars = Array(character.unicodeScalars)
-            // A Character compares by canonical equivalence, so the scalar that equals base and mark is their composition.
+            // `Character` compares by canonical equivalence, so the scalar that equals base and mark is their
+            // composition.
             while scalars.count > 1, let joined = composition(scalars[0], scalars[1]) {
                 scalars.replaceSubrange(0..<2, with: [joined])
             }
@@ -73,9 +74,9 @@ enum DomainMapping {
         }
     }
 
-    /// What letters and marks of these scripts compose to; found by the pair too, since equal strings have equal hashes.
-    /// Of two that mean the same the first counts. Looking through all of them for each pair would let a long name of
-    /// such pairs hold up its reader.
+    /// Compositions of letters and marks in these scripts, keyed by the composed scalar; look-up by the pair works
+    /// because canonically equivalent strings have equal hashes. Of equivalent scalars the first counts. A linear
+    /// search for each pair would make long names of such pairs slow to parse.
     private static let compositions: [String: Unicode.Scalar] = {
         let blocks: [ClosedRange<UInt32>] = [
             0xC0...0x24F, 0x1E00...0x1EFF, 0x370...0x52F, 0x1F00...0x1FFF, 0x3040...0x30FF,

@@ -1,7 +1,7 @@
 extension DownloadURL {
-    /// The text as an error may show it: in quotes, short, without user info, query and fragment.
+    /// Returns the text for an error message: quoted, shortened, without user info, query and fragment.
     ///
-    /// It is made for texts that are no URL, so it hides more than it must: everything up to the last `@`.
+    /// Since the text may not be a URL, more than necessary is removed: everything up to the last `@`.
     static func quoted(_ text: String) -> String { "\"\(excerpt(Array(text.utf8.prefix(4096))[...]))\"" }
 
     static func excerpt(_ bytes: ArraySlice<UInt8>) -> String {
@@ -9,12 +9,12 @@ extension DownloadURL {
         let tail = cut == bytes.endIndex ? "" : bytes[cut] == UInt8(ascii: "?") ? "?…" : "#…"
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return shown(bytes[..<cut]) + tail }
         let scheme = splitScheme(bytes).flatMap { Scheme(rawValue: $0.name) }.map { "\($0.rawValue)://" } ?? ""
-        // An `@` behind a `?` may end a password with a raw `?` in it, or be part of the query: both stay hidden.
+        // An `@` after a `?` may end a password with a raw `?`, or be part of the query: both stay hidden.
         guard at < cut else { return scheme + "…" }
         return scheme + "…@" + shown(bytes[(at + 1)..<cut]) + tail
     }
 
-    /// At most 200 characters, without outer white space, what cannot be seen replaced.
+    /// Returns at most 200 characters, trimmed, with invisible ones replaced.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
         var visible = ""
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {

@@ -1,11 +1,11 @@
 extension DownloadURL {
-    /// The longest text that is read as a URL, in bytes.
+    /// The maximum length of a URL's text in bytes.
     package static let maxTextBytes = 64 * 1024
 
-    /// Reads a URL as a user or a list gives it.
+    /// Parses a URL given by a user or a list.
     ///
-    /// Outer white space is dropped. A scheme other than http and https, a missing scheme or host, control
-    /// characters, a port outside 1…65535 and a text beyond 64 KiB are errors.
+    /// Outer white space is dropped. Errors: a scheme other than http and https, a missing scheme or host, control
+    /// characters, a port outside 1…65535, a text longer than 64 KiB.
     public init(_ text: String) throws(ParseError) {
         do {
             self = try Self.parse(Self.trimmed(text)).checkingLength()
@@ -14,7 +14,7 @@ extension DownloadURL {
         }
     }
 
-    /// What is wrong, as the rest of a sentence that begins with the text.
+    /// The defect, as the end of a sentence that begins with the text.
     struct Defect: Error {
         let phrase: ErrorPhrase
 
@@ -37,7 +37,7 @@ extension DownloadURL {
         return try parse(afterSlashes: rest.dropFirst(2), scheme: scheme)
     }
 
-    /// Encoding can make a text longer than what is read again from a journal.
+    /// Checks the length again, because encoding can lengthen a text beyond what a journal can be read with.
     func checkingLength() throws(Defect) -> DownloadURL {
         guard text.utf8.count <= Self.maxTextBytes else {
             throw Defect(.urlLongEncoded)
@@ -45,7 +45,7 @@ extension DownloadURL {
         return self
     }
 
-    /// Reads what follows `scheme://`.
+    /// Parses what follows `scheme://`.
     static func parse(afterSlashes bytes: ArraySlice<UInt8>, scheme: Scheme) throws(Defect) -> DownloadURL {
         let authorityEnd = bytes.firstIndex { isDelimiter($0) } ?? bytes.endIndex
         let authority = try parseAuthority(bytes[..<authorityEnd], scheme: scheme)
@@ -57,7 +57,7 @@ extension DownloadURL {
             credentials: authority.credentials)
     }
 
-    /// The scheme in lower case and what follows its colon (RFC 3986 §3.1); `nil` when there is none.
+    /// Returns the lower-case scheme and what follows its colon (RFC 3986 §3.1); `nil` when there is none.
     static func splitScheme(_ bytes: ArraySlice<UInt8>) -> (name: String, rest: ArraySlice<UInt8>)? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else { return nil }
         for (offset, byte) in bytes[..<colon].enumerated() {
@@ -73,14 +73,14 @@ extension DownloadURL {
         return (name, bytes[bytes.index(after: colon)...])
     }
 
-    /// Path and query of what follows an authority; the fragment is dropped.
+    /// Splits what follows an authority into path and query; the fragment is dropped.
     static func splitPath(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?) {
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return (bytes[..<end], nil) }
         return (bytes[..<mark], bytes[(mark + 1)..<end])
     }
 
-    /// Without outer white space; control characters and texts over 64 KiB are refused.
+    /// Returns the text without outer white space; throws for control characters and texts over 64 KiB.
     static func trimmed(_ text: String) throws(Defect) -> ArraySlice<UInt8> {
         guard text.utf8.count <= maxTextBytes else {
             throw Defect(.urlLong, "\(maxTextBytes)")
@@ -99,7 +99,7 @@ extension DownloadURL {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// Whether what follows a first colon reads as a port: then what stands before is a host, not a scheme.
+    /// Whether what follows the first colon is a port, so that the part before it is a host, not a scheme.
     private static func looksLikePort(_ bytes: ArraySlice<UInt8>) -> Bool {
         let end = bytes.firstIndex { isDelimiter($0) } ?? bytes.endIndex
         return end > bytes.startIndex && bytes[..<end].allSatisfy(ASCII.isDigit)
@@ -124,12 +124,12 @@ extension DownloadURL {
     ) throws(Defect) -> (host: String, port: Int, credentials: Credentials?) {
         var rest = bytes
         var credentials: Credentials?
-        // The last `@`: passwords with a raw `@` exist, hosts with one do not.
+        // The last `@`: a password may contain a raw `@`, a host may not.
         if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
             credentials = try parseUserInfo(bytes[..<at])
             rest = bytes[(at + 1)...]
         }
-        // Browsers take a backslash for a slash, RFC 3986 does not: what they would see as another host is refused.
+        // Browsers treat a backslash as a slash, RFC 3986 does not; since they would see another host, it is rejected.
         guard !bytes.contains(UInt8(ascii: "\\")) else { throw Defect(.urlBackslash) }
         let (host, portText) = try splitPort(rest)
         guard !host.isEmpty else { throw Defect(.urlNoHost) }
@@ -147,7 +147,7 @@ extension DownloadURL {
         guard let text = String(validating: PercentEncoding.decode(bytes), as: UTF8.self) else {
             throw Defect(.urlUserText)
         }
-        // RFC 7617 §2: control characters may not be in either.
+        // RFC 7617 §2: neither may contain control characters.
         guard !text.utf8.contains(where: ASCII.isControl) else {
             throw Defect(.urlUserControl)
         }
@@ -175,10 +175,10 @@ extension DownloadURL {
         return (bytes[...end], rest.dropFirst())
     }
 
-    /// `nil` for an empty text, which means the default port (RFC 3986 §3.2.3).
+    /// Returns `nil` for an empty text, which means the default port (RFC 3986 §3.2.3).
     private static func parsePort(_ bytes: ArraySlice<UInt8>) throws(Defect) -> Int? {
         guard !bytes.isEmpty else { return nil }
-        // Not named in the message: it may be half of a password that has a raw slash in it.
+        // Not quoted in the message: it may be part of a password with a raw slash.
         guard bytes.allSatisfy(ASCII.isDigit) else { throw Defect(.urlPortText) }
         guard let port = Int(String(decoding: bytes.prefix(20), as: UTF8.self)), bytes.count <= 20,
             (1...65535).contains(port)

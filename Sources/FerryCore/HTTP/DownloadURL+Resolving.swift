@@ -1,8 +1,8 @@
 extension DownloadURL {
-    /// The URL that a reference, such as that of a Location field, means here (RFC 3986 §5.3).
+    /// Resolves a reference, such as a Location field, against this URL (RFC 3986 §5.3).
     ///
-    /// The result has no credentials, neither those of the reference nor those of this URL: who sends some decides
-    /// by ``origin``. An empty reference means this URL. A scheme other than http and https is an error.
+    /// The result has no credentials, neither of the reference nor of this URL: senders decide by ``origin``. An empty
+    /// reference is this URL. A scheme other than http and https is an error.
     package func resolving(_ reference: String) throws(ParseError) -> DownloadURL {
         do {
             let resolved = try target(of: Self.trimmed(reference)).checkingLength()
@@ -35,7 +35,7 @@ extension DownloadURL {
             credentials: nil)
     }
 
-    /// Removes `.` and `..` between slashes (RFC 3986 §5.2.4); the result starts with `/`.
+    /// Removes dot segments (RFC 3986 §5.2.4); the result starts with `/`.
     static func removingDotSegments(_ path: String) -> String {
         let bytes = Array(path.utf8)
         var segments: [ArraySlice<UInt8>] = []

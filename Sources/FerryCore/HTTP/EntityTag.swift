@@ -1,14 +1,14 @@
 /// The value of an ETag field (RFC 9110 §8.8.3).
 package struct EntityTag: Hashable, Sendable {
-    /// What stands between the quotes.
+    /// The opaque tag, without its quotes.
     package let opaque: String
-    /// Whether it says only that the files mean the same, not that their bytes are equal.
+    /// Whether the validator is weak: equal tags then mean equivalent, not byte-for-byte equal representations.
     package let isWeak: Bool
 
-    /// Reads `"…"` or `W/"…"`; `nil` when it is unquoted, over 1 KiB, or has control bytes or quotes in it.
+    /// Parses `"…"` or `W/"…"`; `nil` when unquoted, over 1 KiB, or with control bytes or quotes inside.
     ///
-    /// A tag that was not UTF-8 (it arrives with U+FFFD in it) is `nil` too: it cannot be sent back as it was.
-    /// Spaces are taken, as RFC 2616 allowed them.
+    /// A tag that was not UTF-8 (it contains U+FFFD) is `nil` too, because it cannot be sent back unchanged. Spaces are
+    /// accepted, as RFC 2616 permitted them.
     package init?(_ field: String) {
         guard field.utf8.count <= 1024 else { return nil }
         var bytes = ASCII.trimmed(Array(field.utf8)[...])
@@ -22,10 +22,10 @@ package struct EntityTag: Hashable, Sendable {
         opaque = text
     }
 
-    /// The value as a field has it.
+    /// The field value.
     package var field: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
 
-    // String's own equality takes "é" and "e\u{301}" for one; tags are bytes.
+    // `String` equality treats canonically equivalent texts as equal; tags are compared by bytes.
     package static func == (lhs: EntityTag, rhs: EntityTag) -> Bool {
         lhs.isWeak == rhs.isWeak && lhs.opaque.utf8.elementsEqual(rhs.opaque.utf8)
     }

@@ -2,10 +2,11 @@ package import struct Foundation.Date
 
 /// Dates in header fields (RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
     ///
-    /// Names in any case; the weekday need not fit the date. `nil` for everything else, also for days that a month
-    /// does not have. A year of two digits is the one that is at most 50 years after `now`; without it 1970…2069.
+    /// Names are case-insensitive, and the weekday need not match the date. Returns `nil` for everything else,
+    /// including days that the month does not have. A two-digit year is at most 50 years after `now`, or in 1970…2069
+    /// without `now`.
     package static func parse(_ text: String, now: Date? = nil) -> Date? {
         if let date = usual(text) { return date }
         guard text.utf8.count <= 64 else { return nil }
@@ -17,7 +18,7 @@ package enum HTTPDate {
         return date(parts, year: parts.isShortYear ? fullYear(parts.year, pivot: pivot) : parts.year)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are cut, years beyond 1…9999 become those.
+    /// Returns `Sun, 06 Nov 1994 08:49:37 GMT`; fractions of a second are dropped, years are clamped to 1…9999.
     package static func format(_ date: Date) -> String {
         let raw = date.timeIntervalSince1970
         let seconds = raw.isFinite ? Int64(min(max(raw.rounded(.down), -62_135_596_800), 253_402_300_799)) : 0
@@ -39,7 +40,8 @@ package enum HTTPDate {
         var seconds = 0
     }
 
-    /// The first form as servers write it, byte by byte: each answer has two or three. `nil` for all that needs a look.
+    /// A fast path for the first format as servers write it: each response has two or three dates. Returns `nil` for
+    /// all that needs the full parser.
     private static func usual(_ text: String) -> Date? {
         guard text.utf8.count == 29 else { return nil }
         var text = text
@@ -63,7 +65,7 @@ package enum HTTPDate {
         }
     }
 
-    /// ` 06 Nov 1994 08:49:37 GMT`, or with dashes and two or four digits of the year.
+    /// Parses ` 06 Nov 1994 08:49:37 GMT`, or the form with dashes and a year of two or four digits.
     private static func internet(_ cursor: inout Cursor) -> Parts? {
         var parts = Parts()
         guard cursor.skip(" "), let day = cursor.number(1...2) else { return nil }
@@ -80,7 +82,7 @@ package enum HTTPDate {
         return parts
     }
 
-    /// ` Nov  6 08:49:37 1994`.
+    /// Parses ` Nov  6 08:49:37 1994`.
     private static func asctime(_ cursor: inout Cursor) -> Parts? {
         var parts = Parts()
         guard cursor.skip(" "), let month = cursor.word().flatMap(monthNumber), cursor.skip(" ") else { return nil }
@@ -95,7 +97,7 @@ package enum HTTPDate {
         return parts
     }
 
-    /// `08:49:37`; a leap second is the one before it.
+    /// Parses `08:49:37`; a leap second counts as the second before.
     private static func time(_ cursor: inout Cursor) -> Int? {
         guard let hour = cursor.number(2...2), hour.value <= 23, cursor.skip(":"),
             let minute = cursor.number(2...2), minute.value <= 59, cursor.skip(":"),
@@ -162,11 +164,11 @@ extension HTTPDate {
 }
 
 extension String {
-    /// With its first letter in upper case; ASCII.
+    /// The ASCII text with its first letter in upper case.
     fileprivate var capital: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// A place in a short text of ASCII.
+/// A position in a short ASCII text.
 private struct Cursor {
     private var rest: ArraySlice<UInt8>
 
@@ -175,21 +177,21 @@ private struct Cursor {
     var isAtEnd: Bool { rest.isEmpty }
     var next: UInt8? { rest.first }
 
-    /// Passes over this character, if it comes next.
+    /// Skips this character if it is next.
     mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
         guard let byte = rest.first, UInt32(byte) == scalar.value else { return false }
         rest = rest.dropFirst()
         return true
     }
 
-    /// Letters, in lower case; `nil` when there are none.
+    /// Parses letters, returned in lower case; `nil` when there are none.
     mutating func word() -> String? {
         let letters = rest.prefix(while: ASCII.isLetter)
         rest = rest[letters.endIndex...]
         return letters.isEmpty ? nil : String(decoding: letters.map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// A number of so many digits; `nil` when there are fewer or more.
+    /// Parses a number of `count` digits; `nil` when there are fewer or more.
     mutating func number(_ count: ClosedRange<Int>) -> (value: Int, digits: Int)? {
         let digits = rest.prefix(while: ASCII.isDigit)
         guard count.contains(digits.count), let value = ASCII.number(digits) else { return nil }

@@ -1,15 +1,15 @@
-/// An IPv4 or IPv6 address, by its bytes.
+/// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable {
-    /// Four or sixteen, the first one first.
+    /// Four or sixteen bytes in network order.
     package let bytes: [UInt8]
 
-    /// `nil` for any other number of bytes.
+    /// Returns `nil` for any other number of bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads four decimal numbers, or IPv6 without brackets and zone; `nil` for a name.
+    /// Parses four decimal numbers, or IPv6 without brackets and zone; `nil` for a name.
     package init?(_ text: String) {
         if HostName.isIPv4(text) {
             bytes = text.utf8.split(separator: UInt8(ascii: ".")).compactMap {
@@ -21,7 +21,7 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether its first `bits` are those of `prefix`.
+    /// Whether the first `bits` are those of `prefix`.
     package func isIn(_ prefix: IPAddress, bits: Int) -> Bool {
         guard bytes.count == prefix.bytes.count, bits <= bytes.count * 8 else { return false }
         let whole = bits / 8

@@ -1,9 +1,9 @@
-/// IPv6 addresses as text (RFC 4291 §2.2, RFC 5952).
+/// The text form of IPv6 addresses (RFC 4291 §2.2, RFC 5952).
 enum IPv6Text {
-    /// The address in lower case, without leading zeros, its longest run of zeros as `::`; `nil` when it is none.
+    /// Returns the canonical text: lower case, no leading zeros, the longest run of zeros as `::`; `nil` when invalid.
     static func normalize(_ bytes: ArraySlice<UInt8>) -> String? { groups(bytes).map(format) }
 
-    /// Eight groups of 16 bits.
+    /// Parses eight groups of 16 bits.
     static func groups(_ bytes: ArraySlice<UInt8>) -> [UInt16]? {
         guard bytes.count >= 2, bytes.count <= 45 else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -28,7 +28,7 @@ enum IPv6Text {
         return hex(groups[..<best.lowerBound]) + "::" + hex(groups[best.upperBound...])
     }
 
-    /// What stands before and after the first `::`.
+    /// Splits the text at the first `::`.
     private static func splitOnce(_ text: String) -> (head: Substring, tail: Substring?) {
         var index = text.startIndex
         while index < text.endIndex {
@@ -41,7 +41,7 @@ enum IPv6Text {
         return (text[...], nil)
     }
 
-    /// Groups between colons; the very last may be an IPv4 address, which counts as two.
+    /// Parses groups between colons; the last may be an IPv4 address, which counts as two groups.
     private static func list(_ text: Substring, isLast: Bool) -> [UInt16]? {
         if text.isEmpty { return [] }
         var groups: [UInt16] = []

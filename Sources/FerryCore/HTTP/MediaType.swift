@@ -1,11 +1,11 @@
-/// The type of a Content-Type field, without its parameters (RFC 9110 §8.3.1).
+/// The media type of a Content-Type field, without parameters (RFC 9110 §8.3.1).
 package struct MediaType: Hashable, Sendable, CustomStringConvertible {
-    /// In lower case: `text`.
+    /// The type in lower case: `text`.
     package let type: String
-    /// In lower case: `html`.
+    /// The subtype in lower case: `html`.
     package let subtype: String
 
-    /// `nil` when it is not two tokens with a slash between them.
+    /// Returns `nil` unless the text before any parameters is two tokens separated by a slash.
     package init?(_ field: String) {
         let bytes = Array(field.utf8.prefix(1024).prefix { $0 != UInt8(ascii: ";") })
         let parts = ASCII.trimmed(bytes[...]).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -14,7 +14,7 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
         subtype = String(decoding: parts[1].map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// Whether this is a page, as captive portals and sign-in forms send in place of a file.
+    /// Whether the type is that of a web page, as sent by captive portals and sign-in forms.
     package var isHTML: Bool {
         type == "text" && subtype == "html" || type == "application" && subtype == "xhtml+xml"
     }

@@ -1,7 +1,7 @@
-/// Scheme, host and port: whom a secret was given for (RFC 9110 §4.3.1).
+/// Scheme, host and port (RFC 9110 §4.3.1); the scope of secrets.
 public struct Origin: Sendable, Hashable {
     public let scheme: DownloadURL.Scheme
-    /// As in ``DownloadURL/host``.
+    /// The host, as in ``DownloadURL/host``.
     public let host: String
     public let port: Int
 
@@ -11,10 +11,10 @@ public struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    /// The origin of a URL.
+    /// Creates the origin of a URL.
     public init(of url: DownloadURL) { self.init(scheme: url.scheme, host: url.host, port: url.port) }
 
-    /// Reads `https://host` or `http://host:port`, as ``description`` writes it; `nil` for what says more than that.
+    /// Parses `https://host` or `http://host:port`, as ``description`` returns it; `nil` for anything with more parts.
     package init?(_ text: String) {
         guard let url = try? DownloadURL(text), url.path == "/", url.query == nil, url.credentials == nil else {
             return nil

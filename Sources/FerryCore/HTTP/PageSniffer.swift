@@ -1,19 +1,20 @@
-/// Tells from the first bytes of a body whether it is a web page.
+/// Detects from the first bytes of a body whether it is a web page.
 ///
-/// Source: WHATWG MIME Sniffing, "Rules for identifying an unknown MIME type": the marks of `text/html`. Unlike a browser it
-/// looks behind a byte order mark, an XML declaration and comments, because other formats begin with those too.
+/// Source: WHATWG MIME Sniffing, "Rules for identifying an unknown MIME type": the patterns of `text/html`. Unlike
+/// browsers, the sniffer skips a byte order mark, an XML declaration and comments, because other formats begin with
+/// them too.
 package enum PageSniffer {
     package enum Verdict: Hashable, Sendable {
         case page
         case other
-        /// The bytes that decide have not come yet.
+        /// More bytes are needed.
         case undecided
     }
 
-    /// So many bytes decide: a text that has shown no mark in them is no page.
+    /// The number of bytes that decide: a text without a pattern in them is not a page.
     package static let mostBytes = 4096
 
-    /// Looks at the first bytes of a body; `isWhole` when there are no more.
+    /// Judges the first bytes of a body; `isWhole` when there are no more.
     package static func judge(_ bytes: [UInt8], isWhole: Bool) -> Verdict {
         let isWhole = isWhole || bytes.count >= mostBytes
         let missing: Verdict = isWhole ? .other : .undecided
@@ -47,7 +48,7 @@ package enum PageSniffer {
     }
 
     private static let byteOrderMarks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE], [0xFE, 0xFF]]
-    /// Of a comment and of an XML declaration.
+    /// Openings of a comment and an XML declaration.
     private static let openings = ["<!--", "<?xml"]
     private static let marks = [
         "<!doctype html", "<html", "<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style",
@@ -55,7 +56,7 @@ package enum PageSniffer {
     ]
     private static let mostMark = marks.map(\.utf8.count).max() ?? 0
 
-    /// Without a byte order mark. Of UTF-16 every other byte: marks are ASCII.
+    /// Removes a byte order mark. Of UTF-16 every other byte is kept, since the patterns are ASCII.
     private static func text(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
         if bytes.starts(with: [0xFF, 0xFE]) { return stride(from: 2, to: bytes.count, by: 2).map { bytes[$0] } }
@@ -63,7 +64,7 @@ package enum PageSniffer {
         return Array(bytes)
     }
 
-    /// What follows the end of a comment or declaration; `isCut` when that end is not there.
+    /// Drops a comment or declaration; `isCut` when its end is not among the bytes.
     private static func dropping(
         through end: String, of bytes: ArraySlice<UInt8>
     ) -> (rest: ArraySlice<UInt8>, isCut: Bool) {
@@ -75,6 +76,6 @@ package enum PageSniffer {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0C || byte == 0x0D
     }
 
-    /// A tag-terminating byte. A line end counts too: `<p\n  align=…`.
+    /// Whether the byte ends a tag name. A line end does too: `<p\n  align=…`.
     private static func isTagEnd(_ byte: UInt8) -> Bool { isWhiteSpace(byte) || byte == UInt8(ascii: ">") }
 }

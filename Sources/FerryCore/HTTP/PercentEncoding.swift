@@ -1,4 +1,4 @@
-/// `%XX`, as URLs and header parameters use it (RFC 3986 §2.1).
+/// Percent-encoding of URLs and header parameters (RFC 3986 §2.1).
 enum PercentEncoding {
     /// The value of a hexadecimal digit; `nil` for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {
@@ -10,7 +10,7 @@ enum PercentEncoding {
         }
     }
 
-    /// Replaces every valid `%XX` by its byte; a lone `%` stays.
+    /// Decodes every valid `%XX`; a lone `%` is kept.
     static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let input = Array(bytes)
         var output: [UInt8] = []
@@ -28,7 +28,7 @@ enum PercentEncoding {
         return output
     }
 
-    /// The same, but `nil` when a `%` is not followed by two hexadecimal digits.
+    /// Decodes every `%XX`; `nil` when a `%` is not followed by two hexadecimal digits.
     static func decodeStrictly(_ bytes: some Collection<UInt8>) -> [UInt8]? {
         let input = Array(bytes)
         var output: [UInt8] = []
@@ -48,9 +48,9 @@ enum PercentEncoding {
         return output
     }
 
-    /// Encodes what may not stand in a path or query as it is; valid `%XX` stays, a lone `%` becomes `%25`.
+    /// Encodes bytes that are not permitted in a path or query; valid `%XX` is kept, a lone `%` becomes `%25`.
     ///
-    /// A path is encoded with `allowsQuestionMark: false`, a query with true (RFC 3986 §3.3, §3.4).
+    /// `allowsQuestionMark` is false for a path, true for a query (RFC 3986 §3.3, §3.4).
     static func encode(_ bytes: ArraySlice<UInt8>, allowsQuestionMark: Bool) -> String {
         let input = Array(bytes)
         var output: [UInt8] = []

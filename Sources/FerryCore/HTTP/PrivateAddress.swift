@@ -1,30 +1,30 @@
-/// The addresses that are not of the public internet: this machine, its networks, and what stands for them
-/// (RFC 6890 and the registries of special-purpose addresses that it began).
+/// The kinds of addresses outside the public internet (RFC 6890 and IANA's special-purpose address registries).
 package enum PrivateAddress: String, Sendable, Hashable, CaseIterable {
     case unspecified, loopback, linkLocal, privateUse, sharedUse, reserved, benchmarking, multicast
-    /// Where clouds tell a machine its credentials.
+    /// Instance metadata services of clouds, which return credentials.
     case metadata
 
-    /// What an address is; `nil` for a public one. Of an IPv6 address that holds an IPv4 address, what that one is.
+    /// Returns the kind of an address; `nil` for a public one. An IPv6 address that embeds IPv4 has the kind of the
+    /// embedded address.
     package static func kind(of address: IPAddress) -> PrivateAddress? {
         if let row = table.first(where: { address.isIn($0.prefix, bits: $0.bits) }) { return row.kind }
         return embedded(in: address).lazy.compactMap { kind(of: $0) }.first
     }
 
-    /// What a host of a URL is without a lookup: an address, or a name that stands for this machine (RFC 6761 §6.3).
+    /// Returns the kind of a URL's host without resolving it: an address, or a name of this machine (RFC 6761 §6.3).
     package static func kind(ofHost host: String) -> PrivateAddress? {
         if let address = IPAddress(host) { return kind(of: address) }
         let name = host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
         return CookieRules.host(name, matches: "localhost") ? .loopback : nil
     }
 
-    /// What a connection leads to, by the addresses of its two ends; `nil` for a public one. An address that is at both
-    /// ends is this machine's own, however public it is.
+    /// Returns the kind of a connection by its two addresses; `nil` for a public one. Equal addresses at both ends are
+    /// this machine's own, even if public.
     package static func kind(ofPeer peer: IPAddress, local: IPAddress?) -> PrivateAddress? {
         kind(of: peer) ?? (peer == local ? .loopback : nil)
     }
 
-    /// The IPv4 addresses inside of an IPv6 address: mapped and compatible (RFC 4291 §2.5.5), translated (RFC 6052,
+    /// The IPv4 addresses embedded in an IPv6 address: mapped and compatible (RFC 4291 §2.5.5), translated (RFC 6052,
     /// RFC 8215), 6to4 (RFC 3056 §2), Teredo's server and client (RFC 4380 §4), ISATAP (RFC 5214 §6.1).
     private static func embedded(in address: IPAddress) -> [IPAddress] {
         let bytes = address.bytes
@@ -55,7 +55,7 @@ package enum PrivateAddress: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The first row that fits counts.
+    /// The first matching row counts.
     private static let table: [Row] = [
         Row("169.254.169.254", 32, .metadata), Row("100.100.100.200", 32, .metadata),
         Row("0.0.0.0", 8, .unspecified), Row("10.0.0.0", 8, .privateUse), Row("100.64.0.0", 10, .sharedUse),

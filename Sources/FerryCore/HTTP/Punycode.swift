@@ -1,10 +1,10 @@
-/// Labels of domain names in other scripts, as ASCII (RFC 3492, RFC 5891 §4.4).
+/// The ASCII form of internationalized labels (RFC 3492, RFC 5891 §4.4).
 enum Punycode {
-    /// The label itself when it is ASCII, else `xn--…`; `nil` when it is longer than any label may be.
+    /// Returns an ASCII label as it is, else `xn--…`; `nil` when it exceeds the length of a label.
     static func label(_ label: String) -> String? {
         let scalars = Array(label.unicodeScalars)
         if scalars.allSatisfy(\.isASCII) { return label }
-        // Each scalar outside ASCII takes a byte or more, so a longer label cannot fit into 63.
+        // Each scalar outside ASCII takes at least one byte, so a longer label cannot fit into 63.
         guard scalars.count <= 63 else { return nil }
         return "xn--" + encode(scalars.map(\.value))
     }

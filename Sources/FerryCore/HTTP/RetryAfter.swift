@@ -2,10 +2,10 @@ package import struct Foundation.Date
 
 /// The value of a Retry-After field (RFC 9110 §10.2.3).
 package enum RetryAfter {
-    /// The longest wait that a server can ask for: 6 hours.
+    /// The maximum delay that a server can request: 6 hours.
     package static let longest: Duration = .seconds(6 * 3600)
 
-    /// How long to wait, from seconds or a date; 0…6 h, `nil` when it is neither. A date that has passed is no wait.
+    /// Parses seconds or a date into a delay of 0…6 h; `nil` when it is neither. A past date is a delay of zero.
     package static func delay(_ field: String, now: Date) -> Duration? {
         guard field.utf8.count <= 128 else { return nil }
         let bytes = ASCII.trimmed(Array(field.utf8)[...])

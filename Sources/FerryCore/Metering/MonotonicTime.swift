@@ -1,6 +1,6 @@
-/// Times and spans as seconds, for arithmetic that cannot overflow.
+/// Times and durations in seconds, for arithmetic that cannot overflow.
 enum MonotonicTime {
-    /// Seconds, held to what a Double counts in microseconds.
+    /// Seconds, clamped to the range in which a Double counts microseconds exactly.
     static func seconds(_ duration: Duration) -> Double {
         let parts = duration.components
         return min(1e9, max(-1e9, Double(parts.seconds) + Double(parts.attoseconds) * 1e-18))

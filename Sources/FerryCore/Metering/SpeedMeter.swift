@@ -1,36 +1,35 @@
-/// Bytes per second over the last five seconds, the recent ones counting more. Pure: the time is an argument.
+/// A weighted average of bytes per second over the last five seconds. Time is an argument.
 ///
-/// Only bytes that are recorded count: what was there before (a resumed file) is never recorded. It holds a fixed number
-/// of slots, however long it runs.
+/// Only recorded bytes count, so the partial content of a resumed file does not. The number of slots is fixed.
 package struct SpeedMeter: Sendable, Hashable {
     private struct Slot: Hashable, Sendable {
         var number = Int.min
         var bytes = 0.0
     }
 
-    /// Since when bytes are counted, in seconds; `nil` until the first record.
+    /// The start of the measurement in seconds; `nil` until the first record.
     private var start: Double?
     private var latest = -Double.infinity
     private var slots: [Slot]
 
-    /// The span that counts. A byte that is this old has no weight, one that is new has all of it.
+    /// The window. Weights fall linearly from 1 for new bytes to 0 for bytes of this age.
     package static let window: Duration = .seconds(5)
     private static let windowSeconds = 5.0
     private static let slotSeconds = 0.25
     private static let slotCount = 21
-    /// A speed over less time than this would be a guess.
+    /// The minimum time span in seconds, since shorter ones give unreliable speeds.
     private static let shortestSpan = 0.25
 
-    /// A meter that has seen nothing.
+    /// Creates an empty meter.
     ///
-    /// - Parameter start: Since when time counts. Without it time begins with the first record, and that one's bytes,
-    ///   which came in an unknown time, do not count.
+    /// - Parameter start: The start of the measurement. Without it, measurement starts with the first record; the bytes
+    ///   of that record do not count, because they arrived in an unknown time.
     package init(startingAt start: Duration? = nil) {
         self.start = start.map(MonotonicTime.seconds)
         slots = Array(repeating: Slot(), count: Self.slotCount)
     }
 
-    /// Counts bytes that came at a time; times run forward, one that goes back counts as the latest.
+    /// Records bytes at a time; a time before the latest record counts as the latest.
     package mutating func record(_ count: ByteCount, at time: Duration) {
         let now = max(MonotonicTime.seconds(time), latest)
         latest = now
@@ -45,7 +44,7 @@ package struct SpeedMeter: Sendable, Hashable {
         slots[index].bytes += Double(count)
     }
 
-    /// The speed now; 0 when nothing was recorded in the window. Never negative, always finite.
+    /// Returns the present speed, never negative, always finite; 0 when nothing was recorded in the window.
     package func bytesPerSecond(at time: Duration) -> Double {
         let now = max(MonotonicTime.seconds(time), latest)
         guard let start else { return 0 }
@@ -60,11 +59,11 @@ package struct SpeedMeter: Sendable, Hashable {
             weighted += slot.bytes * share * max(0, 1 - age / Self.windowSeconds)
         }
         let span = min(Self.windowSeconds, max(Self.shortestSpan, now - start))
-        // The sum of the weights over the span.
+        // The integral of the weights over the span.
         return weighted / (span - span * span / (2 * Self.windowSeconds))
     }
 
-    /// The time that `remaining` bytes take at this speed; `nil` below one byte a second or beyond ten years.
+    /// Returns the time for `remaining` bytes at this speed; `nil` below one byte a second or above ten years.
     package func timeRemaining(remaining: ByteCount, at time: Duration) -> Duration? {
         guard remaining > 0 else { return remaining == 0 ? .zero : nil }
         let speed = bytesPerSecond(at: time)
@@ -73,7 +72,7 @@ package struct SpeedMeter: Sendable, Hashable {
         return seconds < 315_360_000 ? .milliseconds(Int64(seconds * 1000)) : nil
     }
 
-    /// Forgets everything: for pause and resume.
+    /// Discards all records, for pause and resume.
     package mutating func reset(startingAt start: Duration? = nil) { self = SpeedMeter(startingAt: start) }
 
     private static func slotNumber(_ time: Double) -> Int { Int((time / slotSeconds).rounded(.down)) }

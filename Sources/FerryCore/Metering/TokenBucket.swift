@@ -1,32 +1,32 @@
-/// A rate limit: says how long to wait after bytes were taken. Pure: the time is an argument.
+/// A rate limiter that returns the delay after bytes were taken. Time is an argument.
 ///
-/// Invariant: over any span of t seconds at most rate · (t + burst) bytes, and the last bytes taken, go through.
-/// Bytes are paid for after they came, so whoever takes them waits the answer before it takes more. Callers take small
-/// pieces, at most ``preferredPiece``, so that "the last bytes taken" is little.
+/// Invariant: in any interval of t seconds at most rate · (t + burst) bytes pass, plus the last piece taken. Bytes are
+/// paid for after they have arrived, so a caller waits for the returned delay before it takes more. Pieces should be at
+/// most ``preferredPiece``, to keep the last piece small.
 package struct TokenBucket: Sendable, Hashable {
-    /// Bytes per second; `nil` for no limit.
+    /// The rate in bytes per second; `nil` for no limit.
     package private(set) var bytesPerSecond: ByteCount?
     /// Unused time that may be made up for, in seconds.
     private let burst: Double
-    /// When everything taken so far is paid for, in seconds since the arbitrary start; `nil` before the first.
+    /// The time in seconds at which all bytes taken are paid for; `nil` before the first.
     private var paidUntil: Double?
 
-    /// No answer is longer than this, whatever was taken.
+    /// The maximum delay returned, whatever was taken.
     package static let longestDelay: Duration = .seconds(3600)
 
-    /// A bucket that starts full.
+    /// Creates a full bucket.
     ///
     /// - Parameters:
-    ///   - bytesPerSecond: `nil`, 0 or less for no limit.
-    ///   - burst: How much time's worth may go at once after a rest. Default 100 ms.
+    ///   - bytesPerSecond: The rate; `nil`, 0 or less for no limit.
+    ///   - burst: The unused time that may be made up for after an idle period. Default 100 ms.
     package init(bytesPerSecond: ByteCount?, burst: Duration = .milliseconds(100)) {
         self.bytesPerSecond = bytesPerSecond.flatMap { $0 > 0 ? $0 : nil }
         self.burst = max(0, MonotonicTime.seconds(burst))
     }
 
-    /// Takes bytes that have come or are about to, and says how long to wait before the next; zero for no limit.
+    /// Takes bytes that have arrived or are about to; returns the delay before the next ones, zero for no limit.
     ///
-    /// Several takers may share a bucket: each waits its own answer.
+    /// Several callers may share a bucket; each waits for its own delay.
     ///
     /// - Parameter now: Monotonic time since an arbitrary start.
     package mutating func take(_ count: ByteCount, at now: Duration) -> Duration {
@@ -38,7 +38,7 @@ package struct TokenBucket: Sendable, Hashable {
         return end > time ? .nanoseconds(Int64(((end - time) * 1e9).rounded())) : .zero
     }
 
-    /// How long until everything taken so far is paid for.
+    /// Returns the delay until all bytes taken are paid for.
     package func delay(at now: Duration) -> Duration {
         guard bytesPerSecond != nil, let paidUntil else { return .zero }
         let wait = paidUntil - MonotonicTime.seconds(now)
@@ -46,8 +46,8 @@ package struct TokenBucket: Sendable, Hashable {
         return .nanoseconds(Int64((min(wait, MonotonicTime.seconds(Self.longestDelay)) * 1e9).rounded()))
     }
 
-    /// Changes the rate. What is owed is carried over at the new rate, but never more than one second of it, so that a
-    /// lower rate does not look like a stall; whoever waits should ask ``delay(at:)`` again.
+    /// Changes the rate. The debt is carried over at the new rate, but at most one second of it, so that a lower rate
+    /// does not look like a stall. Waiting callers should call ``delay(at:)`` again.
     package mutating func setRate(_ newRate: ByteCount?, at now: Duration) {
         let newRate = newRate.flatMap { $0 > 0 ? $0 : nil }
         guard newRate != bytesPerSecond else { return }
@@ -55,13 +55,13 @@ package struct TokenBucket: Sendable, Hashable {
         if let old = bytesPerSecond, let new = newRate, let paid = paidUntil, paid > time {
             paidUntil = time + min(1, (paid - time) * Double(old) / Double(new))
         } else {
-            // From unlimited to limited there is no saved-up burst either.
+            // A change from unlimited to limited leaves no saved burst either.
             paidUntil = newRate == nil ? nil : bytesPerSecond == nil ? time : paidUntil
         }
         bytesPerSecond = newRate
     }
 
-    /// The most bytes to take at once so that the rate stays even: 20 ms' worth, 1 KiB to 1 MiB; `nil` for no limit.
+    /// The piece size that keeps the rate even: 20 ms' worth, 1 KiB to 1 MiB; `nil` for no limit.
     package var preferredPiece: Int? {
         bytesPerSecond.map { Int(min(1 << 20, max(1 << 10, $0 / 50))) }
     }

@@ -1,14 +1,13 @@
 /// The value of a Content-Disposition field (RFC 6266).
 package enum ContentDisposition {
-    /// The name that the server gives to the file, decoded but not yet safe: see ``SafeName``.
+    /// Returns the suggested file name, decoded but not yet safe: see ``SafeName``.
     ///
-    /// The best of these: `filename*` in the charset that it names (RFC 8187); `filename` when it is percent-encoded,
-    /// as UTF-8 or GB 18030; `filename` as it is. Skipped for the next best: parameters given twice with different
-    /// values, without their closing quote, in an unknown charset, or damaged on the way (U+FFFD). `nil` when
-    /// nothing is left.
+    /// In order of preference: `filename*` in its declared charset (RFC 8187); a percent-encoded `filename`, as UTF-8
+    /// or GB 18030; `filename` as it is. Skipped: parameters with several different values, without their closing
+    /// quote, in an unknown charset, or damaged (U+FFFD). `nil` when none is usable.
     ///
-    /// In quotes a backslash stands before a quote or another backslash (RFC 9110 §5.6.4); elsewhere it is kept,
-    /// because there it is part of a Windows path.
+    /// In quotes, a backslash escapes only a quote or another backslash (RFC 9110 §5.6.4); elsewhere it is kept as part
+    /// of a Windows path.
     package static func fileName(_ field: String) -> String? {
         guard field.utf8.count <= 64 * 1024 else { return nil }
         let parameters = parameters(of: field)
@@ -17,14 +16,14 @@ package enum ContentDisposition {
         return [extended, plain].lazy.compactMap(\.self).first { !$0.isEmpty && !NameText.isDamaged($0) }
     }
 
-    /// The one value of a parameter; `nil` when there is none, or there are several that differ.
+    /// Returns the value of a parameter; `nil` when it is missing or has several different values.
     private static func agreed(_ name: String, in parameters: [(name: String, value: [UInt8])]) -> [UInt8]? {
         let values = parameters.filter { $0.name == name }.map(\.value)
         guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
         return first
     }
 
-    /// `charset'language'value` (RFC 8187 §3.2).
+    /// Decodes `charset'language'value` (RFC 8187 §3.2).
     private static func extendedValue(_ value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = PercentEncoding.decodeStrictly(parts[2]) else { return nil }
@@ -45,7 +44,7 @@ package enum ContentDisposition {
 // MARK: Parameters
 
 extension ContentDisposition {
-    /// The parameters in their order, names in lower case; those that cannot be read are left out.
+    /// Returns the parameters in order, names in lower case; malformed ones are omitted.
     private static func parameters(of field: String) -> [(name: String, value: [UInt8])] {
         var found: [(name: String, value: [UInt8])] = []
         var rest = Array(field.utf8)[...]
@@ -63,15 +62,15 @@ extension ContentDisposition {
         return found
     }
 
-    /// A value up to the next semicolon. Spaces in it are wrong, but common.
+    /// Parses a value up to the next semicolon. Spaces in it are invalid but common.
     private static func unquoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         let value = rest.prefix { $0 != UInt8(ascii: ";") }
         rest = rest[value.endIndex...].dropFirst()
         return Array(ASCII.trimmed(value))
     }
 
-    /// A value in quotes; `nil` when the closing one is missing or followed by more. Then reading goes on behind the
-    /// next semicolon, which may be the start of a good parameter.
+    /// Parses a quoted value; `nil` when the closing quote is missing or followed by more. Parsing then continues after
+    /// the next semicolon, which may begin a valid parameter.
     private static func quoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         var value: [UInt8] = []
         var index = rest.startIndex + 1

@@ -1,15 +1,15 @@
 import struct Foundation.Data
 
-/// `=?charset?B?…?=` and `=?charset?Q?…?=` (RFC 2047): for mail, but some servers write names so.
+/// Encoded words of mail, `=?charset?B?…?=` and `=?charset?Q?…?=` (RFC 2047), which some servers use for file names.
 enum EncodedWord {
-    /// The text of words that make up the whole; `nil` when anything in it is not such a word.
+    /// Decodes a text that consists of encoded words only; `nil` otherwise.
     static func decode(_ text: String) -> String? {
         guard text.utf8.hasPrefix("=?"), text.utf8.hasSuffix("?=") else { return nil }
         var output = ""
         for word in text.utf8.split(whereSeparator: { ASCII.isWhiteSpace($0) }) {
             let parts = word.split(separator: UInt8(ascii: "?"), omittingEmptySubsequences: false)
             guard parts.count == 5, parts[0].elementsEqual("=".utf8), parts[4].elementsEqual("=".utf8),
-                // RFC 2231 §5 lets a language follow the charset.
+                // RFC 2231 §5 permits a language after the charset.
                 let charset = parts[1].split(separator: UInt8(ascii: "*")).first,
                 let bytes = bytes(parts[3], encoding: parts[2]),
                 let piece = NameText.decode(bytes, charset: String(decoding: charset, as: UTF8.self))

@@ -1,9 +1,9 @@
-/// A name that was given, not suggested: taken as it is, or refused.
+/// Validation of file names that the user gave: accepted unchanged or rejected.
 package enum ExactName {
-    /// The longest in bytes: with `.part.ferry.old` behind it, it still fits into 255.
+    /// The maximum length in bytes: with `.part.ferry.old` appended, the name fits into 255.
     package static let maxBytes = 255 - ".part.ferry.old".utf8.count
 
-    /// Throws `invalidRequest` for what cannot be the name of a file in a directory.
+    /// Throws `invalidRequest` for a text that cannot be a file name.
     package static func check(_ name: String) throws(DownloadError) {
         let problem: ErrorPhrase
         if name.isEmpty {
@@ -24,9 +24,9 @@ package enum ExactName {
 }
 
 extension DownloadRequest.Destination {
-    /// A file in a directory by its exact name is that file; all else stays.
+    /// Turns a directory with an exact name into the path of that file; other destinations are returned unchanged.
     ///
-    /// Throws `invalidRequest` for a name that cannot be used.
+    /// Throws `invalidRequest` for an invalid name.
     package func resolved() throws(DownloadError) -> DownloadRequest.Destination {
         guard case .directory(let path, .exact(let name)) = self else { return self }
         try ExactName.check(name)

@@ -1,8 +1,8 @@
-/// Where the extension of a file name begins.
+/// Extensions of file names.
 enum FileExtension {
-    /// `("name", ".ext")`; `.tar.gz` and its like are one extension.
+    /// Splits into `("name", ".ext")`; `.tar.gz` and the like are one extension.
     ///
-    /// An extension is 1…20 bytes without white space behind the last dot, and the name does not begin with that dot.
+    /// An extension is 1…20 bytes without white space after the last dot, which is not the first character of the name.
     static func split(_ name: String) -> (stem: String, suffix: String) {
         guard let dot = lastDot(in: name[...]) else { return (name, "") }
         let stem = name[..<dot]

@@ -1,6 +1,6 @@
 extension GB18030 {
-    /// The characters of the two-byte codes in the order of their codes: leads 0x81…0xFE, in each the trails
-    /// 0x40…0x7E and 0x80…0xFE, without the user-defined zones; `_` where a code has no standard character.
+    /// The characters of the two-byte codes in code order: leads 0x81…0xFE, each with the trails 0x40…0x7E and
+    /// 0x80…0xFE, without the user-defined zones; `_` where a code has no standard character.
     ///
     /// Source: GB 18030-2000, the part it shares with GBK. 22 046 characters.
     static let twoByteCharacters: StaticString = """

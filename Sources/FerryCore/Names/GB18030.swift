@@ -1,8 +1,8 @@
-/// Text in GB 18030 or GBK, as Chinese servers write names that are not UTF-8.
+/// A decoder for GB 18030 and GBK, which Chinese servers use for names that are not UTF-8.
 ///
-/// Foundation does not decode it on Linux, so the table is here; it is read on first use only.
+/// The table is included because Foundation lacks this encoding on Linux; it is built on first use.
 enum GB18030 {
-    /// The text of these bytes; `nil` when any of them is not a code of a standard character.
+    /// Decodes bytes; `nil` when any code has no standard character.
     static func decode(_ bytes: [UInt8]) -> String? {
         var scalars = String.UnicodeScalarView()
         var index = 0
@@ -26,7 +26,8 @@ enum GB18030 {
     private static func twoBytes(_ lead: UInt8, _ trail: UInt8) -> Unicode.Scalar? {
         guard trail >= 0x40, trail != 0x7F, trail != 0xFF else { return nil }
         let column = Int(trail) - (trail < 0x7F ? 0x40 : 0x41)
-        // Of most leads all 190 trails are in the table; the user-defined zones leave the upper 94 or the lower 96.
+        // Most leads have all 190 trails in the table; in the user-defined zones the upper 94 or the lower 96 are
+        // missing.
         let row = Int(lead)
         let place: Int
         switch lead {
@@ -51,7 +52,7 @@ enum GB18030 {
         if place < fourByteCodes.count {
             return fourByteCodes[place] == noCharacter ? nil : Unicode.Scalar(fourByteCodes[place])
         }
-        // From 0x90308130 on the other planes follow in their order.
+        // From 0x90308130 on, the supplementary planes follow in order.
         guard place >= 189_000 else { return nil }
         return Unicode.Scalar(UInt32(0x10000 + place - 189_000))
     }
@@ -62,7 +63,7 @@ enum GB18030 {
         UInt16(truncatingIfNeeded: $0.value)
     }
 
-    /// What the two-byte codes leave of the first plane, in its order; 4332 private-use characters are left out.
+    /// The code points of the BMP without two-byte codes, in order; 4332 private-use characters are omitted.
     private static let fourByteCodes: [UInt16] = {
         var isTaken = [Bool](repeating: false, count: 0x10000)
         for code in twoByteCodes { isTaken[Int(code)] = true }

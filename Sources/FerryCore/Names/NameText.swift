@@ -1,11 +1,11 @@
-/// Bytes of a name that came from a server, as text.
+/// Decoding of file names sent by servers.
 enum NameText {
-    /// Reads percent-decoded bytes as UTF-8 or, when they are none, as GB 18030; `nil` when they are neither.
+    /// Decodes percent-decoded bytes as UTF-8, else as GB 18030; `nil` when they are neither.
     static func decode(_ bytes: [UInt8]) -> String? {
         String(validating: bytes, as: UTF8.self) ?? GB18030.decode(bytes)
     }
 
-    /// Reads bytes that are declared to be in this charset, in any case; `nil` when they are not, or it is unknown.
+    /// Decodes bytes in a declared charset (case-insensitive); `nil` when they are invalid or the charset is unknown.
     static func decode(_ bytes: [UInt8], charset: String) -> String? {
         switch ASCII.lowercased(charset) {
         case "utf-8", "utf8": String(validating: bytes, as: UTF8.self)
@@ -22,6 +22,6 @@ enum NameText {
         return String(scalars)
     }
 
-    /// Whether bytes were lost on the way, or never were text.
+    /// Whether the text contains U+FFFD: bytes were lost, or were never text.
     static func isDamaged(_ text: String) -> Bool { text.unicodeScalars.contains("\u{FFFD}") }
 }

@@ -1,7 +1,7 @@
-/// A place that is given by name alone, below a directory that is allowed. Pure: links are the file system's matter.
+/// Lexical checks of paths below a permitted directory. Symbolic links are left to the file system layer.
 package enum PlaceBelow {
-    /// The names of directories in a relative path; `nil` when one of them is empty, is hidden or leads up (begins with a
-    /// dot), or has a backslash or a NUL.
+    /// Splits a relative path into directory names; `nil` when one of them is empty, begins with a dot (hidden or
+    /// `..`), or contains a backslash or NUL.
     package static func names(in path: String) -> [Substring]? {
         let names = path.split(at: "/", omittingEmptySubsequences: false)
         let isPlain = names.allSatisfy { name in
@@ -11,13 +11,14 @@ package enum PlaceBelow {
         return isPlain ? names : nil
     }
 
-    /// The first of these directories, all absolute, that an absolute place is or is below by its name, and the names that
-    /// lead from there to it; `nil` when there is none.
+    /// Returns the first of these directories that lexically equals or contains `place`, and the names that lead from
+    /// there to it; `nil` when there is none, or when ``names(in:)`` rejects the rest. All paths are absolute.
     package static func root(of place: String, among allowed: [String]) -> (root: String, names: [Substring])? {
         for root in allowed where Paths.isPlace(place, in: root) {
             let rest = (place.dropping(prefix: root) ?? "").split(at: "/").joined(separator: "/")
             if rest.isEmpty { return (root, []) }
-            return names(in: rest).map { (root, $0) }
+            // Another root may lie deeper, behind a name that is hidden from this one.
+            if let names = names(in: rest) { return (root, names) }
         }
         return nil
     }

@@ -1,37 +1,40 @@
-/// Names for files that servers and URLs suggest, made safe for any file system and for Ferry's own bookkeeping.
+/// Makes file names suggested by servers and URLs safe for every file system and for Ferry's own files.
 ///
-/// What happens to a name, in this order:
-/// - what follows its last `/` or `\` counts;
-/// - control, format (bidirectional, zero-width, …) and noncharacters, line separators, U+FFFD and `<>:"|?*` become `_`;
-/// - outer white space and dots at the end are dropped; a dash or dot at the start becomes `_`;
-/// - a combining mark at the start gets a `_` before it;
-/// - device names of Windows get a `_` behind them: `con.txt` is `con_.txt`;
-/// - what ends in `.part`, `.ferry` or `.old` gets a `_` at its end: those are the part files and journals of others;
-/// - beyond ``maxBytes`` it is cut on a character, and the extension is kept.
+/// The steps, in this order:
+/// - keep what follows the last `/` or `\`;
+/// - replace control, format (bidirectional, zero-width, …) and noncharacters, line separators, U+FFFD and `<>:"|?*` by
+///   `_`;
+/// - drop outer white space and trailing dots; replace a leading dash or dot by `_`;
+/// - put a `_` before a leading combining mark;
+/// - append a `_` to device names of Windows: `con.txt` becomes `con_.txt`;
+/// - append a `_` to names ending in `.part`, `.ferry` or `.old`, which may be part files and journals of other
+///   downloads;
+/// - cut at a character boundary beyond ``maxBytes``, keeping the extension.
 package enum SafeName {
-    /// The longest name in bytes: with ` (999)` and `.part.ferry.old` behind it, it still fits into 255.
+    /// The maximum length in bytes: with ` (999)` and `.part.ferry.old` appended, the name fits into 255.
     package static let maxBytes = 255 - " (999)".utf8.count - ".part.ferry.old".utf8.count
 
-    /// The name of a download: the suggestion, else the URL's last segment, else the final URL's, else `download`.
+    /// Returns the name of a download: the suggestion, else the last segment of the URL, else of the final URL, else
+    /// `download`.
     ///
-    /// Each is taken only when something is left of it once it is safe.
+    /// A candidate is skipped when nothing is left of it after sanitizing.
     package static func make(_ suggested: String?, url: DownloadURL, finalURL: DownloadURL?) -> String {
         suggested.flatMap(sanitize) ?? name(of: url) ?? finalURL.flatMap(name) ?? "download"
     }
 
-    /// The name made safe; `nil` when nothing is left of it, as of `..`, `/` and the empty name.
+    /// Makes a name safe; `nil` when nothing is left, as of `..`, `/` and the empty name.
     ///
-    /// A safe name stays as it is.
+    /// Idempotent.
     package static func sanitize(_ name: String) -> String? { isPlain(name) ? name : mended(name) }
 
-    /// What ``sanitize(_:)`` does, for names that may need it.
+    /// The slow path of ``sanitize(_:)``.
     static func mended(_ name: String) -> String? {
         let segment = name.utf8.split(
             omittingEmptySubsequences: false, whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
         ).last
         guard let segment else { return nil }
         var current = replacingUnsafe(String(decoding: segment, as: UTF8.self))
-        // Cutting can bring out a bad end, and mending an end can make the name too long again.
+        // Cutting can expose an unsafe ending, and repairing that can make the name too long again.
         for _ in 0..<8 {
             let next = cut(mendingEnds(of: current), to: maxBytes)
             if next.isEmpty { return nil }
@@ -41,9 +44,9 @@ package enum SafeName {
         return nil
     }
 
-    /// The next name to try when one is taken: `name (2).ext`; the first `/`-separated parts of a path stay.
+    /// Returns the n-th alternative of a name in use: `name (2).ext`; preceding path components are kept.
     ///
-    /// It is cut where it would not leave room for `.part.ferry.old`.
+    /// The name is cut if there would be no room for `.part.ferry.old`.
     package static func numbered(_ name: String, _ n: Int) -> String {
         let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map { name.utf8.index(after: $0) } ?? name.startIndex
         let parts = FileExtension.split(String(name[start...]))
@@ -61,9 +64,10 @@ package enum SafeName {
 // MARK: Steps
 
 extension SafeName {
-    /// Whether the bytes alone tell that a name is safe as it is: nearly every name is, and is asked for more than once.
+    /// A fast path: whether the name is safe by its bytes alone, as nearly every name is. Most names are checked
+    /// repeatedly.
     ///
-    /// False for some that are safe.
+    /// May be false for a safe name.
     static func isPlain(_ name: String) -> Bool {
         var name = name
         return name.withUTF8 { bytes in
@@ -71,14 +75,14 @@ extension SafeName {
                 first != UInt8(ascii: "-"), first != UInt8(ascii: "."), last != UInt8(ascii: "."),
                 bytes.allSatisfy(isPlain)
             else { return false }
-            // Device names, with whatever stands behind their dot.
+            // Device names are reserved with any extension.
             let stem = bytes.firstIndex(of: UInt8(ascii: ".")) ?? bytes.count
             if stem <= 7, [0x61, 0x63, 0x6C, 0x6E, 0x70].contains(first | 0x20) { return false }
             return !isOurs(String(decoding: bytes.suffix(6), as: UTF8.self))
         }
     }
 
-    /// Letters, digits and what is never changed between them; no white space.
+    /// Letters, digits and punctuation that is never changed inside a name; no white space.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "+"): true
@@ -99,7 +103,7 @@ extension SafeName {
         }
         if scalar.value < 0x7F { return scalar.value < 0x20 }
         if scalar.value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(scalar.value) { return true }
-        // Fillers that show nothing, although they count as letters.
+        // Fillers are invisible, although they are classified as letters.
         if [0x115F, 0x1160, 0x3164, 0xFFA0].contains(scalar.value) { return true }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: return true
@@ -114,13 +118,13 @@ extension SafeName {
         guard let first = scalars.first else { return "" }
         var text = String(scalars)
         if first == "-" || first == "." { text = "_" + String(scalars.dropFirst()) }
-        // Shown, it would become part of the slash before it.
+        // It would be displayed as part of the preceding slash.
         if joinsWhatIsBefore(first) { text = "_" + text }
         text = mendingDeviceName(text)
         return isOurs(text) ? text + "_" : text
     }
 
-    /// Marks, joiners and modifiers.
+    /// Whether the scalar combines with the preceding one: marks, joiners and modifiers.
     private static func joinsWhatIsBefore(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
@@ -128,7 +132,7 @@ extension SafeName {
         }
     }
 
-    /// Whether the name is one that Ferry gives to its own files; in any case, as some file systems ignore it.
+    /// Whether the name is of the form of Ferry's own files; case-insensitive, as some file systems are.
     private static func isOurs(_ name: String) -> Bool {
         let lower = ASCII.lowercased(name)
         return lower.utf8.hasSuffix(".part") || lower.utf8.hasSuffix(".ferry") || lower.utf8.hasSuffix(".old")
@@ -149,7 +153,7 @@ extension SafeName {
         default: break
         }
         guard word.utf8.hasPrefix("com") || word.utf8.hasPrefix("lpt") else { return false }
-        // Windows takes superscript digits for digits here.
+        // Windows accepts superscript digits here.
         let rest = word.unicodeScalars.dropFirst(3)
         guard rest.count == 1, let digit = rest.first else { return false }
         return ("0"..."9").contains(digit) || digit == "\u{B9}" || digit == "\u{B2}" || digit == "\u{B3}"
@@ -162,7 +166,7 @@ extension SafeName {
         return stem + parts.suffix
     }
 
-    /// As many whole characters as fit; of a single character that does not fit, as many scalars.
+    /// Returns as many whole characters as fit, or as many scalars if even the first character does not fit.
     private static func prefix(of text: String, bytes limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var output = ""

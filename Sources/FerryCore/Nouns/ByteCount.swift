@@ -1,15 +1,16 @@
-/// A number of bytes, never negative; sizes, offsets and lengths are all counted in it.
+/// A number of bytes: a size, an offset or a length. Values from outside are checked with `isSize`, so they are not
+/// negative.
 public typealias ByteCount = Int64
 
 extension ByteCount {
-    /// Sizes, offsets and rates from outside (heads, journals, resume data, requests, lists, settings) are below 2^62, or
-    /// refused where they enter: so the sum of any two of them is a number.
+    /// The exclusive upper bound, 2^62, of sizes, offsets and rates read from outside (response heads, journals, resume
+    /// data, requests, lists, settings). The sum of any two such values cannot overflow.
     package static let bound: ByteCount = 1 << 62
 
-    /// Whether this can be a size, an offset or a rate from outside: 0 or more, below ``bound``.
+    /// Whether the value is a valid size, offset or rate: 0 or more, below ``bound``.
     package var isSize: Bool { self >= 0 && self < Self.bound }
 
-    /// The sum; the nearest number where it is none: for sums of any length, of any numbers.
+    /// Returns the sum, clamped to `Int64`'s range on overflow.
     package func adding(_ other: ByteCount) -> ByteCount {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? (other < 0 ? .min : .max) : sum
@@ -17,6 +18,6 @@ extension ByteCount {
 }
 
 extension Sequence<ByteCount> {
-    /// The sum of all, as ``Swift/Int64/adding(_:)`` adds.
+    /// The sum of all elements, clamped as in ``Swift/Int64/adding(_:)``.
     package var sum: ByteCount { reduce(0) { $0.adding($1) } }
 }

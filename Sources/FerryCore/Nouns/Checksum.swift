@@ -1,11 +1,11 @@
-/// The digest algorithms that Ferry can check a file with.
+/// A digest algorithm that Ferry can verify a file with.
 public enum DigestAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
     case md5
     case sha1 = "sha-1"
     case sha256 = "sha-256"
     case sha512 = "sha-512"
 
-    /// The length of a digest, in bytes.
+    /// The length of a digest in bytes.
     public var byteCount: Int {
         switch self {
         case .md5: 16
@@ -16,13 +16,13 @@ public enum DigestAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// The digest that a whole file must have.
+/// The expected digest of a whole file.
 public struct Checksum: Sendable, Hashable {
     public let algorithm: DigestAlgorithm
-    /// The raw digest; exactly ``DigestAlgorithm/byteCount`` bytes.
+    /// The raw digest, exactly ``DigestAlgorithm/byteCount`` bytes.
     public let bytes: [UInt8]
 
-    /// Takes a raw digest; `nil` when its length is not that of the algorithm.
+    /// Creates a checksum from a raw digest. Returns `nil` when its length is not that of the algorithm.
     public init?(algorithm: DigestAlgorithm, bytes: [UInt8]) {
         guard bytes.count == algorithm.byteCount else { return nil }
         self.algorithm = algorithm

@@ -1,7 +1,8 @@
 /// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English.
 ///
-/// Codes that are not known stay what they are; `recovery` is left out when it is `permanent`. `phrase` and
-/// `suggestionPhrase` are what to translate, see ``ErrorPhrase``; those of a newer version are passed over.
+/// Unknown codes are preserved; `recovery` is omitted when it is `permanent`. `phrase` and `suggestionPhrase` carry the
+/// translatable form (``ErrorPhrase``); phrases of another version, which are unknown or have another English text, are
+/// ignored.
 extension DownloadError: Codable {
     private enum CodingKeys: String, CodingKey {
         case code, message, suggestion, underlying, recovery, phrase, suggestionPhrase
@@ -15,8 +16,16 @@ extension DownloadError: Codable {
             suggestion: try container.decodeIfPresent(String.self, forKey: .suggestion),
             underlying: try container.decodeIfPresent(String.self, forKey: .underlying),
             recovery: try container.decodeIfPresent(Recovery.self, forKey: .recovery) ?? .permanent)
-        self.phrase = try? container.decode(ErrorPhrase.self, forKey: .phrase)
-        suggestionPhrase = try? container.decode(ErrorPhrase.self, forKey: .suggestionPhrase)
+        phrase = Self.phrase(in: container, forKey: .phrase, of: message)
+        suggestionPhrase = Self.phrase(in: container, forKey: .suggestionPhrase, of: suggestion)
+    }
+
+    /// The phrase under `key`; `nil` where it is of a newer version or its English text is no longer `text`.
+    private static func phrase(
+        in container: KeyedDecodingContainer<CodingKeys>, forKey key: CodingKeys, of text: String?
+    ) -> ErrorPhrase? {
+        let phrase = try? container.decode(ErrorPhrase.self, forKey: key)
+        return phrase?.text(in: .english) == text ? phrase : nil
     }
 
     public func encode(to encoder: any Encoder) throws {

@@ -1,5 +1,5 @@
 extension DownloadError {
-    /// An error whose message and suggestion are known in every language.
+    /// Creates an error with a message and suggestion that are translated into every language.
     package init(
         _ code: Code, _ phrase: ErrorPhrase, suggestion: ErrorPhrase? = nil, underlying: String? = nil,
         recovery: Recovery = .permanent
@@ -11,7 +11,7 @@ extension DownloadError {
         suggestionPhrase = suggestion
     }
 
-    /// An error that says why; in every language, where the reason is known in every language.
+    /// Creates an error with `reason` as its message, translated if the reason is a phrase.
     package init(_ code: Code, _ reason: Reason, recovery: Recovery = .permanent) {
         switch reason {
         case .words(let words): self.init(code, words, recovery: recovery)
@@ -19,34 +19,25 @@ extension DownloadError {
         }
     }
 
-    /// What failed, in that language; ``message`` is the English one.
+    /// Returns the message in `language`; ``message`` is the English one.
     ///
-    /// Where a message has no translation, the general sentence of its code comes first, then the English one.
+    /// A message without a translation is the code's general sentence followed by the English text.
     public func message(in language: Language) -> String {
-        if let text = translation(phrase, of: message, in: language) { return text }
+        if let phrase { return phrase.text(in: language) }
         if message.isEmpty { return code.sentence(in: language) }
         return language == .english ? message : "\(code.sentence(in: language))：\(message)"
     }
 
-    /// The message as a reason: known in every language, where it has translations.
-    package var reason: Reason {
-        guard let phrase, phrase.text(in: .english) == message else { return .words(message) }
-        return .phrase(phrase)
-    }
+    /// The message as a reason: a phrase if it has translations.
+    package var reason: Reason { phrase.map { .phrase($0) } ?? .words(message) }
 
-    /// What the user can do, in that language; the English one where it has no translation.
+    /// Returns the suggestion in `language`, or in English if it has no translation.
     public func suggestion(in language: Language) -> String? {
-        suggestion.map { translation(suggestionPhrase, of: $0, in: language) ?? $0 }
-    }
-
-    /// A phrase counts only while the English text is still the one that it gave.
-    private func translation(_ phrase: ErrorPhrase?, of text: String, in language: Language) -> String? {
-        guard let phrase, phrase.text(in: .english) == text else { return nil }
-        return phrase.text(in: language)
+        suggestionPhrase?.text(in: language) ?? suggestion
     }
 }
 
-/// Two errors are equal when they say the same in English.
+/// Errors are equal when their codes, English texts and recoveries are equal; translations do not count.
 extension DownloadError {
     public static func == (left: DownloadError, right: DownloadError) -> Bool {
         left.code == right.code && left.message == right.message && left.suggestion == right.suggestion

@@ -1,81 +1,81 @@
-/// The one error that Ferry throws: what failed, on which thing, and what can be done.
+/// The error type that Ferry throws: what failed, on which object, and how to recover.
 ///
-/// It holds no secrets: URLs in it show `?…` in place of their query.
+/// Errors contain no secrets: the query of a URL is shown as `?…`.
 public struct DownloadError: Error, Sendable, Hashable {
-    /// What kind of failure this is. Codes may be added; switch over them with a default.
+    /// The category of a failure. Codes may be added; switch over them with a default.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The request makes no sense: no URL, a bad destination, an unusable option.
+        /// The request is invalid: no URL, an invalid destination, an unusable option.
         public static let invalidRequest = Code(rawValue: "invalidRequest")
-        /// No way to the server, or it broke too often.
+        /// The server could not be reached, or the connection failed too often.
         public static let network = Code(rawValue: "network")
-        /// The server answered, and refuses or says things that cannot be used.
+        /// The server refused the request, or its response cannot be used.
         public static let refused = Code(rawValue: "refused")
-        /// The link no longer works; another URL for the same file lets it go on.
+        /// The link has expired. The download can resume with another URL for the same file.
         public static let freshLink = Code(rawValue: "freshLink")
-        /// The server asks for credentials, or does not accept the ones given.
+        /// The server requires credentials, or rejected the ones given.
         public static let credentials = Code(rawValue: "credentials")
-        /// The file on the server is not the one that was begun.
+        /// The file on the server is not the one that the download began with.
         public static let remoteChanged = Code(rawValue: "remoteChanged")
-        /// The whole file does not have the digest it must have.
+        /// The digest of the whole file is not the expected one.
         public static let checksum = Code(rawValue: "checksum")
-        /// The strength of proof that was asked for cannot be had.
+        /// The required integrity check is not available.
         public static let unproven = Code(rawValue: "unproven")
-        /// Reading, writing or syncing failed.
+        /// A file could not be read, written or synced.
         public static let disk = Code(rawValue: "disk")
-        /// Not enough space.
+        /// The disk has too little free space.
         public static let diskFull = Code(rawValue: "diskFull")
-        /// Something else has the name, or another process has the download.
+        /// The file name is in use, or another process is running the download.
         public static let conflict = Code(rawValue: "conflict")
-        /// The same download is listed already.
+        /// The same download is already in the list.
         public static let duplicate = Code(rawValue: "duplicate")
-        /// The catalogue cannot be used: another process has it, or it cannot be opened.
+        /// The catalogue cannot be used: another process has locked it, or it cannot be opened.
         public static let catalogue = Code(rawValue: "catalogue")
-        /// Nothing worth keeping is there, or what was kept cannot be used.
+        /// There is no partial content worth keeping, or the resume data cannot be used.
         public static let notResumable = Code(rawValue: "notResumable")
-        /// There is no such download.
+        /// No such download exists.
         public static let notFound = Code(rawValue: "notFound")
-        /// That cannot be done in the state that the download is in.
+        /// The action is not possible in the download's current state.
         public static let wrongState = Code(rawValue: "wrongState")
-        /// TLS: the server could not prove who it is.
+        /// TLS: the server's certificate could not be verified.
         public static let certificate = Code(rawValue: "certificate")
-        /// The file is larger than was allowed.
+        /// The file is larger than the request allows.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// It was cancelled; only thrown to who waits for the end.
+        /// The download was cancelled; thrown only to callers that await its end.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// Ferry was shut down while it was under way; what is there is kept.
+        /// Ferry was shut down while the download was running; partial content is kept.
         public static let shutDown = Code(rawValue: "shutDown")
-        /// The daemon does not run and cannot be started, or does not answer.
+        /// The daemon is not running and cannot be started, or does not respond.
         public static let daemonUnavailable = Code(rawValue: "daemonUnavailable")
         /// A defect in Ferry.
         public static let `internal` = Code(rawValue: "internal")
     }
 
-    /// What would help.
+    /// How a failure can be recovered from.
     public enum Recovery: Sendable, Hashable {
-        /// Trying again later may work; the server's wish, if it gave one.
+        /// A later retry may succeed. `retryAfter` is the delay that the server requested, if any.
         case transient(retryAfter: Duration?)
-        /// Trying again gives the same.
+        /// A retry gives the same result.
         case permanent
-        /// The user can do something about it.
+        /// The user has to act.
         case needsUser
     }
 
-    /// What kind of failure it is.
+    /// The category of the failure.
     public var code: Code
-    /// One sentence: what failed, on which thing.
-    public var message: String
-    /// What the user can do; a sentence, or nothing.
-    public var suggestion: String?
-    /// What lies under it, in the words of the system or a library.
+    /// One sentence: what failed, on which object.
+    public var message: String { didSet { if message != oldValue { phrase = nil } } }
+    /// One sentence about what the user can do; `nil` if there is nothing.
+    public var suggestion: String? { didSet { if suggestion != oldValue { suggestionPhrase = nil } } }
+    /// The underlying error, in the words of the system or of a library.
     public var underlying: String?
-    /// What would help.
+    /// How the failure can be recovered from. Default ``Recovery/permanent``.
     public var recovery: Recovery
-    /// What ``message`` and ``suggestion`` say, for other languages; `nil` where they have no translation.
-    package var phrase: ErrorPhrase?
-    package var suggestionPhrase: ErrorPhrase?
+    /// The translatable forms of ``message`` and ``suggestion``; `nil` where there is no translation.
+    package internal(set) var phrase: ErrorPhrase?
+    package internal(set) var suggestionPhrase: ErrorPhrase?
 
     public init(
         _ code: Code, _ message: String, suggestion: String? = nil, underlying: String? = nil,

@@ -1,6 +1,6 @@
 /// Coded as `{"id", "time", "number"?, "kind", …}`: `time` in seconds since 1970, the rest as ``DownloadEvent/Kind``.
 ///
-/// One that was read cannot be acknowledged: who gave it out is not written.
+/// A decoded event cannot be acknowledged: the manager that issued it is not coded.
 extension DownloadEvent: Codable {
     private enum CodingKeys: String, CodingKey { case id, time, number }
 
@@ -22,7 +22,7 @@ extension DownloadEvent: Codable {
     }
 }
 
-/// Coded as `{"kind": …}` and what the kind carries, under the names below; `delay` in seconds.
+/// Coded as `{"kind": …}` with the payload under the names below; `delay` in seconds.
 ///
 /// `added` url; `started` name, totalBytes?; `resumed` offset, totalBytes?, reason; `retrying` attempt, delay, reason;
 /// `restarted` reason; `waiting` wait, message; `note` text; `completed` file; `failed` error.

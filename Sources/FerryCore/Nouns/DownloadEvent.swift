@@ -2,19 +2,19 @@ public import struct Foundation.Date
 
 /// Something that happened to a download, with its reason.
 ///
-/// Events that end a download are numbered and kept until they were handled: ``acknowledge()`` says so. One that was
-/// not is told again when the manager is opened the next time; the number is the same then.
+/// Events that end a download are numbered and stored until ``acknowledge()`` is called. Unacknowledged events are
+/// delivered again, under the same number, the next time the manager is opened.
 public struct DownloadEvent: Sendable, Hashable {
-    /// The download that it is about.
+    /// The download that the event belongs to.
     public var id: DownloadID
-    /// When it happened.
+    /// The time of the event.
     public var date: Date
-    /// What happened.
-    public var kind: Kind
-    /// Stable and ascending, for events that end a download and are kept; `nil` for all others.
+    /// What happened, with its payload.
+    public var kind: Kind { didSet { if kind != oldValue { translation = Translation(reason: nil) } } }
+    /// A stable, ascending number for stored events, which are those that end a download; `nil` for all others.
     public var number: Int64?
     private let receipt: Receipt?
-    private let translation: Translation
+    private var translation: Translation
 
     public init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
         self.init(id: id, date: date, kind: kind, number: number, session: nil, onAcknowledge: nil)
@@ -29,66 +29,57 @@ public struct DownloadEvent: Sendable, Hashable {
         self.kind = kind
         self.number = number
         receipt = onAcknowledge.map { Receipt(session: session, give: $0) }
-        translation = Translation(reason: reason)
+        translation = Translation(reason: reason?.description == kind.words ? reason : nil)
     }
 
     package init(id: DownloadID, date: Date, _ told: LocalizedEvent) {
         self.init(id: id, date: date, kind: told.kind, number: nil, reason: told.reason, onAcknowledge: nil)
     }
 
-    /// What the kind says in English, in every language where it is known so; no part of what is compared or coded.
+    /// The translatable form of the reason in ``kind``; not compared and not coded.
     package var reason: Reason? { translation.reason }
 
-    /// Why it happened: what ``kind`` says as its reason, message or text, in that language; in English where it has no
-    /// translation. Of a failure the error's message; `nil` for kinds that say nothing more.
+    /// Returns the reason, message or text of ``kind`` in `language`, or in English if it has no translation. For a
+    /// failure, returns the error's message; `nil` for kinds without a reason.
     public func reason(in language: Language) -> String? {
-        let words: String
-        switch kind {
-        case .resumed(_, _, let said), .retrying(_, _, let said), .restarted(let said): words = said
-        case .waiting(_, let said), .note(let said): words = said
-        case .failed(let error): return error.message(in: language)
-        case .added, .started, .paused, .completed, .cancelled: return nil
-        }
-        // A translation counts only while the English text is still the one that it gives.
-        guard let known = translation.reason, known.description == words else { return words }
-        return known.text(in: language)
+        if case .failed(let error) = kind { return error.message(in: language) }
+        return reason?.text(in: language) ?? kind.words
     }
 
-    /// Who asked for the download, as far as the manager that told it knows; no part of what is compared or coded.
+    /// The session that owns the download, if the delivering manager knows it; not compared and not coded.
     package var session: String? { receipt?.session }
 
-    /// The app has handled it: it is not told again. Nothing happens for events without a number.
+    /// Marks the event as handled, so that it is not delivered again. No effect on events without a number.
     public func acknowledge() {
         if let number { receipt?.give(number) }
     }
 
-    /// What can happen to a download.
+    /// The kinds of events.
     public enum Kind: Sendable, Hashable {
-        /// It is on the list.
+        /// The download was added to the list.
         case added(url: String)
-        /// The server's first usable answer: the name that was taken, the size, whether it can be resumed.
+        /// The first usable response arrived: the chosen name, the size in bytes, whether the download is resumable.
         case started(name: String, totalBytes: ByteCount?)
-        /// It goes on from `offset` bytes that are held.
+        /// The download resumes after `offset` bytes of partial content.
         case resumed(offset: ByteCount, totalBytes: ByteCount?, reason: String)
-        /// A failure that passes; the next attempt comes after `delay`.
+        /// A transient failure; the next attempt starts after `delay`.
         case retrying(attempt: Int, delay: Duration, reason: String)
-        /// What is held cannot be used; it begins again at zero. The old bytes are kept aside.
+        /// The partial content cannot be used and the download restarts at zero. The old bytes are kept as a backup.
         case restarted(reason: String)
-        /// It waits for something other than time and its turn: for a network when it would be its turn, for space, a link or
-        /// credentials.
+        /// Blocked by something other than the queue or a timer: network, disk space, an expired link or credentials.
         case waiting(WaitReason, message: String)
-        /// A decision worth knowing: a connection dropped, a mirror refused, a count of connections found.
+        /// A decision worth logging: a connection dropped, a mirror rejected, a connection count chosen.
         case note(String)
-        /// It was paused; what is there is safe.
+        /// The download was paused; partial content is kept.
         case paused
-        /// The file has its name. One that was moved before the event is handed out is named where it is then.
+        /// The file has its final name. If it was moved before the event was delivered, the payload has the new path.
         case completed(FinishedDownload)
-        /// It cannot go on by itself; what is there is kept.
+        /// The download cannot continue without intervention; partial content is kept.
         case failed(DownloadError)
-        /// It was cancelled; what was there is gone.
+        /// The download was cancelled, and its partial content removed unless it was kept for resume data.
         case cancelled
 
-        /// Whether it ends the download.
+        /// Whether the event ends the download.
         public var isEnd: Bool {
             switch self {
             case .completed, .failed, .cancelled: true
@@ -98,7 +89,18 @@ public struct DownloadEvent: Sendable, Hashable {
     }
 }
 
-/// All are equal, so that events compare by what they say.
+extension DownloadEvent.Kind {
+    /// The English reason, message or text; `nil` for kinds without one.
+    fileprivate var words: String? {
+        switch self {
+        case .resumed(_, _, let words), .retrying(_, _, let words), .restarted(let words): words
+        case .waiting(_, let words), .note(let words): words
+        case .added, .started, .paused, .completed, .failed, .cancelled: nil
+        }
+    }
+}
+
+/// A translation that does not take part in comparison: all values are equal.
 private struct Translation: Sendable, Hashable {
     let reason: Reason?
 
@@ -106,7 +108,7 @@ private struct Translation: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
 }
 
-/// Says who is told that an event was handled; all are equal, so that events compare by what they say.
+/// The callback that records an acknowledgement. It does not take part in comparison: all values are equal.
 private struct Receipt: Sendable, Hashable {
     let session: String?
     let give: @Sendable (Int64) -> Void

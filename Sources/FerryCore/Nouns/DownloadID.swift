@@ -1,15 +1,17 @@
-/// The name of a download inside Ferry: stable from the moment it is asked for until it is removed.
+/// The identifier of a download: stable from the request until the download is removed.
 ///
-/// Shape: any non-empty text without control characters; the ones that Ferry makes are 16 lower-case hexadecimal digits.
+/// Shape: any non-empty text without control characters. Generated identifiers are 13 lower-case characters of
+/// Crockford's base-32 alphabet (64 random bits).
 public struct DownloadID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: String
 
-    /// Takes an identifier that was made elsewhere (in a client, in a catalogue) as it is.
+    /// Creates an identifier from existing text (of a client, of a catalogue), unchecked.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     public var description: String { rawValue }
 
-    /// Whether it has no characters that end a line or steer a terminal: it stands in logs and in what programs read.
+    /// Whether the text has no line breaks or control characters, and is therefore safe in logs, terminals and JSON
+    /// lines.
     package var isOneLine: Bool {
         rawValue.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {

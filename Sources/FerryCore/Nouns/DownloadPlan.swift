@@ -1,39 +1,39 @@
-/// What a download would be, found out with one request and without writing anything.
+/// What a download would do, determined with one request and without writing anything.
 public struct DownloadPlan: Sendable, Hashable {
-    /// How well it could go on after a break.
+    /// How well the download could resume after an interruption.
     public enum Resumability: String, Sendable, Hashable, Codable {
-        /// The server proves that it is the same file.
+        /// A validator or digest proves that the file is the same.
         case proven
-        /// Samples would be compared.
+        /// Samples of the partial content would be compared.
         case sampled
-        /// It would begin again.
+        /// The download would restart at zero.
         case no
     }
-    /// How much a validator proves (RFC 9110 §8.8.1).
+    /// Strength of a validator (RFC 9110 §8.8.1).
     public enum ValidatorStrength: String, Sendable, Hashable, Codable { case strong, weak, none }
 
     /// The name that the file would get.
     public var name: String
-    /// The URL that answered, after redirects, with `?…` for its query.
+    /// The URL of the final response after redirects, its query shown as `?…`.
     public var url: String
-    /// The size; `nil` when the server does not say it.
+    /// The size in bytes; `nil` when the server does not declare it.
     public var totalBytes: ByteCount?
-    /// Whether the server answered a range with that range.
+    /// Whether the server answered a range request with that range.
     public var acceptsRanges: Bool
     /// ETag or Last-Modified, as sent.
     public var validator: String?
     public var validatorStrength: ValidatorStrength
-    /// Digests that the server offers for the whole, strongest first.
+    /// Digests that the server declares for the whole file, strongest first.
     public var digests: [Checksum]
     public var contentType: String?
-    /// Free space where the file would go; `nil` when it is unknown.
+    /// Free space at the destination in bytes; `nil` when unknown.
     public var freeBytes: ByteCount?
     public var resumability: Resumability
-    /// Why, in a sentence.
+    /// The reason for ``resumability``, one sentence.
     public var reason: String
-    /// Bytes that are held from an earlier run; `nil` when there was none.
+    /// Bytes of partial content from an earlier run; `nil` when there was none.
     public var heldBytes: ByteCount?
-    /// The most connections that may fetch it at a time.
+    /// The maximum number of simultaneous connections.
     public var maxConnections: Int
 
     public init(

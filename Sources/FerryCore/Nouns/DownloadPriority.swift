@@ -1,6 +1,6 @@
-/// Which downloads run first: those of a higher priority; among equals, those that joined first.
+/// Queue priority: higher priorities run first; equal ones run in the order in which they joined.
 ///
-/// Shape: any whole number; default ``normal``, 0.
+/// Shape: any integer; default ``normal``, 0.
 public struct DownloadPriority: RawRepresentable, Sendable, Hashable, Comparable, Codable {
     public var rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }

@@ -1,5 +1,5 @@
 /// Coded as `{"completedBytes", "totalBytes"?, "bytesPerSecond", "timeRemaining"?, "connections"}`; `timeRemaining` in
-/// seconds. A speed that is no number is written as 0.
+/// seconds. A speed that is not finite is written as 0.
 extension DownloadProgress: Codable {
     private enum CodingKeys: String, CodingKey {
         case completedBytes, totalBytes, bytesPerSecond, timeRemaining, connections

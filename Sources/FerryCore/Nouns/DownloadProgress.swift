@@ -1,14 +1,14 @@
-/// How far a download is.
+/// The progress of a download.
 public struct DownloadProgress: Sendable, Hashable {
-    /// The bytes that are held, those of earlier runs included; after a resume it starts at the offset, never at 0.
+    /// Bytes downloaded, including those of earlier runs: a resumed download starts at its offset, not at 0.
     public var completedBytes: ByteCount
-    /// The size of the whole file; `nil` while the server has not said it.
+    /// The size of the whole file in bytes; `nil` until the server has declared it.
     public var totalBytes: ByteCount?
-    /// Bytes received per second, over a sliding window; 0 when nothing moves.
+    /// Bytes received per second over a sliding window; 0 when nothing is received.
     public var bytesPerSecond: Double
-    /// The time left at this speed; `nil` when the total or the speed is unknown.
+    /// The estimated time left at this speed; `nil` when the total or the speed is unknown.
     public var timeRemaining: Duration?
-    /// The connections that are fetching now.
+    /// The number of connections that are fetching.
     public var connections: Int
 
     public init(
@@ -22,7 +22,7 @@ public struct DownloadProgress: Sendable, Hashable {
         self.connections = connections
     }
 
-    /// The completed part of the whole, 0 to 1; `nil` while the total is unknown. An empty file is 1.
+    /// The completed fraction, 0 to 1; `nil` while the total is unknown, 1 for an empty file.
     public var fraction: Double? {
         guard let totalBytes else { return nil }
         return totalBytes == 0 ? 1 : min(1, Double(completedBytes) / Double(totalBytes))

@@ -2,19 +2,19 @@ public import struct Foundation.Date
 public import struct Foundation.URL
 public import HTTPTypes
 
-/// What to do when the final name is already taken by a file.
+/// The rule for a final name that is already in use.
 public enum ConflictRule: String, Sendable, Hashable, Codable, CaseIterable {
-    /// `name (1).ext`, `name (2).ext`, … the default.
+    /// Use `name (1).ext`, `name (2).ext`, … The default.
     case rename
-    /// Replace it, when the new one is complete.
+    /// Replace the existing file once the new one is complete.
     case overwrite
-    /// An error.
+    /// Fail with the code `conflict`.
     case fail
-    /// Leave it and fetch nothing.
+    /// Keep the existing file and fetch nothing.
     case skip
 }
 
-/// Who asks.
+/// A user name and password for a server.
 public struct Credentials: Sendable, Hashable {
     public var user: String
     public var password: String
@@ -25,95 +25,95 @@ public struct Credentials: Sendable, Hashable {
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Always the same: both parts are secret, and a value that is printed ends in a log.
+    /// Always `credentials`: both parts are secret, and printed values end up in logs.
     public var description: String { "credentials" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// What a user asks for: one file, from one or more URLs, to one place.
+/// A request to download one file, from one or more URLs, to one destination.
 public struct DownloadRequest: Sendable, Hashable {
-    /// The most URLs of one download.
+    /// The maximum number of URLs of one download.
     public static let mostSources = 100
 
-    /// Where the file goes.
+    /// The destination of a download.
     public enum Destination: Sendable, Hashable {
-        /// This path, absolute or relative to the working directory.
+        /// A file path, absolute or relative to the working directory.
         case file(String)
-        /// Into this directory, under the name that the server or the URL gives, or exactly this one.
+        /// A directory; `name` decides the name of the file in it.
         case directory(String, name: NameRule = .suggested)
-        /// Goes on with what this part file or journal holds.
+        /// The existing part file or journal at this path, to be resumed.
         case part(String)
-        /// In order to this file descriptor, which stays open: standard output. No part file, no journal.
+        /// This file descriptor, written in order and left open: standard output. No part file, no journal.
         case stream(Int32)
 
-        /// The file of this file URL.
+        /// The path of a file URL.
         public static func file(_ url: URL) -> Destination { .file(url.path) }
 
-        /// Into the directory of this file URL.
+        /// The directory of a file URL.
         public static func directory(_ url: URL, name: NameRule = .suggested) -> Destination {
             .directory(url.path, name: name)
         }
     }
 
-    /// Where the name of a file in a directory comes from.
+    /// The source of a file's name.
     public enum NameRule: Sendable, Hashable {
-        /// Content-Disposition, else the URL; made safe.
+        /// Content-Disposition, else the URL, made safe.
         case suggested
-        /// This one; a conflict rule still applies.
+        /// This name; the conflict rule still applies.
         case exact(String)
     }
 
-    /// The URLs of the file: the first is the source, further ones are mirrors; at most ``mostSources``. Empty only for
-    /// `.part`.
+    /// The URLs of the file: the source, then mirrors; at most ``mostSources``. Empty only for `.part`.
     public var sources: [DownloadURL]
-    /// Where the file goes.
+    /// The destination of the file.
     public var destination: Destination
-    /// What to do when the final name is taken. Default ``ConflictRule/rename``.
+    /// The rule for a final name that is in use. Default ``ConflictRule/rename``.
     public var onConflict: ConflictRule = .rename
-    /// Headers of the user. Secret ones (all but Accept, Accept-Language, User-Agent and Referer) are sent to the origin of
-    /// the first of `sources` only, the others to the origin of each; none goes where redirects lead elsewhere.
+    /// Request headers. Secret ones (all but Accept, Accept-Language, User-Agent and Referer) are sent only to the
+    /// origin of the first of `sources`, the others to the origin of each source; none is sent to other origins after a
+    /// redirect.
     public var headers = HTTPFields()
-    /// Credentials for the origin of the first of `sources`; those inside a URL take precedence at the origin of that URL.
+    /// Credentials for the origin of the first of `sources`. Credentials in a URL take precedence at that URL's origin.
     public var credentials: Credentials?
-    /// Whom ``credentials`` and secret headers are for instead. Needed where there are secrets and no `sources`: the URLs in
-    /// a journal are nobody's word. Default `nil`.
+    /// The origin that receives ``credentials`` and secret headers instead. Required when there are secrets but no
+    /// `sources`: URLs read from a journal are not trusted with secrets. Default `nil`.
     public var secretsOrigin: Origin?
-    /// The digest that the file must have.
+    /// The expected digest of the file.
     public var checksum: Checksum?
-    /// A file of digests (as `sha256sum` writes them) in which the name of this file is looked up.
+    /// The URL of a list of digests (in the format of `sha256sum`) in which the file's name is looked up.
     public var checksumList: DownloadURL?
-    /// The most connections at a time; 1 or more. Default 16.
+    /// The maximum number of simultaneous connections, 1 or more. Default 16.
     public var maxConnections = 16
-    /// Bytes per second at most; `nil` for no limit.
+    /// The rate limit in bytes per second; `nil` for no limit.
     public var rateLimit: ByteCount?
-    /// The largest file to accept.
+    /// The maximum size of the file in bytes; `nil` for no limit.
     public var maxBytes: ByteCount?
-    /// Rules about proof.
+    /// What may be trusted without proof.
     public var trust = TrustRules()
-    /// Sync data to the disk, so that a power cut loses nothing that was claimed. Default true.
+    /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.
     public var syncsToDisk = true
 
-    /// The name of the download inside Ferry; `nil` to have one made.
+    /// The identifier of the download; `nil` to have one generated.
     public var id: DownloadID?
-    /// A text for people, shown in lists.
+    /// A human-readable label, shown in lists.
     public var label: String?
-    /// The app's own data, kept in the catalogue and the journal; at most 4 KiB of UTF-8, keys and values together.
+    /// Application data, stored in the catalogue and the journal; at most 4 KiB of UTF-8, keys and values together.
     public var userInfo: [String: String] = [:]
-    /// Those of a higher priority run first. Default ``DownloadPriority/normal``.
+    /// The queue priority. Default ``DownloadPriority/normal``.
     public var priority: DownloadPriority = .normal
-    /// It is listed, and waits until it is resumed. Default false.
+    /// Whether the download is added paused. Default false.
     public var startsPaused = false
-    /// It does not start before this time; `nil` for at once.
+    /// The earliest start time; `nil` to start at once.
     public var notBefore: Date?
-    /// Which networks it may use.
+    /// The networks that the download may use.
     public var network = NetworkRule()
-    /// What to do when a download of the same URLs to the same place is listed already. Default `.existing`.
+    /// The rule for a download of the same URLs to the same destination that is already listed. Default `.existing`.
     public var onDuplicate: DuplicateRule = .existing
-    /// Who asks, where one list holds the downloads of several; `nil` for the list's own.
+    /// The session that owns the download, in a list shared by several; `nil` for the list's own.
     package var session: String?
-    /// The absolute directory that no file of the download may be outside of, whenever one is opened, and below which no
-    /// symbolic link is followed; `nil` for none.
+    /// An absolute directory that confines the download's files: every open stays below it and follows no symbolic link
+    /// there. `nil` for none.
     package var root: String?
 
     public init(sources: [DownloadURL], destination: Destination) {
@@ -122,24 +122,24 @@ public struct DownloadRequest: Sendable, Hashable {
     }
 }
 
-/// What to do when a download of the same URLs to the same place is listed already.
+/// The rule for a download of the same URLs to the same destination that is already listed.
 public enum DuplicateRule: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The one that is listed is the answer; a completed one whose file is unchanged gives its file at once.
+    /// Return the listed download. A completed one with an unchanged file returns that file at once.
     case existing
-    /// Another one, which never uses what belongs to the first.
+    /// Add another download, which never uses the files of the first.
     case addAnother
-    /// An error with the code `duplicate`.
+    /// Fail with the code `duplicate`.
     case fail
 }
 
-/// Which networks a download may use; `nil` follows the manager's setting.
+/// The networks that a download may use; `nil` means the manager's setting.
 public struct NetworkRule: Sendable, Hashable, Codable {
-    /// May use networks where bytes cost money (`allowsCellularAccess`, `allowsExpensiveNetworkAccess` of URLSession).
+    /// Permits metered networks (`allowsCellularAccess`, `allowsExpensiveNetworkAccess` of URLSession).
     public var allowsMetered: Bool?
-    /// May use networks that the user asked to spare (`allowsConstrainedNetworkAccess` of URLSession: Low Data Mode).
+    /// Permits constrained networks (`allowsConstrainedNetworkAccess` of URLSession: Low Data Mode).
     public var allowsConstrained: Bool?
-    /// With false, only hosts of the public internet are connected to: no loopback, link-local, private or metadata
-    /// address, redirects included. A manager that forbids them (``TransferSettings/allowsPrivate``) forbids them to all.
+    /// With false, connections to loopback, link-local, private and metadata addresses are refused, also after
+    /// redirects. True does not override a manager that forbids them (``TransferSettings/allowsPrivate``).
     public var allowsPrivate: Bool?
 
     public init(allowsMetered: Bool? = nil, allowsConstrained: Bool? = nil, allowsPrivate: Bool? = nil) {
@@ -149,24 +149,26 @@ public struct NetworkRule: Sendable, Hashable, Codable {
     }
 }
 
-/// How much a download may take on trust.
+/// What a download may trust without proof.
 public struct TrustRules: Sendable, Hashable, Codable {
     /// Accept only the proofs `digest`, `single` and `strong`. Default false.
     public var strict = false
-    /// Several connections although there is neither a strong validator nor a digest. Default false.
+    /// Use several connections without a strong validator or a digest. Default false.
     public var allowsUnprovenParts = false
-    /// Go on, by samples, where the server gives no validator at all. Default false.
+    /// Resume by comparing samples when the server sends no validator. Default false.
     public var resumesUnproven = false
-    /// When the file on the server changed: fail and leave everything as it is. Default false.
+    /// Fail, keeping the partial content, instead of restarting when the file on the server has changed or cannot be
+    /// proven to be the same. Default false.
     public var failsOnChange = false
-    /// Follow a redirect from https to http. Default false.
+    /// Follow redirects from https to http. Default false.
     public var allowsDowngrade = false
-    /// Take a web page although a name, or what is held, says that the file is none. Default false: the link is dead.
+    /// Accept a web page where the file name or the partial content indicates another type. Default false: such a page
+    /// is treated as a dead link.
     public var acceptsHTML = false
 
     public init() {}
 
-    /// What is left out has its default.
+    /// Omitted members have their defaults.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         func flag(_ key: CodingKeys) throws -> Bool { try object.decodeIfPresent(Bool.self, forKey: key) ?? false }

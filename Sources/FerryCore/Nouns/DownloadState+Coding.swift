@@ -1,10 +1,9 @@
 extension DownloadState {
-    /// The state without what it carries: the word that stands for it wherever states are written.
+    /// The state without its payload; the raw value is its name in every format.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case waiting, downloading, verifying, paused, failed, completed, cancelled
     }
 
-    /// The state without what it carries.
     package var kind: Kind {
         switch self {
         case .waiting: .waiting

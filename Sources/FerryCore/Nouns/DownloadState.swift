@@ -2,40 +2,40 @@ public import struct Foundation.Date
 
 /// Why a download waits.
 public enum WaitReason: Sendable, Hashable {
-    /// Others run; its turn comes.
+    /// All slots are in use.
     case slot
-    /// No network, or none that its rule allows.
+    /// No network is available, or none that the download's network rule permits.
     case network
-    /// A failure that passes: the next attempt starts at this time.
+    /// A transient failure; the next attempt starts at this time.
     case retry(at: Date)
-    /// Not enough free space on the disk.
+    /// Not enough free disk space.
     case diskSpace
-    /// The link no longer works; a new URL for the same file lets it go on.
+    /// The link has expired. The download can resume with a new URL for the same file.
     case freshLink
-    /// The server asks who is there.
+    /// Waiting for credentials.
     case credentials
-    /// It was asked to start later.
+    /// The earliest start time has not come.
     case notBefore(Date)
 }
 
-/// Where a download stands.
+/// The state of a download.
 public enum DownloadState: Sendable, Hashable {
-    /// It holds no connection; the reason says what it waits for.
+    /// Waiting without a connection, for the given reason.
     case waiting(WaitReason)
-    /// It has a slot: it asks, fetches and writes.
+    /// Running in a slot: requesting, receiving and writing.
     case downloading
-    /// Everything is there, and is read to compare its digest.
+    /// All bytes are written; their digest is being computed.
     case verifying
-    /// Stopped on request; what is there is kept.
+    /// Paused on request; partial content is kept.
     case paused
-    /// It cannot go on by itself; what is there is kept.
+    /// Stopped by an error that needs intervention; partial content is kept.
     case failed(DownloadError)
-    /// The file has its final name; the proof says how it is known to be of one piece.
+    /// The file has its final name; the proof is the strength of its integrity check.
     case completed(Proof)
-    /// Ended on request; part file and journal are gone.
+    /// Cancelled; part file and journal are removed, unless they were kept for resume data.
     case cancelled
 
-    /// Whether the download has ended and holds no connection, slot or time-out.
+    /// Whether the download has ended and holds no connection, slot or timer.
     public var isFinal: Bool {
         switch self {
         case .failed, .completed, .cancelled: true
@@ -44,13 +44,13 @@ public enum DownloadState: Sendable, Hashable {
     }
 }
 
-/// What can be done with a download.
+/// An action on a download.
 public enum DownloadAction: String, Sendable, Hashable, Codable, CaseIterable {
     case resume, pause, cancel, change, restart, remove
 }
 
 extension DownloadState {
-    /// What may be done in this state; every other call changes nothing and says so.
+    /// The actions that are valid in this state; any other call changes nothing and reports so.
     public var actions: Set<DownloadAction> {
         switch self {
         case .waiting: [.resume, .pause, .cancel, .change, .remove]

@@ -1,5 +1,4 @@
-/// Coded as `{"id", "state", "progress", "name", "path"?, "pauseReason"?}`; a reason of a newer
-/// version is passed over.
+/// Coded as `{"id", "state", "progress", "name", "path"?, "pauseReason"?}`; an unknown pause reason is ignored.
 extension DownloadStatus: Codable {
     private enum CodingKeys: String, CodingKey { case id, state, progress, name, path, pauseReason }
 

@@ -1,16 +1,16 @@
-/// A snapshot of one download, complete in itself.
+/// A complete snapshot of one download.
 public struct DownloadStatus: Sendable, Hashable {
-    /// The download that this is the status of.
+    /// The download's identifier.
     public var id: DownloadID
-    /// Where it stands.
+    /// The state of the download.
     public var state: DownloadState
-    /// Why it is paused, where nobody asked for that; `nil` in all other states.
+    /// The reason for a pause that the user did not request; `nil` in all other cases.
     public var pauseReason: PauseReason?
-    /// How far it is.
+    /// The progress of the download.
     public var progress: DownloadProgress
-    /// The name that the file has or will have; until the server's answer, the one that the URL suggests.
+    /// The name that the file has or will have; before the server has responded, the one that the URL suggests.
     public var name: String
-    /// Where the finished file is or will be; `nil` until its name is taken.
+    /// The path of the finished file; `nil` until its name has been chosen.
     public var path: String?
 
     public init(
@@ -25,6 +25,6 @@ public struct DownloadStatus: Sendable, Hashable {
         self.pauseReason = pauseReason
     }
 
-    /// What may be done now.
+    /// The actions that are valid now.
     public var actions: Set<DownloadAction> { state.actions }
 }

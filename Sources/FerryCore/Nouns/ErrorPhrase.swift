@@ -43,7 +43,8 @@ package struct ErrorPhrase: Sendable, Hashable {
 }
 
 extension ErrorPhrase {
-    /// Which sentence it is. The raw values are stored and sent: they do not change.
+    /// Which sentence it is; its texts are a row of ``SentenceTable``. The raw values are stored and sent: they do not
+    /// change.
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
         case secretsForNobody, unusableOrigin

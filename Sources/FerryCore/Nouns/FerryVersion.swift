@@ -1,4 +1,4 @@
-/// The version of this package; the one place where it stands.
+/// The version of this package.
 public enum FerryVersion {
     /// `major.minor.patch`.
     public static let text = "0.1.0"

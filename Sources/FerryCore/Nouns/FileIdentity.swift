@@ -1,14 +1,14 @@
-/// What a server said about which file it is: validators and length. All verbatim, as received.
+/// The validators and length that identify a representation, verbatim as received.
 package struct FileIdentity: Codable, Hashable, Sendable {
-    /// The ETag as on the wire, `"abc"` or `W/"abc"`; `nil` when absent or malformed.
+    /// ETag as sent, `"abc"` or `W/"abc"`; `nil` when absent or malformed.
     package var etag: String?
-    /// Last-Modified as on the wire; `nil` when absent or not a date.
+    /// Last-Modified as sent; `nil` when absent or not a date.
     package var lastModified: String?
-    /// Date of the response that gave them; needed to tell whether Last-Modified is strong.
+    /// Date of the same response; decides whether Last-Modified is a strong validator.
     package var date: String?
-    /// The length of the whole.
+    /// The length of the whole in bytes.
     package var totalBytes: ByteCount?
-    /// The media type, to tell a login page from the file that was there.
+    /// The media type; distinguishes a login page from the expected file.
     package var contentType: String?
 
     package init(
@@ -22,6 +22,6 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         self.contentType = contentType
     }
 
-    /// It is a web page by its type.
+    /// Whether the media type is that of a web page.
     package var isPage: Bool { contentType.flatMap { MediaType($0) }?.isHTML == true }
 }

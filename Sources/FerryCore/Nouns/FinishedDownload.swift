@@ -1,24 +1,24 @@
 public import struct Foundation.URL
 
-/// A download that has ended well.
+/// The result of a completed download.
 public struct FinishedDownload: Sendable, Hashable {
-    /// The absolute path of the file; empty when the bytes went to a stream.
+    /// The absolute path of the file; empty when the destination was a stream.
     public var path: String
-    /// The size of the file.
+    /// The size of the file in bytes.
     public var totalBytes: ByteCount
-    /// How strongly it is known to be of one piece.
+    /// The strength of the integrity check.
     public var proof: Proof
-    /// Nothing was fetched: the file was there already and is the server's.
+    /// Whether the file existed already and was still current, so that nothing was fetched.
     public var wasAlreadyComplete: Bool
-    /// The URL that answered at last, after redirects, with `?…` for its query.
+    /// The URL of the final response after redirects, its query shown as `?…`.
     public var finalURL: String
-    /// The media type that the server gave.
+    /// The media type that the server sent.
     public var contentType: String?
-    /// Bytes of bodies received in this run, those thrown away included.
+    /// Bytes of response bodies received in this run, including discarded ones.
     public var receivedBytes: ByteCount
-    /// The ETag that the server gave, verbatim; `nil` when it gave none, or an older version wrote this.
+    /// The ETag that the server sent, verbatim; `nil` when it sent none, or in records of older versions.
     public var etag: String?
-    /// The Last-Modified that the server gave, verbatim; `nil` as for ``etag``.
+    /// The Last-Modified that the server sent, verbatim; `nil` as for ``etag``.
     public var lastModified: String?
 
     public init(
@@ -36,7 +36,7 @@ public struct FinishedDownload: Sendable, Hashable {
         self.lastModified = lastModified
     }
 
-    /// The file, as a URL; `nil` when the bytes went to a stream.
+    /// The file URL; `nil` when the destination was a stream.
     public var file: URL? {
         path.isEmpty ? nil : URL(filePath: path, directoryHint: .notDirectory)
     }

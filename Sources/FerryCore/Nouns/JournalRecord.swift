@@ -1,64 +1,63 @@
-/// What a journal says: which file the part file holds, and which of its ranges are safely there.
+/// The content of a journal: the identity of the file and the byte ranges that are durably in the part file.
 ///
-/// Every field is plain, so that a person can read it. No secrets: URLs carry no user info, headers none that are secret.
+/// Every field is human-readable. Secrets are never stored: neither user info in URLs nor secret headers.
 package struct JournalRecord: Codable, Hashable, Sendable {
-    /// The version of the format; this code writes 1 and refuses larger ones.
+    /// The format version that this code writes; larger ones are refused.
     package static let currentVersion = 1
 
     package var version = JournalRecord.currentVersion
     package var id: String
-    /// The URLs as asked for, with query, without user info; the first is the source.
+    /// The requested URLs, with query and without user info; the first is the source.
     package var urls: [String]
-    /// The final name, a name only: the journal lies beside it.
+    /// The final name, without a directory: the journal is in the same one.
     package var name: String
-    /// The size of the whole, once known.
+    /// The size of the whole in bytes, once known.
     package var totalBytes: ByteCount?
     package var identity: FileIdentity
-    /// The digest that was asked for, `sha-256=HEX`.
+    /// The requested digest, `sha-256=HEX`.
     package var checksum: String?
-    /// The digest of the whole that the server offered with the bytes that are claimed, `sha-256=HEX`.
+    /// The digest of the whole that the server declared with the claimed bytes, `sha-256=HEX`.
     package var offered: String?
     /// Claimed ranges, half-open `[start, end]`, ascending, not touching.
     package var claimed: [[ByteCount]]
-    /// The part file that the claims are about.
+    /// Device and inode of the part file that the claims refer to.
     package var partDevice: UInt64
     package var partInode: UInt64
-    /// When that file was made, seconds and nanoseconds since 1970: another file may get the same inode number. Absent where
-    /// the file system does not say.
+    /// Birth time of the part file, seconds and nanoseconds since 1970, because inode numbers are reused. Absent where
+    /// the file system does not record it.
     package var partCreated: [Int64]?
-    /// Claims were made without syncing: they count only under this boot.
+    /// The boot in which unsynced claims were made: they are valid only in that boot.
     package var unsyncedBoot: String?
-    /// The weakest join so far; `nil` while everything came in one response.
+    /// The weakest join so far; `nil` while all bytes are of one response.
     package var weakestJoin: Proof?
     package var publishing: Publishing?
-    /// The pair is on its way to another directory.
+    /// A move of part file and journal to another directory that is under way.
     package var moving: Moving?
-    /// The path of the part file before it came here, as long as something may be left there.
+    /// The previous path of the part file, while files may be left there.
     package var movedFrom: String?
-    /// The whole did not have this digest: `expected`, `actual`, as `sha-256=HEX`.
+    /// The digest mismatch of the whole: `expected`, `actual`, as `sha-256=HEX`.
     package var mismatch: Mismatch?
-    /// What happened, newest last, at most ``maxEvents``.
+    /// The log of events, newest last, at most ``maxEvents``.
     package var events: [Entry] = []
-    /// Seconds since 1970 when the download was begun.
+    /// Creation time of the download, in seconds since 1970.
     package var createdAt: Double
     package var label: String?
     package var userInfo: [String: String]?
     package var session: String?
     package var position: Int?
     package var priority: Int?
-    /// It was paused by its user; absent when it was not.
+    /// Paused by the user; absent when not.
     package var isPaused: Bool?
-    /// It was cancelled with resume data: it is in no list until that is used; absent when it was not.
+    /// Cancelled with resume data, and not listed until that is used; absent when not.
     package var isTaken: Bool?
-    /// Bytes per second at most; absent without a limit.
+    /// Rate limit in bytes per second; absent without a limit.
     package var rateLimit: ByteCount?
-    /// The most connections; absent for the default.
+    /// The maximum number of connections; absent for the default.
     package var maxConnections: Int?
-    /// Which networks it may use; absent when it follows the manager's setting.
+    /// The networks that the download may use; absent when the manager's setting applies.
     package var network: NetworkRule?
-    package var headers: [String: String]?
     package var trust: TrustRules?
-    /// The directory that the files may not be outside of; absent for none.
+    /// The directory that confines the files; absent for none.
     package var root: String?
 
     package static let maxEvents = 50
@@ -76,9 +75,9 @@ package struct JournalRecord: Codable, Hashable, Sendable {
         }
     }
     package struct Moving: Codable, Hashable, Sendable {
-        /// The path of the part file there, absolute.
+        /// The absolute path of the part file at the destination.
         package var part: String
-        /// Of the file that will have that path. Absent in journals of versions that did not write it down.
+        /// Device of the part file at the destination. Absent in journals of older versions.
         package var device: UInt64?
         package var inode: UInt64
         package init(part: String, device: UInt64?, inode: UInt64) {

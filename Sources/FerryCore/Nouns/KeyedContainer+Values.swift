@@ -1,14 +1,14 @@
 import struct Foundation.Date
 
-// How times, durations, sizes and kinds are written wherever Ferry keeps or sends its nouns: whatever the coder is set to.
+// The coding of times, durations, sizes and kinds, independent of the coder's strategies.
 
 extension KeyedEncodingContainer {
-    /// Seconds since 1970; what no Double counts in milliseconds is held to ±10^12.
+    /// Encodes seconds since 1970, clamped to ±10^12 so that milliseconds stay exact in a Double.
     mutating func encode(time: Date, forKey key: Key) throws {
         try encode(CodedSeconds.held(time.timeIntervalSince1970), forKey: key)
     }
 
-    /// Seconds, held to ±10^12.
+    /// Encodes seconds, clamped to ±10^12.
     mutating func encode(seconds: Duration, forKey key: Key) throws {
         let parts = seconds.components
         try encode(CodedSeconds.held(Double(parts.seconds) + Double(parts.attoseconds) * 1e-18), forKey: key)
@@ -16,17 +16,17 @@ extension KeyedEncodingContainer {
 }
 
 extension KeyedDecodingContainer {
-    /// Seconds since 1970, within ±10^12.
+    /// Decodes seconds since 1970, within ±10^12.
     func decodeTime(forKey key: Key) throws -> Date { Date(timeIntervalSince1970: try number(forKey: key)) }
 
-    /// Seconds, within ±10^12; counted in nanoseconds.
+    /// Decodes seconds, within ±10^12, rounded to nanoseconds.
     func decodeSeconds(forKey key: Key) throws -> Duration {
         let seconds = try number(forKey: key)
         let whole = seconds.rounded(.down)
         return .seconds(Int64(whole)) + .nanoseconds(Int64(((seconds - whole) * 1e9).rounded()))
     }
 
-    /// A size, offset or rate: 0 or more, below ``ByteCount/bound``.
+    /// Decodes a size, offset or rate: 0 or more, below ``ByteCount/bound``.
     package func decodeBytes(forKey key: Key) throws -> ByteCount {
         let count = try decode(ByteCount.self, forKey: key)
         guard count.isSize else {
@@ -36,12 +36,12 @@ extension KeyedDecodingContainer {
         return count
     }
 
-    /// A size, offset or rate; `nil` when it is left out.
+    /// Decodes a size, offset or rate; `nil` when it is absent or null.
     package func decodeBytesIfPresent(forKey key: Key) throws -> ByteCount? {
         try contains(key) && !decodeNil(forKey: key) ? decodeBytes(forKey: key) : nil
     }
 
-    /// The word that says which case it is.
+    /// Decodes the word that selects an enum's case.
     func decodeKind<Kind: RawRepresentable<String>>(_ type: Kind.Type, of what: String, forKey key: Key) throws -> Kind
     {
         let word = try decode(String.self, forKey: key)

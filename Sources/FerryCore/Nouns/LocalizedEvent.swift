@@ -1,7 +1,7 @@
-/// Something that happened, as the engine tells it: the kind has its reason in English, this has it in every language.
+/// An event as the engine reports it: `kind` has the reason in English, `reason` in every language.
 package struct LocalizedEvent: Sendable, Hashable {
     package let kind: DownloadEvent.Kind
-    /// What the kind says as its reason, its message or its text; `nil` where it has none.
+    /// The translatable reason, message or text of `kind`; `nil` where the kind has none.
     package let reason: Reason?
 
     package init(_ kind: DownloadEvent.Kind, reason: Reason? = nil) {
@@ -28,8 +28,7 @@ package struct LocalizedEvent: Sendable, Hashable {
     package static func note(_ text: Reason) -> LocalizedEvent { LocalizedEvent(.note(text.description), reason: text) }
 }
 
-/// Coded as its kind, and `phrase`, what to translate, where the reason has translations; one of a newer version is
-/// passed over.
+/// Coded as its kind, with the translatable form in `phrase` if there is one; a phrase of a newer version is ignored.
 extension LocalizedEvent: Codable {
     private enum CodingKeys: String, CodingKey { case phrase }
 

@@ -1,22 +1,22 @@
-/// What the network is like now.
+/// The current state of the network.
 public struct NetworkStatus: Sendable, Hashable, Codable {
-    /// One word for it, for people.
+    /// A summary for display.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// There is no way to other networks.
+        /// No route to other networks.
         case offline
-        /// Nothing speaks against using it.
+        /// Neither metered nor constrained.
         case online
-        /// Bytes cost money.
+        /// A metered connection.
         case metered
-        /// The user asked to spare it (Low Data Mode).
+        /// Low Data Mode.
         case constrained
     }
 
-    /// There is a way to other networks.
+    /// Whether there is a route to other networks.
     public var isOnline: Bool
-    /// Bytes cost money (`isExpensive` of NWPath). Default false.
+    /// Whether the network is metered (`isExpensive` of NWPath). Default false.
     public var isMetered: Bool
-    /// The user asked to spare it (`isConstrained` of NWPath: Low Data Mode). Default false.
+    /// Whether the user asked to save data (`isConstrained` of NWPath: Low Data Mode). Default false.
     public var isConstrained: Bool
 
     public init(isOnline: Bool, isMetered: Bool = false, isConstrained: Bool = false) {
@@ -27,10 +27,10 @@ public struct NetworkStatus: Sendable, Hashable, Codable {
 
     /// Online, neither metered nor constrained.
     public static let online = NetworkStatus(isOnline: true)
-    /// No way to other networks.
+    /// No route to other networks.
     public static let offline = NetworkStatus(isOnline: false)
 
-    /// The summary; of a network that is both metered and constrained, `metered`.
+    /// The summary; `metered` for a network that is both metered and constrained.
     public var kind: Kind {
         if !isOnline { return .offline }
         if isMetered { return .metered }

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// The head of a response, as the rules read it.
+/// Status and fields of a response, as input of the decisions.
 package struct ResponseHead: Sendable, Hashable {
     package var status: Int
     package var headers: HTTPFields
@@ -10,10 +10,10 @@ package struct ResponseHead: Sendable, Hashable {
         self.headers = headers
     }
 
-    /// The values of every field with this name, in order, as separate lines.
+    /// Returns the values of every field line with this name, in order, not combined.
     package func values(_ name: HTTPField.Name) -> [String] { headers[values: name] }
 
-    /// The value, when there is exactly one line with this name or all lines agree; otherwise `nil`.
+    /// Returns the value when there is one field line with this name or all lines are equal; otherwise `nil`.
     package func single(_ name: HTTPField.Name) -> String? {
         let all = headers[values: name]
         guard let first = all.first, all.allSatisfy({ $0 == first }) else { return nil }

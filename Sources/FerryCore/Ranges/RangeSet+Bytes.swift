@@ -1,7 +1,7 @@
 extension RangeSet<ByteCount> {
-    /// How many bytes all ranges hold together.
+    /// The total number of bytes in all ranges.
     package var byteCount: ByteCount {
-        // By index: the iterator of this collection costs several times as much.
+        // By index, because the collection's iterator costs several times as much.
         let ranges = ranges
         var count: ByteCount = 0
         for index in 0..<ranges.count {
@@ -11,24 +11,18 @@ extension RangeSet<ByteCount> {
         return count
     }
 
-    /// The end of the run of bytes that begins at 0; 0 when byte 0 is not held.
+    /// The end of the run of bytes that begins at 0; 0 when byte 0 is missing.
     package var prefixEnd: ByteCount {
         guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
         return first.upperBound
     }
 
-    /// What of `whole` is not in this set.
+    /// Returns the parts of `whole` that are not in the set.
     package func gaps(in whole: Range<ByteCount>) -> RangeSet<ByteCount> {
         RangeSet(whole).subtracting(self)
     }
 
-    /// The first run of missing bytes at or after `offset` and before `end`.
-    package func firstGap(from offset: ByteCount, to end: ByteCount) -> Range<ByteCount>? {
-        guard offset < end else { return nil }
-        return gaps(in: offset..<end).ranges.first
-    }
-
-    /// Whether every byte of `range` is held.
+    /// Whether the set contains every byte of `range`.
     package func holds(_ range: Range<ByteCount>) -> Bool {
         if range.isEmpty { return true }
         let ranges = ranges
@@ -39,10 +33,10 @@ extension RangeSet<ByteCount> {
         return false
     }
 
-    /// Half-open pairs `[start, end]`, ascending, as a journal writes them.
+    /// Half-open pairs `[start, end]`, ascending, as in a journal.
     package var pairs: [[ByteCount]] { ranges.map { [$0.lowerBound, $0.upperBound] } }
 
-    /// Reads half-open pairs; `nil` when one is empty, negative, out of order or touches the one before.
+    /// Creates a set from half-open pairs; `nil` when one is empty, negative, out of order or touches the one before.
     package init?(pairs: [[ByteCount]]) {
         var end: ByteCount = -1
         var all: [Range<ByteCount>] = []

@@ -1,6 +1,6 @@
-/// The one formatter for sizes, speeds, percent and time, for every face of Ferry.
+/// The formatter for sizes, speeds, percentages and times in all of Ferry's interfaces.
 ///
-/// Decimal units, one decimal from KB up, always a point, never the user's locale; no value makes it trap.
+/// Decimal units, one fraction digit from KB up, always a point regardless of the locale. Never traps.
 public enum ByteText {
     /// `0 B`, `999 B`, `1.0 KB`, `4.4 MB`; rounded to the nearest tenth, never `1000.0`. Negative counts as 0.
     public static func size(_ count: ByteCount) -> String {
@@ -15,7 +15,7 @@ public enum ByteText {
         return "\(count) B"
     }
 
-    /// `4.4 MB/s`. What is negative or not finite is `0 B/s`.
+    /// `4.4 MB/s`. Negative and non-finite values are `0 B/s`.
     public static func rate(_ bytesPerSecond: Double) -> String {
         guard bytesPerSecond.isFinite, bytesPerSecond > 0 else { return "0 B/s" }
         return size(bytesPerSecond < 9e18 ? ByteCount(bytesPerSecond.rounded()) : .max) + "/s"
@@ -28,7 +28,7 @@ public enum ByteText {
 
     /// `12.3%`; `100.0%` only when complete, `--` while unknown.
     ///
-    /// - Parameter fraction: 0 to 1; what lies outside is moved inside.
+    /// - Parameter fraction: 0 to 1; clamped.
     public static func percent(_ fraction: Double?, isComplete: Bool) -> String {
         if isComplete { return "100.0%" }
         guard let fraction, fraction.isFinite else { return unknown }
@@ -39,7 +39,7 @@ public enum ByteText {
 
     /// `5s`, `1m 05s`, `2h 03m`, `3d 4h`; `--` for an unknown time and for a thousand days and more.
     ///
-    /// Rounded to the nearest second, from one hour up to whole minutes and hours downwards. Negative counts as 0.
+    /// Rounded to the nearest second; from one hour up, truncated to whole minutes or hours. Negative counts as 0.
     public static func duration(_ duration: Duration?) -> String {
         guard let duration else { return unknown }
         let parts = duration.components
@@ -54,7 +54,7 @@ public enum ByteText {
         }
     }
 
-    /// What stands for a value that nobody knows.
+    /// The placeholder for an unknown value.
     public static let unknown = "--"
 
     private static let units = ["KB", "MB", "GB", "TB", "PB", "EB"]

@@ -1,4 +1,4 @@
-/// The checksum of gzip, zlib and PNG (ISO 3309, RFC 1952 §8): finds damage, no forgery.
+/// The CRC-32 of gzip, zlib and PNG (ISO 3309, RFC 1952 §8): detects damage, not forgery.
 package enum CRC32 {
     package static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         var remainder: UInt32 = .max

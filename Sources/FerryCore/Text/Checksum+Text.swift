@@ -1,11 +1,11 @@
 extension Checksum: CustomStringConvertible {
-    /// Why a text is no checksum.
+    /// Why a text is not a valid checksum.
     public typealias ParseError = TextError
 
-    /// Reads `ALGORITHM:HEX` or `ALGORITHM=HEX`.
+    /// Parses `ALGORITHM:HEX` or `ALGORITHM=HEX`.
     ///
-    /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`; letters of either case; blanks
-    /// around are ignored.
+    /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`. Case-insensitive; surrounding
+    /// blanks are ignored.
     public init(parsing text: String) throws(Checksum.ParseError) {
         let trimmed = text.trimmedText
         let utf8 = trimmed.utf8
@@ -27,15 +27,15 @@ extension Checksum: CustomStringConvertible {
         self = checksum
     }
 
-    /// The digest as lower-case hexadecimal digits.
+    /// The digest in lower-case hexadecimal digits.
     public var hex: String { HexText.string(bytes) }
 
-    /// `sha-256=HEX`; ``init(parsing:)`` reads it.
+    /// `sha-256=HEX`, which ``init(parsing:)`` accepts.
     public var description: String { "\(algorithm.rawValue)=\(hex)" }
 }
 
 extension DigestAlgorithm {
-    /// The algorithm of this name, with or without the hyphen, in letters of either case.
+    /// Creates an algorithm from its name, with or without the hyphen, case-insensitive.
     package init?(name: some StringProtocol) {
         switch name.trimmedText.asciiLowercased {
         case "md5", "md-5": self = .md5
@@ -46,12 +46,12 @@ extension DigestAlgorithm {
         }
     }
 
-    /// The algorithm whose digests have this many hexadecimal digits.
+    /// Creates the algorithm with digests of this many hexadecimal digits.
     package init?(hexDigitCount: Int) {
         guard let algorithm = Self.allCases.first(where: { $0.byteCount * 2 == hexDigitCount }) else { return nil }
         self = algorithm
     }
 
-    /// A larger one is harder to forge.
+    /// Strength of the algorithm; greater is harder to forge.
     package var strength: Int { byteCount }
 }

@@ -1,26 +1,26 @@
-/// A list of digests as `sha256sum`, `md5sum`, `shasum --tag`, BSD's and OpenSSL's tools write it.
+/// A list of digests as written by `sha256sum`, `md5sum`, `shasum --tag`, BSD's and OpenSSL's tools.
 package struct ChecksumList: Sendable, Hashable {
     /// One line of the list.
     package struct Entry: Sendable, Hashable {
-        /// As it stands there, unescaped; `nil` for a digest alone.
+        /// The unescaped file name; `nil` for a digest without a name.
         package var name: String?
         package var checksum: Checksum
     }
 
-    /// The lines that hold a digest, in order; all others are ignored.
+    /// The lines that contain a digest, in order; all others are ignored.
     package let entries: [Entry]
 
-    /// Reads `HEX  name`, `HEX *name`, `\HEX  escaped\nname`, `SHA256 (name) = HEX`, or `HEX` alone.
+    /// Parses lines of the forms `HEX  name`, `HEX *name`, `\HEX  escaped\nname`, `SHA256 (name) = HEX`, and `HEX`.
     ///
-    /// A line with an empty name is none: nothing has that name, and nothing says that it is meant for all.
+    /// A line with an empty name is ignored: no file has that name, and such a digest is not meant for all files.
     package init(_ text: String) {
         entries = TextLines(text).lines.compactMap { Self.entry($0.text.utf8) }
     }
 
-    /// The digest for a file of this name, the strongest when there are several.
+    /// Returns the digest for a file name, the strongest if there are several.
     ///
-    /// Looks for the name as a whole, then for its last segment; a digest that stands alone in the list fits any name.
-    /// `nil` when there is none, or when different ones for equally good names contradict each other.
+    /// Names match as a whole, else by their last component. A single entry without a name matches any file. Returns
+    /// `nil` when nothing matches, or when equally good matches have different digests.
     package func checksum(for name: String) -> Checksum? {
         if entries.count == 1, entries[0].name == nil { return entries[0].checksum }
         let base = Self.baseName(name)
@@ -53,7 +53,7 @@ package struct ChecksumList: Sendable, Hashable {
         return taggedEntry(line, isEscaped: isEscaped)
     }
 
-    /// `SHA256 (name) = HEX`, and OpenSSL's `SHA2-256(name)= HEX`.
+    /// Parses `SHA256 (name) = HEX`, and OpenSSL's `SHA2-256(name)= HEX`.
     private static func taggedEntry(_ line: Substring.UTF8View, isEscaped: Bool) -> Entry? {
         guard let open = line.firstIndex(of: UInt8(ascii: "(")),
             let algorithm = DigestAlgorithm(name: Substring(line[..<open])),
@@ -69,7 +69,7 @@ package struct ChecksumList: Sendable, Hashable {
         }
     }
 
-    /// `nil` for an empty one, and for a backslash that nothing follows.
+    /// Returns `nil` for an empty name, and for a backslash at its end.
     private static func name(_ bytes: Substring.UTF8View, isEscaped: Bool) -> String? {
         guard !bytes.isEmpty else { return nil }
         guard isEscaped else { return String(Substring(bytes)) }

@@ -1,6 +1,6 @@
 /// A day of the Gregorian calendar.
 ///
-/// Years begin in March inside, so that the leap day comes last; they are counted in eras of 400.
+/// Computed with years that begin in March, so that the leap day is last, in eras of 400 years.
 package struct CivilDate: Sendable, Hashable {
     package var year: Int
     /// 1 ... 12.
@@ -12,7 +12,7 @@ package struct CivilDate: Sendable, Hashable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The day that is so many days after 1970-01-01, for the years 1 ... 9999.
+    /// Creates the day that is `dayNumber` days after 1970-01-01, for the years 1 ... 9999.
     package init(dayNumber: Int) {
         let shifted = dayNumber + 719_468
         let era = shifted / 146_097

@@ -1,16 +1,16 @@
-/// A decimal number at the start of a text, exact, with what follows it.
+/// An exact decimal number at the start of a text, and the text after it.
 struct DecimalText {
-    /// The digits before the point.
+    /// The integer part.
     let whole: UInt64
-    /// The digits after the point as units of 10⁻¹⁸; further digits are dropped.
+    /// The fraction in units of 10⁻¹⁸; further digits are dropped.
     let fraction: UInt64
     let hasFraction: Bool
-    /// What follows the number, without blanks around, in lower case.
+    /// The text after the number, trimmed, in lower case.
     let suffix: String
 
     static let fractionScale: UInt64 = 1_000_000_000_000_000_000
 
-    /// Reads `12`, `1.5`, `.5` and whatever follows; `nil` when there is no digit or the whole part is beyond 2⁶⁴.
+    /// Parses `12`, `1.5`, `.5` and a suffix; `nil` when there is no digit or the integer part exceeds 64 bits.
     init?(_ text: String) {
         let bytes = Array(text.trimmedText.utf8)
         var position = 0
@@ -44,7 +44,7 @@ struct DecimalText {
         suffix = String(decoding: bytes[position...], as: UTF8.self).trimmedText.asciiLowercased
     }
 
-    /// The number times `unit`, rounded down; `nil` beyond `Int64.max`.
+    /// Returns the number times `unit`, rounded down; `nil` on overflow of Int64.
     func scaled(by unit: UInt64) -> Int64? {
         let (product, overflow) = whole.multipliedReportingOverflow(by: unit)
         let (high, low) = fraction.multipliedFullWidth(by: unit)

@@ -1,9 +1,9 @@
-/// Spans of time as people write them.
+/// The parser for durations in options and settings.
 public enum DurationText {
-    /// Why a text is no duration.
+    /// Why a text is not a valid duration.
     public typealias ParseError = TextError
 
-    /// Reads `15`, `0.5`, `15s`, `500ms`, `2m`, `1.5h`, `1d`; without a unit it is seconds. At most 100 years.
+    /// Parses `15`, `0.5`, `15s`, `500ms`, `2m`, `1.5h`, `1d`; the default unit is seconds. At most 100 years.
     public static func parse(_ text: String) throws(ParseError) -> Duration {
         let shown = TextError.quote(text.trimmedText)
         guard let decimal = DecimalText(text), let nanoseconds = unit(decimal.suffix) else {
@@ -15,10 +15,10 @@ public enum DurationText {
         return .nanoseconds(total)
     }
 
-    /// 100 years: far beyond any use, and far below where sums of durations overflow.
+    /// 100 years in nanoseconds, far below the overflow of sums of durations.
     private static let longest: Int64 = 36_500 * 86_400 * 1_000_000_000
 
-    /// The unit in nanoseconds.
+    /// Returns the unit in nanoseconds.
     private static func unit(_ suffix: String) -> UInt64? {
         switch suffix {
         case "ms": 1_000_000

@@ -1,11 +1,11 @@
 public import HTTPTypes
 
-/// Header fields as users write them: `Name: value`.
+/// The parser for header fields of the form `Name: value`.
 public enum HeaderLine {
-    /// Why a text is no header; it names the field at most, never the value, which may be secret.
+    /// Why a text is not a valid header field; names at most the field, never its value, which may be secret.
     public typealias ParseError = TextError
 
-    /// Reads one field; blanks around the value are dropped, an empty value is a value.
+    /// Parses one field; surrounding blanks of the value are dropped, and the value may be empty.
     public static func parse(_ text: String) throws(ParseError) -> HTTPField {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw TextError("a header is written as \"Name: value\", this one has no colon")
@@ -23,9 +23,9 @@ public enum HeaderLine {
         return HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
     }
 
-    /// Reads a file with one field a line; empty lines and lines that begin with `#` are skipped.
+    /// Parses a file with one field per line; empty lines and lines beginning with `#` are skipped.
     ///
-    /// - Throws: The first line that is no header, with its number.
+    /// - Throws: The first malformed line, with its number.
     public static func parseFile(_ text: String) throws(ParseError) -> HTTPFields {
         var fields = HTTPFields()
         for line in TextLines(text).lines {
@@ -42,7 +42,7 @@ public enum HeaderLine {
         return fields
     }
 
-    /// Whether Ferry decides about this field itself, so that a user's own would break a download: framing, ranges,
+    /// Whether Ferry sets this field itself, so that a user's value would break a download: framing, ranges,
     /// conditions, coding, the connection.
     package static func isReserved(_ name: HTTPField.Name) -> Bool { reserved.contains(name.canonicalName) }
 

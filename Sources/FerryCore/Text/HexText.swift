@@ -1,6 +1,6 @@
-/// Bytes as hexadecimal digits, and back.
+/// Hexadecimal encoding and decoding.
 enum HexText {
-    /// Two lower-case digits a byte.
+    /// Returns two lower-case digits per byte.
     static func string(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         for byte in bytes {
@@ -10,7 +10,7 @@ enum HexText {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The bytes; `nil` when a byte of the text is no digit or the count is odd. An empty text is no bytes.
+    /// Returns the decoded bytes; `nil` for an odd count or a byte that is not a digit. An empty text is no bytes.
     static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

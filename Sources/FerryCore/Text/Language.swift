@@ -1,33 +1,45 @@
-/// A language that Ferry's errors can be shown in.
+/// A language of Ferry's messages.
 public enum Language: String, Sendable, Hashable, Codable, CaseIterable {
     case english = "en"
     case simplifiedChinese = "zh-Hans"
 
-    /// The language for messages by the environment's `LC_ALL`, `LC_MESSAGES`, `LANG`: the first that is set and not empty
-    /// decides (POSIX.1-2024, 8.2). English for all that is not Chinese in simplified script.
+    /// The language set by `LC_ALL`, `LC_MESSAGES` or `LANG`: the first that is set and not empty (POSIX.1-2024, 8.2).
+    /// English for everything but Simplified Chinese.
     public init(environment: [String: String]) {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         self = locale.flatMap(Self.init(locale:)) ?? .english
     }
 
-    /// The first of these that Ferry knows, English if none: identifiers such as `zh-Hans-CN`, as systems list them.
+    /// The first supported language of a preference list of identifiers such as `zh-Hans-CN`; English if there is none.
     public init(preferring identifiers: [String]) {
         self = identifiers.lazy.compactMap(Self.init(locale:)).first ?? .english
     }
 
-    /// Of a locale such as `zh_CN.UTF-8`, `zh-Hans-HK`, `en_GB@euro`; `nil` when it is of neither language.
+    /// The language of a locale such as `zh_CN.UTF-8`, `zh-Hans-HK`, `en_GB@euro`; `nil` when it is unsupported.
     private init?(locale: String) {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         let parts = name.split { $0 == "_" || $0 == "-" }.map(\.asciiLowercased)
         switch parts.first {
         case "en": self = .english
         case "zh":
-            // Without a script the region tells it.
+            // Without a script subtag, the region implies the script.
             let isTraditional =
                 parts.contains("hant") || !parts.contains("hans") && parts.contains { ["tw", "hk", "mo"].contains($0) }
             if isTraditional { return nil }
             self = .simplifiedChinese
         default: return nil
+        }
+    }
+}
+
+extension Language {
+    /// One text in every language.
+    package typealias Texts = (english: String, simplifiedChinese: String)
+
+    package func text(of texts: Texts) -> String {
+        switch self {
+        case .english: texts.english
+        case .simplifiedChinese: texts.simplifiedChinese
         }
     }
 }

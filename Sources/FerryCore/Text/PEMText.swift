@@ -1,8 +1,8 @@
 import struct Foundation.Data
 
-/// Texts in the form of RFC 7468, as files of certificates are.
+/// The textual encoding of certificates (RFC 7468).
 package enum PEMText {
-    /// Whether there is at least one certificate: a block whose text is Base64 of what begins as DER does.
+    /// Whether the text has at least one certificate: a block with Base64 of data that begins like DER.
     package static func holdsCertificate(_ text: String) -> Bool {
         var body: String?
         for line in text.split(whereSeparator: \.isNewline) {
@@ -19,6 +19,6 @@ package enum PEMText {
         return false
     }
 
-    /// What OpenSSL calls them.
+    /// The labels that OpenSSL accepts.
     private static let names = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]
 }

@@ -1,19 +1,19 @@
-/// Paths as text: names with `/` between them, by bytes.
+/// Lexical operations on paths, by bytes.
 package enum Paths {
-    /// `name` under `directory`; an absolute name stands alone.
+    /// Returns `name` below `directory`; an absolute name is returned unchanged.
     package static func join(_ directory: String, _ name: String) -> String {
         if isAbsolute(name) || directory.isEmpty || directory == "." { return name }
         return directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
     }
 
-    /// What holds the file: `a/b` of `a/b/c`, `/` of `/c`, `.` of `c`.
+    /// Returns the parent directory: `a/b` of `a/b/c`, `/` of `/c`, `.` of `c`.
     package static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         let parent = path[..<slash]
         return parent.isEmpty ? "/" : String(parent)
     }
 
-    /// The last name: `c` of `a/b/c`, `b` of `a/b/`; the whole text where it is nothing but slashes.
+    /// Returns the last component: `c` of `a/b/c`, `b` of `a/b/`; the whole text if it consists of slashes.
     package static func name(of path: String) -> String {
         let bytes = path.utf8
         guard let last = bytes.lastIndex(where: { $0 != UInt8(ascii: "/") }) else { return path }
@@ -23,7 +23,7 @@ package enum Paths {
 
     package static func isAbsolute(_ path: some StringProtocol) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
-    /// Whether the place is the directory, or below it by its name; both absolute.
+    /// Whether `place` is lexically the directory or below it; both are absolute.
     package static func isPlace(_ place: String, in directory: String) -> Bool {
         if place.hasSameBytes(as: directory) { return true }
         return place.utf8.hasPrefix(directory.utf8.last == UInt8(ascii: "/") ? directory : directory + "/")

@@ -1,6 +1,6 @@
-/// A JSON value as Ferry writes it: numbers are whole.
+/// A JSON value with integers as its only numbers.
 ///
-/// ``text`` is its canonical form (RFC 8785), the same for all that holds the same, wherever it was reordered or indented.
+/// ``text`` is its canonical form (RFC 8785), independent of the order and white space of the source.
 enum PlainJSON: Sendable, Hashable, Codable {
     case null
     case bool(Bool)
@@ -9,7 +9,7 @@ enum PlainJSON: Sendable, Hashable, Codable {
     case list([PlainJSON])
     case object([String: PlainJSON])
 
-    /// Values inside each other; what Ferry writes has three.
+    /// The maximum nesting depth; Ferry writes at most three levels.
     static let mostDepth = 32
 
     init(from decoder: any Decoder) throws {
@@ -17,7 +17,7 @@ enum PlainJSON: Sendable, Hashable, Codable {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "more than \(Self.mostDepth) values inside each other"))
         }
-        // Lists first: each try that fails costs as much as the value lies deep.
+        // Arrays first: each failed attempt costs time proportional to the depth of the value.
         if var items = try? decoder.unkeyedContainer() {
             var list: [PlainJSON] = []
             while !items.isAtEnd { list.append(try items.decode(PlainJSON.self)) }

@@ -1,8 +1,8 @@
 package import struct Foundation.Date
 
-/// Points in time as JSON has them (RFC 3339): written in UTC with milliseconds, `2025-01-31T09:05:00.250Z`.
+/// Timestamps of RFC 3339, written in UTC with milliseconds: `2025-01-31T09:05:00.250Z`.
 package enum RFC3339 {
-    /// The text of a date; years outside 1970…9999 are moved inside.
+    /// Returns the text of a date; years are clamped to 1970…9999.
     package static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSince1970
         let limit = 253_402_300_799.999
@@ -30,7 +30,7 @@ package enum RFC3339 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads an RFC 3339 time, `2025-01-31T09:05:00Z`, with or without a fraction, in UTC or with an offset.
+    /// Parses `2025-01-31T09:05:00Z`, with or without a fraction, in UTC or with an offset.
     package static func date(_ text: String) -> Date? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.count <= 40 else { return nil }

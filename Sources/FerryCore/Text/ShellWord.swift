@@ -1,6 +1,6 @@
-/// A word as it must be typed in a POSIX shell.
+/// Quoting for POSIX shells.
 package enum ShellWord {
-    /// The text as it is when no shell would change it, else in single quotes.
+    /// Returns the text unchanged if no shell would alter it, else in single quotes.
     package static func quote(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,15 +1,15 @@
-/// Sizes and rates as people write them.
+/// The parser for sizes and rates in options and settings.
 public enum SizeText {
-    /// Why a text is no size.
+    /// Why a text is not a valid size.
     public typealias ParseError = TextError
 
-    /// Reads `100`, `5M`, `256MB`, `1.5G`, `1GiB`: `K M G T`, with or without `B`, are powers of 1000, `Ki Mi Gi Ti` of
-    /// 1024; letters of either case. Fractions of a byte are dropped.
+    /// Parses `100`, `5M`, `256MB`, `1.5G`, `1GiB`: `K M G T`, with or without `B`, are powers of 1000, `Ki Mi Gi Ti`
+    /// powers of 1024; case-insensitive. Fractions of a byte are dropped.
     public static func parse(_ text: String) throws(ParseError) -> ByteCount {
         try parse(text, what: "size", suffix: text)
     }
 
-    /// Reads what ``parse(_:)`` reads, with an optional `/s`: bytes per second.
+    /// Parses the forms of ``parse(_:)`` with an optional `/s`, as bytes per second.
     public static func parseRate(_ text: String) throws(ParseError) -> ByteCount {
         let trimmed = text.trimmedText
         let hasPerSecond = trimmed.asciiLowercased.utf8.hasSuffix("/s")

@@ -1,11 +1,8 @@
 extension DownloadState {
-    /// The state in words, for people: `Downloading`, `Waiting for a network`.
-    public func text(in language: Language) -> String {
-        let (english, chinese) = texts
-        return language == .simplifiedChinese ? chinese : english
-    }
+    /// Returns a description for display: `Downloading`, `Waiting for a network`.
+    public func text(in language: Language) -> String { language.text(of: texts) }
 
-    private var texts: (english: String, chinese: String) {
+    private var texts: Language.Texts {
         switch self {
         case .waiting(let reason): reason.texts
         case .downloading: ("Downloading", "正在下载")
@@ -19,7 +16,7 @@ extension DownloadState {
 }
 
 extension WaitReason {
-    fileprivate var texts: (english: String, chinese: String) {
+    fileprivate var texts: Language.Texts {
         switch self {
         case .slot: ("Waiting for its turn", "排队中")
         case .network: ("Waiting for a network", "等待网络")

@@ -1,8 +1,8 @@
 extension StringProtocol {
-    /// The text with ASCII letters in lower case: what field names, hosts and schemes are compared in.
+    /// The text with ASCII letters in lower case, for comparing field names, hosts and schemes.
     var asciiLowercased: String { ASCII.lowercased(self) }
 
-    /// The text without white space and line ends at both sides.
+    /// The text without leading and trailing white space and line ends.
     var trimmedText: String {
         let bytes = Array(utf8)
         guard let first = bytes.firstIndex(where: { !ASCII.isWhiteSpace($0) }),
@@ -11,7 +11,7 @@ extension StringProtocol {
         return String(decoding: bytes[first...last], as: UTF8.self)
     }
 
-    /// Whether a byte of it is a control: such a text never gets into a request or a file name.
+    /// Whether any byte is a control character, which is never permitted in a request or a file name.
     var hasControls: Bool { utf8.contains(where: ASCII.isControl) }
 }
 

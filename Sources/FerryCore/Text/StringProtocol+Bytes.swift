@@ -1,15 +1,15 @@
-// Text is searched and divided by its UTF-8 bytes, as shells, file systems and protocols do. `String` searches by
-// `Character`: a slash, quote or line feed with a combining mark behind it is another `Character`, and two canonically
-// equivalent texts are one. `Scripts/check-imports` refuses the `Character` forms.
+// Text is searched and split by UTF-8 bytes, as shells, file systems and protocols do. `String` works by `Character`: a
+// slash, quote or line feed followed by a combining mark is another `Character`, and canonically equivalent texts are
+// equal. `Scripts/check-imports` rejects the `Character` forms.
 
 extension Collection where Element == UInt8 {
-    /// Whether the bytes of `text` are the first ones.
+    /// Whether the bytes begin with those of `text`.
     package func hasPrefix(_ text: some StringProtocol) -> Bool { starts(with: text.utf8) }
 
-    /// Whether the bytes of `text`, which is not empty, are there one after the other.
+    /// Whether the bytes contain those of `text`, which must not be empty.
     package func contains(_ text: some StringProtocol) -> Bool { firstRange(of: text) != nil }
 
-    /// Where the bytes of `text`, which is not empty, are found first; `nil` when they are not there.
+    /// Returns the first range with the bytes of `text`, which must not be empty; `nil` when there is none.
     package func firstRange(of text: some StringProtocol) -> Range<Index>? {
         guard let first = text.utf8.first else { return nil }
         var rest = self[...]
@@ -23,14 +23,14 @@ extension Collection where Element == UInt8 {
 }
 
 extension BidirectionalCollection where Element == UInt8 {
-    /// Whether the bytes of `text` are the last ones.
+    /// Whether the bytes end with those of `text`.
     package func hasSuffix(_ text: some StringProtocol) -> Bool {
         reversed().starts(with: text.utf8.reversed())
     }
 }
 
 extension StringProtocol {
-    /// The parts between the ASCII characters `separator`, by bytes.
+    /// Splits at the ASCII characters `separator`, by bytes.
     package func split(
         at separator: Unicode.Scalar, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
     ) -> [Substring] {
@@ -40,19 +40,19 @@ extension StringProtocol {
         ).map { Substring($0) }
     }
 
-    /// What follows `prefix`, by bytes; `nil` where the text does not begin with it.
+    /// Returns the text after `prefix`, compared by bytes; `nil` when the text does not begin with it.
     package func dropping(prefix: String) -> Substring? {
         let bytes = Substring(self).utf8
         return bytes.starts(with: prefix.utf8) ? Substring(bytes.dropFirst(prefix.utf8.count)) : nil
     }
 
-    /// What precedes `suffix`, by bytes; `nil` where the text does not end with it.
+    /// Returns the text before `suffix`, compared by bytes; `nil` when the text does not end with it.
     package func dropping(suffix: String) -> Substring? {
         let bytes = Substring(self).utf8
         let isThere = bytes.reversed().starts(with: suffix.utf8.reversed())
         return isThere ? Substring(bytes.dropLast(suffix.utf8.count)) : nil
     }
 
-    /// Whether both have the same bytes; `==` holds canonically equivalent texts for equal.
+    /// Whether both texts have the same bytes; `==` treats canonically equivalent texts as equal.
     package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -1,22 +1,22 @@
-/// What is wrong with a text that a user, a file or the environment gave: one line, fit to be shown as it is.
+/// A parse error of text from a user, a file or the environment: one line, ready for display.
 ///
-/// It never quotes what may be a secret (header values, passwords).
+/// The message never contains possible secrets (header values, passwords).
 public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line of the file, counted from 1; `nil` when the text is not a file.
     public let line: Int?
-    /// The message, in every language where it is known so.
+    /// The message, translated if it is a phrase.
     package let reason: Reason
 
-    /// One line without a full stop, in English.
+    /// One line in English, without a full stop.
     public var message: String { reason.description }
 
-    /// Takes a message as it is.
+    /// Creates an error with an untranslated message.
     public init(_ message: String, line: Int? = nil) {
         reason = .words(message)
         self.line = line
     }
 
-    /// Takes a sentence that is known in every language.
+    /// Creates an error with a translated message.
     package init(_ phrase: ErrorPhrase, line: Int? = nil) {
         reason = .phrase(phrase)
         self.line = line
@@ -25,7 +25,7 @@ public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
     /// `line 3: message`, or the message alone.
     public var description: String { line.map { "line \($0): \(message)" } ?? message }
 
-    /// A piece of the user's text in quotes, fit for one line: control characters as `?`, at most 60 characters.
+    /// Returns an excerpt of the user's text in quotes: at most 60 characters, control characters replaced by `?`.
     package static func quote(_ text: some StringProtocol) -> String {
         var shown = ""
         var count = 0

@@ -1,4 +1,4 @@
-/// The lines of a text file with their numbers, without the byte order mark and the ends of lines (LF or CRLF).
+/// The numbered lines of a text file, without the byte order mark and line ends (LF or CRLF).
 struct TextLines {
     struct Line {
         /// Counted from 1.

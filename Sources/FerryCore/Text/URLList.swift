@@ -1,26 +1,26 @@
 public import HTTPTypes
 
-/// A list of files to fetch, one URL a line, or in aria2's form with mirrors and options.
+/// A list of files to download, one URL per line, or in aria2's format with mirrors and options.
 public struct URLList: Sendable, Hashable {
     /// One file.
     public struct Entry: Sendable, Hashable {
         /// The source and its mirrors; never empty.
         public var urls: [DownloadURL]
-        /// The name that the file gets, from `out=`.
+        /// The file name, from `out=`.
         public var out: String?
-        /// The directory that it goes to, from `dir=`.
+        /// The directory, from `dir=`.
         public var dir: String?
-        /// From `checksum=`.
+        /// The expected digest, from `checksum=`.
         public var checksum: Checksum?
-        /// From each `header=`.
+        /// The header fields, from each `header=`.
         public var headers = HTTPFields()
-        /// The line of its URL, counted from 1.
+        /// The line of the URL, counted from 1.
         public var line: Int
     }
 
     /// A line that cannot be used.
     public struct Problem: Sendable, Hashable, CustomStringConvertible {
-        /// Counted from 1.
+        /// The line, counted from 1.
         public let line: Int
         /// One line without a full stop, without secrets.
         public let message: String
@@ -31,19 +31,19 @@ public struct URLList: Sendable, Hashable {
 
     /// The files, in the order of the list.
     public private(set) var entries: [Entry] = []
-    /// The bad lines, in the order of the list.
+    /// The malformed lines, in the order of the list.
     public private(set) var problems: [Problem] = []
 
-    /// The entry that options belong to; `nil` after a bad one, whose options go with it.
+    /// The entry that following options apply to; `nil` after a malformed one, so that its options are dropped.
     private var current: Entry?
     private var isSkipping = false
 
-    /// Reads the whole text.
+    /// Parses the whole text.
     ///
-    /// Lines that begin with `#` and empty lines are skipped. URLs on one line with tabs between them are mirrors of one
-    /// file. Lines that begin with white space are options of the URL above: `out=`, `dir=`, `checksum=`, `header=`.
-    /// A mirror or an option that nobody knows is left out; an option with a bad value takes its entry with it, because
-    /// fetching it without would not be what was asked for.
+    /// Empty lines and lines beginning with `#` are skipped. Tab-separated URLs on one line are mirrors of one file.
+    /// Lines beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`, `header=`.
+    /// Invalid mirrors and unknown options are dropped; an option with an invalid value drops its whole entry, because
+    /// a download without that option is not what the list requests.
     public init(_ text: String) {
         for line in TextLines(text).lines {
             let content = line.text.trimmedText
@@ -124,7 +124,7 @@ public struct URLList: Sendable, Hashable {
         return value
     }
 
-    /// Whether an indented line is a URL all the same.
+    /// Whether an indented line is nevertheless a URL.
     private static func isURL(_ content: String) -> Bool {
         let start = String(decoding: content.utf8.prefix(8), as: UTF8.self).asciiLowercased
         return start.utf8.hasPrefix("http://") || start.utf8.hasPrefix("https://")

@@ -1,4 +1,4 @@
-package import FerryCore
+import FerryCore
 import SystemPackage
 
 /// Keeps a part file and its journal as a backup, with the suffix `.old`, when the file on the server has changed.
@@ -26,7 +26,7 @@ package struct BackupPair: Sendable {
                 guard error.kind == .notFound else { throw error }
             }
         }
-        try syncDirectory()
+        if syncs { try fileSystem.syncDirectoryIfSupported(paths.directory) }
     }
 
     /// Restores the backup if nothing has replaced it: after a crash before the new pair existed, or during
@@ -56,7 +56,7 @@ package struct BackupPair: Sendable {
             try fileSystem.rename(paths.oldJournal, to: paths.journal, replacing: false)
             isMoved = true
         }
-        if isMoved { try syncDirectory() }
+        if isMoved, syncs { try fileSystem.syncDirectoryIfSupported(paths.directory) }
         return isMoved
     }
 
@@ -73,20 +73,5 @@ package struct BackupPair: Sendable {
     package func isPresent() throws(FileError) -> Bool {
         if try fileSystem.exists(paths.oldPart) { return true }
         return try fileSystem.exists(paths.oldJournal)
-    }
-
-    /// Returns the space that ``remove()`` would free; 0 if unknown.
-    package func freeableBytes() -> ByteCount {
-        guard let status = try? fileSystem.statusIfPresent(paths.oldPart), status.linkCount == 1 else { return 0 }
-        return status.allocatedBytes
-    }
-
-    private func syncDirectory() throws(FileError) {
-        guard syncs else { return }
-        do throws(FileError) {
-            try fileSystem.syncDirectory(paths.directory)
-        } catch {
-            guard error.kind == .unsupported else { throw error }
-        }
     }
 }

@@ -155,14 +155,7 @@ package struct Publisher: Sendable {
     /// Syncs the directory of `path`; returns `false` if the file system cannot.
     func syncDirectory(of path: FilePath) throws(FileError) -> Bool {
         guard syncs else { return true }
-        do throws(FileError) {
-            let directory = path.removingLastComponent()
-            try fileSystem.syncDirectory(directory.isEmpty ? "." : directory)
-            return true
-        } catch {
-            guard error.kind == .unsupported else { throw error }
-            return false
-        }
+        return try fileSystem.syncDirectoryIfSupported(path.parent)
     }
 
     private func disk<Value>(_ body: () throws(FileError) -> Value) throws(PublishError) -> Value {

@@ -170,11 +170,8 @@ package struct SmallFilePublisher: Sendable {
         guard syncs else { return published }
         var published = published
         do throws(FileError) {
-            try fileSystem.syncDirectory(directory)
-        } catch {
-            guard error.kind == .unsupported else { throw .unsyncedName(published, error) }
-            published.notes.append(.directoryNotSyncable)
-        }
+            if try !fileSystem.syncDirectoryIfSupported(directory) { published.notes.append(.directoryNotSyncable) }
+        } catch { throw .unsyncedName(published, error) }
         return published
     }
 }

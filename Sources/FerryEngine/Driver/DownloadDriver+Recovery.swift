@@ -117,10 +117,8 @@ extension DownloadDriver {
     ) throws(DownloadError) -> Bool {
         guard syncs, file.isUnchanged(for: .content, fileSystem: fileSystem) else { return false }
         do throws(FileError) {
-            try fileSystem.syncDirectory(FilePath(file.path).removingLastComponent())
-        } catch {
-            guard error.kind == .unsupported else { throw DownloadError(error) }
-        }
+            try fileSystem.syncDirectoryIfSupported(FilePath(file.path).parent)
+        } catch { throw DownloadError(error) }
         return true
     }
 }

@@ -220,7 +220,9 @@ package struct PartialDownloadMover: Sendable {
                 defer { own.close() }
                 do throws(FileError) {
                     try fileSystem.rename(old.part, to: new.part, replacing: true)
-                    for directory in [new.directory, old.directory] { try sync(directory) }
+                    for directory in [new.directory, old.directory] {
+                        try fileSystem.syncDirectoryIfSupported(directory)
+                    }
                     return there
                 } catch {
                     // The same file system, mounted twice.
@@ -322,12 +324,6 @@ package struct PartialDownloadMover: Sendable {
         guard (try? aside.record(of: .init(record))) != nil else { return }
         for (from, to) in [(old.oldPart, new.oldPart), (old.oldJournal, new.oldJournal)] {
             try? fileSystem.rename(from, to: to, replacing: false)
-        }
-    }
-
-    private func sync(_ directory: FilePath) throws(FileError) {
-        do throws(FileError) { try fileSystem.syncDirectory(directory) } catch {
-            guard error.kind == .unsupported else { throw error }
         }
     }
 }

@@ -1,4 +1,3 @@
-import Synchronization
 package import FerryCore
 import Synchronization
 

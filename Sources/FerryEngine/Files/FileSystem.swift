@@ -116,13 +116,26 @@ extension FileSystem {
             } catch  where error.kind == .exists {
                 // Another process created the path; if it is not a directory, the next call fails.
             }
-            if syncs {
-                let parent = directory.removingLastComponent()
-                do throws(FileError) {
-                    try syncDirectory(parent.isEmpty ? "." : parent)
-                } catch  where error.kind == .unsupported {
-                }
-            }
+            if syncs { try syncDirectoryIfSupported(directory.parent) }
         }
+    }
+
+    /// Makes the names in a directory durable; returns `false` where the file system cannot sync directories.
+    @discardableResult
+    package func syncDirectoryIfSupported(_ directory: FilePath) throws(FileError) -> Bool {
+        do throws(FileError) {
+            try syncDirectory(directory)
+            return true
+        } catch  where error.kind == .unsupported {
+            return false
+        }
+    }
+}
+
+extension FilePath {
+    /// The directory that contains the last component; `.` for a single name.
+    package var parent: FilePath {
+        let directory = removingLastComponent()
+        return directory.isEmpty ? "." : directory
     }
 }

@@ -167,12 +167,7 @@ package final class Journal: Sendable {
             guard try isIntact() else { return }
             // allow(ours): the path leads to the journal that is open.
             try fileSystem.unlink(path)
-            if syncs {
-                let directory = path.removingLastComponent()
-                do throws(FileError) { try fileSystem.syncDirectory(directory.isEmpty ? "." : directory) } catch {
-                    guard error.kind == .unsupported else { throw error }
-                }
-            }
+            if syncs { try fileSystem.syncDirectoryIfSupported(path.parent) }
         } catch {
             throw .file(error)
         }

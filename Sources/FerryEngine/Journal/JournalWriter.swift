@@ -63,7 +63,7 @@ struct JournalWriter {
     private func place(_ bytes: [UInt8]) throws(FileError) -> any File {
         let file: any File
         do throws(FileError) {
-            file = try fileSystem.openUnnamed(in: directory, mode: Self.mode)
+            file = try fileSystem.openUnnamed(in: path.parent, mode: Self.mode)
         } catch {
             guard error.kind == .unsupported else { throw error }
             return try placeByName(bytes)
@@ -134,16 +134,6 @@ struct JournalWriter {
     }
 
     private func settle() throws(FileError) {
-        guard syncs else { return }
-        do throws(FileError) {
-            try fileSystem.syncDirectory(directory)
-        } catch {
-            guard error.kind == .unsupported else { throw error }
-        }
-    }
-
-    private var directory: FilePath {
-        let directory = path.removingLastComponent()
-        return directory.isEmpty ? "." : directory
+        if syncs { try fileSystem.syncDirectoryIfSupported(path.parent) }
     }
 }

@@ -31,13 +31,13 @@ extension HTTPTransport {
     private func hop(
         to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, allowsPrivate: Bool
     ) async throws(TransferFailure) -> WireAnswer {
+        let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
         let route = ProxyRoute(for: url, settings: settings.proxy)
         let peer = TransferFailure.Peer(
             authority: url.authority, proxy: route.name, addressFamily: settings.addressFamily)
         try checkLiteralAddress(of: url, route: route)
         if !allowsPrivate { try await checkIsPublic(url, route: route) }
         let client = try client(for: route)
-        let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
         var triesAgain = true
         while true {
             // Through a proxy the peer is the proxy itself, which the user configured.

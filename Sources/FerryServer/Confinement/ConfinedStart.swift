@@ -12,15 +12,15 @@ package import Logging
     import Glibc
 #endif
 
-/// `ferry serve --confine`: how a daemon gives up the right to write elsewhere.
+/// The two halves of `ferry serve --confine`: the process restricts its own write access with Landlock, then serves.
 ///
 /// ```
-/// first half     reads settings, sessions and list ─► starts what starts commands ─► Landlock ─► exec(2) of itself
-/// second half    takes over the directories and the socket ─► makes sure that it is confined ─► serves
+/// first half     read settings, sessions and list ─► start the starter process ─► Landlock ─► exec(2) itself
+/// second half    take over directories and socket ─► verify the confinement ─► serve
 /// ```
 ///
-/// Landlock holds for the thread that asks for it and for what that thread starts. exec(2) leaves that one thread over, so
-/// that it holds for the whole process afterwards, whatever threads there were before.
+/// Landlock restricts the calling thread and what that thread starts. exec(2) ends all other threads, so the
+/// restriction covers the whole process afterwards.
 package struct ConfinedStart: Sendable {
     private let place: DaemonPaths
     private let options: Daemon.Options
@@ -30,17 +30,17 @@ package struct ConfinedStart: Sendable {
         self.options = options
     }
 
-    // MARK: The first half
+    // MARK: First half
 
-    /// Begins the program anew, confined.
+    /// Confines this process, then executes the program again.
     ///
-    /// Throws what keeps a daemon from its start, and `invalidRequest` where the kernel cannot confine it: nothing is
-    /// served then.
+    /// Throws every error that prevents a daemon from starting, and `invalidRequest` if the kernel cannot confine the
+    /// process. Nothing is served in that case.
     ///
     /// - Parameters:
     ///   - program: The absolute path of this program.
-    ///   - arguments: The words to begin it with: what is told to it stands in the descriptor that they are made for.
-    ///   - ready: Left open for the second half.
+    ///   - arguments: The command line of the second half, given the descriptor of its ``ConfinementHandover``.
+    ///   - ready: The descriptor to leave open for the second half.
     package func begin(
         _ program: String, keeping ready: ReadyDescriptor?, arguments: (_ descriptor: Int32) -> [String]
     ) async throws(DownloadError) -> Never {
@@ -48,7 +48,7 @@ package struct ConfinedStart: Sendable {
             throw Self.refused(ErrorPhrase(.noLandlock))
         }
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
-        // Until exec(2): no other daemon changes what is read here.
+        // Held until exec(2), so that no other daemon changes what is read here.
         let lock = try DaemonLock.take(place.lock)
         let plan = try await plan()
         var directories: [String] = []
@@ -77,7 +77,7 @@ package struct ConfinedStart: Sendable {
     }
 
     private func plan() async throws(DownloadError) -> ConfinementPlan {
-        // The second half says what is odd about them.
+        // The second half logs the warnings about the settings.
         let silent = Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() }
         let source = try await SettingsSource(
             file: place.settings, environment: options.environment, flags: options.flags,
@@ -85,12 +85,12 @@ package struct ConfinedStart: Sendable {
         ) { _ in }
         let settings = try source.settings()
         let unfinished = UnfinishedDirectories.read(state: place.catalogue, downloads: settings.directory)
-        // Without a list some may be unfinished wherever any went.
+        // Without a readable list, any directory that a session ever used may hold unfinished downloads.
         let sessions = SessionStore(place.sessions).directories(everUsed: unfinished == nil)
         return ConfinementPlan(place, settings, sessions: sessions, unfinished: unfinished ?? [])
     }
 
-    /// The real path of a directory, which is made where it is not there.
+    /// Returns the real path of a directory, creating the directory if necessary.
     private static func made(_ path: String) throws(DownloadError) -> String {
         do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
             throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.makeDirectory), path, "\(error)"))
@@ -100,12 +100,12 @@ package struct ConfinedStart: Sendable {
         return String(cString: real)
     }
 
-    /// What SQLite keeps in files for a moment goes where the daemon may write.
+    /// The environment of the second half: SQLite puts its temporary files in the state directory, which is writable.
     private var environment: [String: String] {
         options.environment.merging(["SQLITE_TMPDIR": place.state]) { $1 }
     }
 
-    /// Returns only when that fails: `errno`.
+    /// Returns `errno`, and only if execve(2) fails.
     private static func exec(_ program: String, _ words: [String], _ variables: [String: String]) -> Int32 {
         let arguments = words.map { strdup($0) } + [nil]
         let environment = variables.map { strdup("\($0)=\($1)") } + [nil]
@@ -121,11 +121,11 @@ package struct ConfinedStart: Sendable {
             recovery: .needsUser)
     }
 
-    // MARK: The second half
+    // MARK: Second half
 
-    /// Gives the options of a daemon what the first half has left in a descriptor.
+    /// Applies the handover that the first half left in `descriptor` to the daemon's options.
     ///
-    /// Throws `invalidRequest` when that holds nothing, or when the process is not confined.
+    /// Throws `invalidRequest` if the descriptor holds no handover or the process is not confined.
     package static func takeOver(
         from descriptor: Int32, into options: inout Daemon.Options, logger: Logger
     ) throws(DownloadError) {

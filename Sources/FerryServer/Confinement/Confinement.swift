@@ -10,11 +10,11 @@ import SystemPackage
     import Glibc
 #endif
 
-/// Where a confined daemon may write: below these directories, and nowhere else.
+/// The directories that a confined daemon may write below.
 ///
-/// The kernel holds it; this says so beforehand and in words.
+/// The kernel enforces this; the type reports a refusal before the attempt, with an explanation.
 package struct Confinement: Sendable, Hashable, Codable {
-    /// Absolute, without symbolic links, none of them below another one.
+    /// Absolute paths without symbolic links, none of them below another.
     package var directories: [String]
     package var gaps: [ConfinementBody.Gap]
 
@@ -25,15 +25,15 @@ package struct Confinement: Sendable, Hashable, Codable {
 
     package var body: ConfinementBody { ConfinementBody(directories: directories, gaps: gaps) }
 
-    /// So many directories stand in a message.
+    /// The most directories that an error message lists.
     private static let mostNamed = 4
 
-    /// Throws `invalidRequest` for a path that does not lie below one of the directories.
+    /// Throws `invalidRequest` for a path outside these directories.
     package func check(_ path: String) throws(DownloadError) {
         if let refusal = refusal(of: path) { throw refusal }
     }
 
-    /// Why nothing can be written at a path; `nil` where that is allowed.
+    /// Returns the error for a path outside these directories; `nil` if writing is allowed.
     package func refusal(of path: String) -> DownloadError? {
         let place = Self.resolved(path)
         guard !directories.contains(where: { place.starts(with: FilePath($0)) }) else { return nil }
@@ -45,7 +45,7 @@ package struct Confinement: Sendable, Hashable, Codable {
             suggestion: ErrorPhrase(.allowThenRestart), recovery: .needsUser)
     }
 
-    /// The path with its symbolic links followed as far as it exists, its `..` taken away first, as the engine does.
+    /// Normalizes `..` lexically, as the engine does, and resolves symbolic links in the part of the path that exists.
     static func resolved(_ path: String) -> FilePath {
         var place = FilePath(path).lexicallyNormalized()
         var missing: [FilePath.Component] = []

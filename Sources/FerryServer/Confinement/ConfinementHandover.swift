@@ -10,18 +10,18 @@ import Foundation
     import Glibc
 #endif
 
-/// What the program tells itself across exec(2), in memory that has a descriptor and no name.
+/// The state that the first half of a confined start passes to the second across exec(2), in an anonymous memory file.
 struct ConfinementHandover: Sendable, Hashable, Codable {
     var confinement: Confinement
-    /// Directories of downloads that are not there and cannot be made.
+    /// Download directories that do not exist and cannot be created.
     var leftOut: [String]
-    /// The socket to the process that starts commands, and that process.
+    /// The socket to the starter process, and the identifier of that process.
     var starter: Int32
     var starterProcess: Int32
 
     private static let mostBytes = 16 << 20
 
-    /// Writes it, and returns a descriptor that exec(2) closes as long as nobody says otherwise.
+    /// Writes the handover to a new memory file. Returns its descriptor, which is close-on-exec.
     func write() throws(DownloadError) -> Int32 {
         let bytes: Data
         do { bytes = try APICoding.encode(self) } catch {
@@ -42,7 +42,7 @@ struct ConfinementHandover: Sendable, Hashable, Codable {
         return descriptor
     }
 
-    /// Reads it from its start, and closes the descriptor; `nil` when that holds none.
+    /// Reads a handover from the start of the file and closes the descriptor; `nil` if the file holds none.
     static func read(_ descriptor: Int32) -> ConfinementHandover? {
         guard descriptor > 2, fcntl(descriptor, F_GETFD) >= 0 else { return nil }
         defer { close(descriptor) }

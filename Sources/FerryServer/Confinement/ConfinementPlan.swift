@@ -1,15 +1,15 @@
 import SystemPackage
 
-/// Where a daemon that is to be confined must be able to write, from what is known at its start. Pure.
+/// The directories that a daemon must be able to write to once it is confined, from what is known at its start. Pure.
 struct ConfinementPlan: Sendable, Hashable {
-    /// What the daemon cannot start without, each its user's alone.
+    /// Private directories that the daemon cannot start without.
     var required: [String]
-    /// Where settings and downloads are: a directory that cannot be made is left out.
+    /// Directories of settings and downloads. One that cannot be created is left out.
     var others: [String]
 
     /// - Parameters:
-    ///   - sessions: Where downloads of sessions go.
-    ///   - unfinished: Where unfinished downloads of the list go.
+    ///   - sessions: Download directories of sessions.
+    ///   - unfinished: Directories of unfinished downloads in the list.
     init(_ place: DaemonPaths, _ settings: DaemonSettings, sessions: [String], unfinished: [String]) {
         required = [place.state, Self.parent(of: place.socket)]
         others =
@@ -19,7 +19,7 @@ struct ConfinementPlan: Sendable, Hashable {
 
     private static func parent(of path: String) -> String { FilePath(path).removingLastComponent().string }
 
-    /// Those that lie below no other one, in order, each once.
+    /// Removes duplicates and directories below another one; sorted.
     static func roots(of directories: [String]) -> [String] {
         let all = Set(directories)
         return all.filter { path in

@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    /// These systems have no Landlock.
+    /// A stub: Landlock exists on Linux only.
     package enum Landlock {
         struct Failure: Error {
             var path: String

@@ -7,19 +7,19 @@
         import Musl
     #endif
 
-    /// The system calls of Landlock.
+    /// The Landlock system calls (landlock(7)).
     package enum Landlock {
-        /// A call that failed: on what, and `errno`.
+        /// The path of a failed call, empty if the call takes none, and its `errno`.
         struct Failure: Error {
             var path: String
             var code: Int32
         }
 
-        /// The version of the kernel's interface; 0 where there is none, or it is switched off.
+        /// The ABI version of the kernel's Landlock; 0 if Landlock is missing or disabled.
         package static var version: Int { max(0, Int(ferry_landlock_version())) }
 
-        /// Takes from the calling thread, and from all that it starts, the right to change anything but below these
-        /// directories. It cannot be taken back. Other threads of the process keep their rights until exec(2) ends them.
+        /// Permanently restricts the calling thread, and what it starts, to changes below these directories. Other
+        /// threads keep their rights until exec(2) ends them.
         static func restrict(to directories: [String], _ rights: LandlockRights) throws(Failure) {
             let ruleset = ferry_landlock_ruleset(rights.handled.rawValue, rights.scopes.rawValue)
             guard ruleset >= 0 else { throw Failure(path: "", code: errno) }
@@ -42,8 +42,8 @@
             }
         }
 
-        /// Whether this process is refused what only a restriction refuses it: to open the name of its own thread for
-        /// writing, which the kernel grants to every process otherwise (proc_pid_comm(5)).
+        /// Whether a restriction is in force: the process may not open its own thread's `comm` for writing, which the
+        /// kernel otherwise allows every process (proc_pid_comm(5)).
         static var isInForce: Bool {
             let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
             guard descriptor < 0 else {
@@ -53,7 +53,7 @@
             return errno == EACCES
         }
 
-        /// A file in memory, which exec(2) closes unless told otherwise; -1 and `errno` when there is none.
+        /// Creates a memory file. Returns its descriptor, which is close-on-exec, or -1 with `errno` set.
         static func makeMemory() -> Int32 { ferry_memfd("ferry-confinement") }
     }
 #endif

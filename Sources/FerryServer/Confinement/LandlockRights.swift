@@ -1,10 +1,10 @@
 package import FerryAPI
 
-/// What the kernel's Landlock (landlock(7)) takes from a confined daemon, by the version of its interface. Pure.
+/// The rights that Landlock (landlock(7)) removes from a confined daemon, by ABI version. Pure.
 ///
-/// Changes to files are denied but for what a rule allows; reading and the network are left alone.
+/// Changes to files are denied unless a rule allows them; reading and the network are not restricted.
 package struct LandlockRights: Sendable, Hashable {
-    /// The rights named `LANDLOCK_ACCESS_FS_…` in linux/landlock.h that change something.
+    /// The `LANDLOCK_ACCESS_FS_…` rights of linux/landlock.h that change something.
     package struct Access: OptionSet, Sendable, Hashable {
         package let rawValue: UInt64
         package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -19,7 +19,7 @@ package struct LandlockRights: Sendable, Hashable {
         package static let makePipe = Access(rawValue: 1 << 10)
         package static let makeBlockDevice = Access(rawValue: 1 << 11)
         package static let makeLink = Access(rawValue: 1 << 12)
-        /// Since version 2: links and renames between directories. Version 1 always denies these with EXDEV.
+        /// Links and renames between directories, since version 2. Version 1 always denies these with EXDEV.
         package static let refer = Access(rawValue: 1 << 13)
         /// Since version 3.
         package static let truncate = Access(rawValue: 1 << 14)
@@ -27,7 +27,7 @@ package struct LandlockRights: Sendable, Hashable {
         package static let controlDevice = Access(rawValue: 1 << 15)
     }
 
-    /// What processes outside the domain are kept from (`LANDLOCK_SCOPE_…`).
+    /// The isolation from processes outside the Landlock domain (`LANDLOCK_SCOPE_…`).
     package struct Scope: OptionSet, Sendable, Hashable {
         package let rawValue: UInt64
         package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -36,13 +36,13 @@ package struct LandlockRights: Sendable, Hashable {
         package static let signals = Scope(rawValue: 1 << 1)
     }
 
-    /// Denied where no rule allows it.
+    /// The rights that are denied unless a rule allows them.
     package let handled: Access
     package let scopes: Scope
-    /// What this version cannot hold and later ones can.
+    /// The restrictions that this version lacks and later ones have.
     package let gaps: [ConfinementBody.Gap]
 
-    /// Returns `nil` for 0: no Landlock.
+    /// Returns `nil` for version 0, which means no Landlock.
     package init?(version: Int) {
         guard version >= 1 else { return nil }
         var handled: Access = [
@@ -59,14 +59,14 @@ package struct LandlockRights: Sendable, Hashable {
         self.gaps = gaps
     }
 
-    /// Allowed below each directory, the same for all: a rename may not win a right. No devices, pipes or symbolic links,
-    /// which no download needs.
+    /// The rights below each allowed directory. They are the same for all, so that a rename cannot gain one. Devices,
+    /// pipes and symbolic links are excluded, as no download needs them.
     package var belowDirectory: Access {
         handled.intersection([
             .writeFile, .removeDirectory, .removeFile, .makeDirectory, .makeFile, .makeSocket, .refer, .truncate,
         ])
     }
 
-    /// Allowed on `/dev/null`, where child processes write.
+    /// The rights on `/dev/null`, which child processes write to.
     package var onNull: Access { .writeFile }
 }

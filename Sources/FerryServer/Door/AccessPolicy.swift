@@ -2,36 +2,36 @@ package import FerryAPI
 import FerryCore
 package import HTTPTypes
 
-/// What a request over TCP must be like before anything of it is done.
+/// The conditions that a request must meet before it is processed.
 ///
-/// Any page in a browser on this machine can send requests to loopback, and a name that points here makes them look as if
-/// they were of the same site. So: a Host of ours, first of all; no other origin; a token; JSON. Pure.
+/// Any web page can send requests to loopback, and DNS rebinding makes them look same-site. A request over TCP
+/// therefore needs a `Host` of this daemon, no foreign `Origin`, a token, and JSON as its content type. Pure.
 package struct AccessPolicy: Sendable, Hashable {
-    /// The port that is listened on.
+    /// The TCP port of the daemon.
     package var port: Int
 
     package init(port: Int) { self.port = port }
 
-    /// What is looked at of a request.
+    /// The fields of a request that the policy examines.
     package struct RequestOrigin: Sendable, Hashable {
         package var method: HTTPRequest.Method
-        /// The target of the request line, as sent.
+        /// The request target, as sent.
         package var target: String
-        /// Every Host that was sent.
+        /// Every `Host` that was sent.
         package var hosts: [String]
-        /// Every Origin that was sent.
+        /// Every `Origin` that was sent.
         package var origins: [String] = []
-        /// Every Sec-Fetch-Site that was sent.
+        /// Every `Sec-Fetch-Site` that was sent.
         package var sites: [String] = []
-        /// A browser goes to a page: `Sec-Fetch-Mode: navigate` and `Sec-Fetch-Dest: document`.
+        /// Whether a browser navigates to the page: `Sec-Fetch-Mode: navigate` and `Sec-Fetch-Dest: document`.
         package var isNavigation = false
-        /// Every Content-Type that was sent.
+        /// Every `Content-Type` that was sent.
         package var contentTypes: [String] = []
-        /// Came through the Unix socket: who may open that has its user's rights.
+        /// Whether the request came over the Unix socket, whose clients have the rights of its user.
         package var isLocal = false
-        /// The session that it is about, by its header; `nil` without one.
+        /// The session that the request's header names; `nil` without that header.
         package var session: String?
-        /// Has a token that is right.
+        /// Whether the request carries a valid token.
         package var hasToken = false
 
         package init(method: HTTPRequest.Method, target: String, hosts: [String]) {
@@ -41,17 +41,17 @@ package struct AccessPolicy: Sendable, Hashable {
         }
     }
 
-    /// What the path of a request leads to.
+    /// The target of a request's path.
     package enum Resource: Sendable, Hashable {
-        /// The page and its assets: public, and without data.
+        /// The web page and its assets, which are public and contain no data.
         case page
         case api(Route.Match)
     }
 
-    /// Why a request is turned away; `nil` when it may come in.
+    /// Returns the problem that a request is refused with; `nil` if it is allowed.
     package func refusal(_ origin: RequestOrigin, to resource: Resource) -> Problem? {
         if !origin.isLocal, let problem = outside(origin, to: resource) { return problem }
-        // Absolute forms name another host than Host may; asterisks and authorities lead nowhere.
+        // An absolute-form target may name another host than `Host`; asterisk and authority forms have no resource.
         guard origin.target.utf8.first == UInt8(ascii: "/") else {
             return Problem(.badRequest, "The target of the request must be a path.")
         }
@@ -62,14 +62,15 @@ package struct AccessPolicy: Sendable, Hashable {
             }
         case .api(.found(let route, _)):
             if route.isLocalOnly, !origin.isLocal {
-                return Problem(.forbidden, "This is done through the Unix socket only.")
+                return Problem(.forbidden, "Only available over the Unix socket.")
             }
             if let session = origin.session, session != FerryAPI.defaultSession, !origin.isLocal {
                 return Problem(
-                    .forbidden, "Over TCP there is the session default alone. Use the Unix socket for others.")
+                    .forbidden,
+                    "Only the session default is available over TCP. Use the Unix socket for others.")
             }
         case .api(.none): break
-        // Answered with the methods that there are.
+        // The responder answers these with the allowed methods.
         case .api(.wrongMethod): return nil
         }
         if origin.method != .get, origin.method != .head, !isJSON(origin.contentTypes) {
@@ -80,16 +81,16 @@ package struct AccessPolicy: Sendable, Hashable {
 
     private func outside(_ origin: RequestOrigin, to resource: Resource) -> Problem? {
         guard origin.hosts.count == 1, hosts.contains(origin.hosts[0].lowercased()) else {
-            return Problem(.misdirected, "Ask for \(hosts[0]).")
+            return Problem(.misdirected, "The Host must be \(hosts[0]).")
         }
         for origin in origin.origins where !origins.contains(origin.lowercased()) {
-            return Problem(.forbidden, "Requests of other origins are not answered.")
+            return Problem(.forbidden, "Cross-origin requests are refused.")
         }
-        // Whoever follows a link to the page gets the page, which is public; so does the file that leads there with a code.
+        // Links from other sites may open the front page, which is public. The sign-in file is such a link.
         let isLink =
             resource == .page && origin.method == .get && origin.isNavigation && Self.isFrontPage(origin.target)
         for site in origin.sites where site != "same-origin" && site != "none" && !isLink {
-            return Problem(.forbidden, "Requests of other sites are not answered.")
+            return Problem(.forbidden, "Cross-site requests are refused.")
         }
         switch resource {
         case .page: return nil
@@ -102,12 +103,12 @@ package struct AccessPolicy: Sendable, Hashable {
 
     private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
 
-    /// What Host may be: loopback by its names, with the port.
+    /// The accepted values of `Host`: the names of loopback, with the port.
     package var hosts: [String] {
         names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }
 
-    /// What Origin may be.
+    /// The accepted values of `Origin`.
     package var origins: [String] { hosts.map { "http://\($0)" } }
 
     private func isJSON(_ types: [String]) -> Bool {

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The bytes that bodies of requests hold, all together.
+/// A limit on the bytes that all request bodies hold together.
 final class BodyBudget: Sendable {
     private let most: Int
     private let held = Mutex(0)
 
     init(_ most: Int) { self.most = most }
 
-    /// The bytes of one body; they are given back when it goes.
+    /// The bytes of one body, returned to the budget at the end of the share's life.
     struct Share: ~Copyable {
         private let budget: BodyBudget
         private var count = 0
@@ -15,7 +15,7 @@ final class BodyBudget: Sendable {
 
         fileprivate init(_ budget: BodyBudget) { self.budget = budget }
 
-        /// Takes so many bytes more. Returns false where they are not left.
+        /// Reserves more bytes. Returns false if the budget is exhausted.
         mutating func take(_ bytes: Int) -> Bool {
             let more = max(0, count + bytes - RequestLimits.freeBytes) - reserved
             guard budget.reserve(more) else { return false }
@@ -29,7 +29,7 @@ final class BodyBudget: Sendable {
 
     func share() -> Share { Share(self) }
 
-    /// The bytes that are held now.
+    /// The bytes currently reserved.
     var bytes: Int { held.withLock { $0 } }
 
     private func reserve(_ bytes: Int) -> Bool {
@@ -43,7 +43,7 @@ final class BodyBudget: Sendable {
     private func release(_ bytes: Int) { held.withLock { $0 -= bytes } }
 }
 
-/// The budgets of both doors: clients over TCP take nothing from those of the Unix socket.
+/// Separate budgets for TCP and for the Unix socket, so that clients of one cannot exhaust the other's.
 struct BodyBudgets: Sendable {
     private let local: BodyBudget
     private let remote: BodyBudget
@@ -53,7 +53,7 @@ struct BodyBudgets: Sendable {
         remote = BodyBudget(most)
     }
 
-    /// The bytes that are held now.
+    /// The bytes currently reserved in both budgets.
     var held: Int { local.bytes + remote.bytes }
 
     subscript(visit: APIRequest) -> BodyBudget { visit.isLocal ? local : remote }

@@ -1,11 +1,11 @@
-/// What a browser is called in the list of tokens, by its `User-Agent` (RFC 9110 §10.1.5): "Firefox on Linux".
+/// The display name of a browser in the list of tokens, from its `User-Agent` (RFC 9110 §10.1.5): "Firefox on Linux".
 ///
-/// Made of words that stand here alone; a program that is not known is shown by the name that it gives itself, shortened.
+/// Known browsers get a name from the tables below; other programs show their own product name, shortened.
 package enum BrowserName {
-    /// The most characters of a name.
+    /// The maximum length of a name, in characters.
     package static let mostCharacters = 40
 
-    // The order counts: Edge and Opera name Chrome too, and Chrome names Safari.
+    // The order matters: Edge and Opera also name Chrome, and Chrome also names Safari.
     private static let browsers = [
         ("Firefox/", "Firefox"), ("Edg/", "Edge"), ("OPR/", "Opera"), ("Chromium/", "Chromium"), ("Chrome/", "Chrome"),
         ("Safari/", "Safari"),
@@ -15,7 +15,7 @@ package enum BrowserName {
         ("CrOS", "ChromeOS"), ("Linux", "Linux"),
     ]
 
-    /// The name; of a missing or empty `User-Agent` "Unknown".
+    /// Returns the display name; "Unknown" for a missing or empty `User-Agent`.
     package static func name(of userAgent: String?) -> String {
         let userAgent = userAgent ?? ""
         let system = systems.first { userAgent.contains($0.0) }?.1

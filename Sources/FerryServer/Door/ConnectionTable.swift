@@ -1,21 +1,21 @@
 import NIOCore
 import Synchronization
 
-/// The connections over TCP: which have shown a token, and which one.
+/// The open TCP connections and the token that each has presented.
 ///
-/// Those that have not are few: a further one closes the oldest of them, so that nobody who only holds connections keeps the
-/// page out. When a token is withdrawn, the connections that have shown it are closed, event streams with them.
+/// The number of unauthenticated connections is limited: a new one evicts the oldest, so that idle connections cannot
+/// block the page. When a token is withdrawn, its connections are closed, event streams included.
 final class ConnectionTable: Sendable {
-    /// Goes through the pipeline of a connection that must go.
+    /// The pipeline event that closes a connection.
     enum Eviction: Sendable, Hashable {
-        /// There are too many that have shown no token.
+        /// Too many connections have presented no token.
         case crowded
-        /// Its token was withdrawn.
+        /// The connection's token was withdrawn.
         case withdrawn
     }
 
     private enum Standing {
-        /// The number by which it came in.
+        /// No token so far; the payload numbers connections in the order of arrival.
         case unknown(Int)
         case known(token: String)
     }
@@ -29,10 +29,10 @@ final class ConnectionTable: Sendable {
 
     init(mostUnknown: Int) { self.mostUnknown = mostUnknown }
 
-    /// The connections that have shown no token.
+    /// The number of connections that have presented no token.
     var unknownCount: Int { state.withLock { $0.unknownCount } }
 
-    /// A connection has come in; it leaves the table when it is closed.
+    /// Adds a new connection, which is removed when it closes.
     func enter(_ channel: any Channel) {
         let evicted: (any Channel)? = state.withLock { state in
             var evicted: (any Channel)?
@@ -58,11 +58,11 @@ final class ConnectionTable: Sendable {
         channel.closeFuture.whenComplete { [self] _ in leave(channel) }
     }
 
-    /// A connection has shown a token.
+    /// Records the token that a connection has presented.
     func identify(_ channel: any Channel, token: String) {
         state.withLock { state in
             let id = ObjectIdentifier(channel)
-            // One that was evicted meanwhile is closed when its answer is written, or before.
+            // A connection evicted in the meantime is closed once its response is written, or earlier.
             guard let connection = state.connections[id] else { return }
             if case .unknown = connection.standing { state.unknownCount -= 1 }
             state.connections[id] = (channel, .known(token: token))
@@ -75,7 +75,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Closes the connections that have shown one of these tokens.
+    /// Closes the connections that have presented one of these tokens.
     func close(tokens: some Sequence<String>) {
         let tokens = Set(tokens)
         let closed = state.withLock { state in

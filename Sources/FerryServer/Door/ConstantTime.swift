@@ -1,6 +1,6 @@
-/// Comparisons of secrets.
+/// Comparison of secrets in constant time.
 enum ConstantTime {
-    /// Whether these are equal; takes as long whatever differs. The length is no secret.
+    /// Whether two strings are equal, in a time that depends on their length only.
     static func areEqual(_ one: String, _ other: String) -> Bool {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         guard one.count == other.count else { return false }

@@ -2,24 +2,24 @@ package import FerryAPI
 package import FerryCore
 import Foundation
 
-/// Where a client may put files.
+/// The file system locations that a client may choose for a download.
 ///
-/// One at the Unix socket has its user's rights. One over TCP (the page, with whatever a page may have been tricked into)
-/// gives names below the directories that are allowed, and nothing that leads out of them: no `..`, no absolute name, no
-/// symbolic link, no hidden file.
+/// A client of the Unix socket has the rights of its user. A client over TCP, such as the web page, may only name
+/// paths below the allowed directories: no `..`, no absolute name, no symbolic link and no hidden file.
 package struct DestinationPolicy: Sendable {
-    /// Absolute; the first is where names are meant below when nothing else is said.
+    /// Absolute paths. The first is the base of relative names.
     package var allowed: [String]
 
     package init(allowed: [String]) { self.allowed = allowed }
 
-    /// `PATH_MAX`: no system opens longer paths, and each name on the way is looked at.
+    /// `PATH_MAX`, as no system opens longer paths. It bounds the work of checking each component.
     static let mostBytes = 4096
 
-    /// The place that a request means, and the allowed directory that it may not leave when it is opened; `nil` for none.
+    /// Returns the destination that a request means, and the allowed directory that opening it may not leave; `nil`
+    /// for no such limit.
     ///
-    /// Throws `invalidRequest` for a place that may not be meant. What is looked at here may be another when the download
-    /// runs: then ``FerryEngine/FileSystem/confined(to:)`` holds it to `root`.
+    /// Throws `invalidRequest` for a location that is not allowed. The path may change before the download runs:
+    /// ``FerryEngine/FileSystem/confined(to:)`` then enforces `root`.
     package func destination(
         of new: NewDownload, isLocal: Bool, default directory: String
     ) throws(DownloadError) -> (place: DownloadRequest.Destination, root: String?) {
@@ -58,18 +58,18 @@ package struct DestinationPolicy: Sendable {
         return new.name.map { .directory(place, name: .exact($0)) } ?? .directory(place)
     }
 
-    /// Names of directories below, none of them hidden or leading up.
+    /// Returns the path if it consists of subdirectory names, none of them hidden or `..`; throws otherwise.
     private func relative(_ path: String) throws(DownloadError) -> String {
         guard PlaceBelow.names(in: path) != nil else { throw refused(ErrorPhrase(.hiddenPlace, APIText.quote(path))) }
         return path
     }
 
-    /// Which of the allowed directories this is, or is below, in its name and where links lead.
+    /// Returns the allowed directory that contains this path; throws if there is none, or if a link lies below it.
     private func check(_ place: String) throws(DownloadError) -> String {
         guard let (root, names) = PlaceBelow.root(of: place, among: allowed) else {
             throw refused(ErrorPhrase(.outsidePlace, APIText.quote(place)))
         }
-        // What the user allowed may be a link itself; below it nothing may lead out.
+        // The allowed directory may itself be a link; the components below it may not.
         var path = root
         for name in names {
             path = Paths.join(path, String(name))

@@ -1,14 +1,14 @@
-/// The user whose process has the other end of a connection over loopback.
+/// The user that owns the other end of a loopback connection.
 package enum LoopbackPeer: Sendable, Hashable {
-    /// A socket that is open.
+    /// An open socket of this user.
     case user(UInt32)
-    /// No open socket has that end: it is closed by now, or is not of this network namespace.
+    /// No open socket has that end: it was closed, or belongs to another network namespace.
     case absent
-    /// The system does not tell such things.
+    /// The system does not report socket owners.
     case unknowable
 
-    /// Whether the connection is served: of this user, and of root, which can read this user's token anyway. Where the
-    /// system does not tell, the token decides alone; where it tells and nobody is there, nobody waits for an answer.
+    /// Whether the connection is served: yes for this user, and for root, which can read this user's token anyway.
+    /// Without a report of the system the token decides alone; a closed peer expects no response.
     package func isAdmitted(by user: UInt32) -> Bool {
         switch self {
         case .user(let peer): peer == user || peer == 0

@@ -1,18 +1,18 @@
 import NIOCore
 import NIOPosix
 
-/// Reads nothing from a connection over loopback until its client is known to be of this user; the others' connections are
-/// closed unread.
+/// Reads nothing from a loopback connection until its peer is known to be this user; closes those of other users
+/// unread.
 final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias OutboundIn = Any
 
-    /// Goes through the pipeline once the client is known to be admitted, before anything is read.
+    /// The pipeline event sent when the peer is admitted, before anything is read.
     struct Admitted: Sendable {}
 
     private enum State { case new, asking, admitted, refused }
     private var state = State.new
-    /// A read that was asked for before the client was known.
+    /// Whether a read was requested before the peer was known.
     private var isReadWanted = false
     private let user: UInt32
     private let peers: LoopbackPeers
@@ -43,7 +43,7 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
         guard let connection = TCPConnection(context.channel) else { return refuse(context) }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (peers, user) = (peers, user)
-        // Beside the event loop: with /proc/net it may take milliseconds.
+        // Off the event loop: reading /proc/net may take milliseconds.
         NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) {
             peers.peer(of: connection).isAdmitted(by: user)
         }.whenComplete { result in

@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    /// Finds the user behind a connection over loopback. This system tells only root: the token decides alone.
+    /// Finds the user of a loopback connection. Darwin reports it to root only, so the token decides alone.
     package final class LoopbackPeers: Sendable {
         package init(usesDiagnosis: Bool = true) {}
 

@@ -6,18 +6,18 @@
     #endif
     import Synchronization
 
-    /// Finds the user behind a connection over loopback: the kernel is asked for just that socket (sock_diag(7)), or, where it
-    /// does not answer such questions, its tables in /proc/net are read.
+    /// Finds the user of a loopback connection: with a sock_diag(7) query for that socket, or from /proc/net if the
+    /// kernel does not support such queries.
     package final class LoopbackPeers: Sendable {
         private enum Source {
-            /// A socket to the kernel, and the number of the last question.
+            /// A netlink socket, and the sequence number of the last query.
             case diagnosis(Int32, sequence: UInt32)
             case tables
             case none
         }
         private let source: Mutex<Source>
 
-        /// Tries once what this system has; a question that fails later is answered with ``LoopbackPeer/absent``.
+        /// Determines once which source this system offers. A query that fails later returns ``LoopbackPeer/absent``.
         package init(usesDiagnosis: Bool = true) {
             var source = usesDiagnosis ? Self.diagnosis() : nil
             if source == nil, SocketTable.read("/proc/net/tcp") != nil { source = .tables }
@@ -28,10 +28,10 @@
             source.withLock { if case .diagnosis(let descriptor, _) = $0 { close(descriptor) } }
         }
 
-        /// Whether the system tells.
+        /// Whether the system reports socket owners.
         package var tells: Bool { source.withLock { if case .none = $0 { false } else { true } } }
 
-        /// Blocks for as long as the kernel takes: about 10 µs, or with /proc/net for as long as its tables are.
+        /// Blocks for about 10 µs with sock_diag(7); with /proc/net for a time that grows with the number of sockets.
         package func peer(of connection: TCPConnection) -> LoopbackPeer {
             let answer: SocketDiagnosis.Answer? = source.withLock { source in
                 guard case .diagnosis(let descriptor, var sequence) = source else { return nil }
@@ -44,8 +44,8 @@
             return SocketTable.peer(of: connection)
         }
 
-        /// `nil` where such a socket cannot be had, or the kernel answers with something else than the truth: that there is no
-        /// connection from port 0.
+        /// Returns `nil` if there is no such socket, or if a test query for a connection from port 0 does not report
+        /// that none exists.
         private static func diagnosis() -> Source? {
             let protocolNumber: Int32 = 4  // NETLINK_SOCK_DIAG
             let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), protocolNumber)
@@ -58,14 +58,15 @@
             return .diagnosis(descriptor, sequence: 1)
         }
 
-        /// `nil` when the kernel has not answered this question. The answer is there when `send` returns.
+        /// Returns `nil` if the kernel has not answered this query. The response is available as soon as `send`
+        /// returns.
         private static func ask(
             _ descriptor: Int32, _ connection: TCPConnection, _ sequence: UInt32
         ) -> SocketDiagnosis.Answer? {
             let question = SocketDiagnosis.question(connection, sequence: sequence)
             guard send(descriptor, question, question.count, 0) == question.count else { return nil }
             var buffer = [UInt8](repeating: 0, count: 8192)
-            // Answers of questions before it, if any were left, are passed over.
+            // Skips responses left over from earlier queries.
             for _ in 0..<8 {
                 let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
                 if count < 0, errno == EINTR { continue }

@@ -1,26 +1,26 @@
 import Synchronization
 
-/// Codes that open the page once: made over the Unix socket, traded over TCP for a token.
+/// One-time sign-in codes for the page: created over the Unix socket, exchanged over TCP for a token.
 ///
-/// A code has 128 random bits and a minute: it cannot be guessed at any rate, so that wrong codes are answered and counted
-/// nowhere, and keep no right one out.
+/// A code has 128 random bits and expires after a minute. It cannot be guessed at any rate, so wrong codes need no
+/// rate limit, which would also lock out the right one.
 package final class OneTimeCodes: Sendable {
-    /// How long a code is good for.
+    /// The validity period of a code.
     package static let lifetime: Duration = .seconds(60)
-    /// The most codes at a time; a further one takes the place of the oldest.
+    /// The maximum number of valid codes; a new one replaces the oldest.
     static let mostCodes = 64
 
     private struct Code {
         var text: String
         var until: Duration
-        /// The file that leads a browser to the page with this code.
+        /// The HTML file that opens the page with this code.
         var file: SignInFile?
     }
     private let codes = Mutex<[Code]>([])
 
     package init() {}
 
-    /// A new code; `now` is monotonic. `file` makes the file that leads to the page with it, which goes when the code does.
+    /// Creates a code. `now` is monotonic. `file` creates the HTML file for the code, which is removed with the code.
     package func make(at now: Duration, file: (String) -> SignInFile? = { _ in nil }) -> (
         text: String, file: SignInFile?
     ) {
@@ -35,11 +35,11 @@ package final class OneTimeCodes: Sendable {
         return (text, code.file)
     }
 
-    /// Whether this code is good; it is not any more after that.
+    /// Returns whether the code is valid, and invalidates it.
     package func trade(_ text: String, at now: Duration) -> Bool {
         expire(at: now)
         let traded: Code? = codes.withLock { codes in
-            // All are compared, so that the time tells nothing.
+            // Compares all codes, so that the timing reveals nothing.
             var found: Int?
             for (index, code) in codes.enumerated() where ConstantTime.areEqual(code.text, text) { found = index }
             return found.map { codes.remove(at: $0) }
@@ -48,7 +48,7 @@ package final class OneTimeCodes: Sendable {
         return traded != nil
     }
 
-    /// Lets go of codes whose time is over, and of their files.
+    /// Removes expired codes and their files.
     package func expire(at now: Duration) {
         let old = codes.withLock { codes in
             defer { codes.removeAll { $0.until <= now } }
@@ -57,7 +57,7 @@ package final class OneTimeCodes: Sendable {
         for code in old { code.file?.remove() }
     }
 
-    /// Lets go of all codes and of their files.
+    /// Removes all codes and their files.
     package func clear() {
         let all = codes.withLock { codes in
             defer { codes = [] }

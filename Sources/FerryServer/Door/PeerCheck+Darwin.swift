@@ -3,7 +3,7 @@
     import NIOCore
 
     extension PeerCheck {
-        /// The user at the other end.
+        /// Returns the user of the connection's peer (`LOCAL_PEERCRED`).
         static func peer(of channel: any Channel) -> EventLoopFuture<UInt32> {
             guard let options = channel as? any SocketOptionProvider else {
                 return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)

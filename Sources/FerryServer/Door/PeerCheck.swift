@@ -8,14 +8,14 @@ import NIOCore
     import Glibc
 #endif
 
-/// Lets only processes of one user through a Unix socket; the others' connections are closed before anything is read.
+/// Admits only one user's processes to a Unix socket; closes other connections before anything is read.
 ///
-/// The directory of the socket keeps them out already; this holds where somebody opens that.
+/// The permissions of the socket's directory already exclude other users; this check still holds if they are relaxed.
 final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
-    /// More pieces than a connection brings before its peer is known: the answer comes from the kernel, not from the peer.
+    /// The maximum number of buffered reads. The credentials come from the kernel, so few reads arrive before them.
     static let mostEarly = 64
 
     private let user: UInt32
@@ -24,7 +24,7 @@ final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
 
     init(user: UInt32) { self.user = user }
 
-    /// The user of this process.
+    /// The effective user of this process.
     static var ownUser: UInt32 { geteuid() }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -4,11 +4,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Gives every request a time in which it must have come in, and throws away what follows a refusal.
+/// Sets a deadline for the arrival of every request, and discards input after a refusal.
 ///
-/// Stands right behind the decoder. A request that is late is answered 408; one that was answered before the end of its body
-/// over TCP is read no further: the connection says `close`, the rest is dropped, and after a moment it is closed. An answer,
-/// as an event stream is, may take as long as it likes.
+/// Placed directly after the HTTP decoder. A late request is answered with 408. If a request over TCP is answered
+/// before the end of its body, the response carries `Connection: close`, further input is dropped, and the connection
+/// closes after a delay. Responses, such as event streams, have no deadline.
 final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -16,26 +16,26 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private enum Phase {
-        /// Its client is not known to be admitted yet.
+        /// The peer has not been admitted yet.
         case new
-        /// Requests come and are answered.
+        /// Requests are read and answered.
         case open
-        /// The last answer is written, or being written; what comes is dropped.
+        /// The last response is written or being written; input is dropped.
         case ending
     }
     private var phase = Phase.new
-    /// Requests whose answers have not ended; the last of them may be incomplete.
+    /// The number of requests without a complete response. The newest may be incomplete.
     private var unanswered = 0
-    /// The head of the newest request has come, and not the end of its body.
+    /// Whether the body of the newest request is still incomplete.
     private var isBodyOpen = false
-    /// The head of the oldest unanswered request's answer is written.
+    /// Whether the response head of the oldest unanswered request is written.
     private var isAnswerBegun = false
-    /// The token of the connection was withdrawn: it ends with the answer that is under way.
+    /// Whether the connection's token was withdrawn: the connection ends with the current response.
     private var isWithdrawn = false
     private var deadline: Scheduled<Void>?
 
     private let limits: RequestLimits
-    /// `nil` for the Unix socket, whose connections are all known.
+    /// `nil` for the Unix socket, whose connections need no token.
     private let table: ConnectionTable?
 
     init(_ limits: RequestLimits, table: ConnectionTable?) {
@@ -43,7 +43,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         self.table = table
     }
 
-    // MARK: The connection
+    // MARK: Connection
 
     func handlerAdded(context: ChannelHandlerContext) { if table == nil { open(context) } }
 
@@ -96,7 +96,8 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Begins the time of what is waited for: a head, or the end of a body; while only answers are under way, of nothing.
+    /// Starts the deadline for a request head or the end of a body. No deadline applies while only responses are
+    /// pending.
     private func schedule(_ context: ChannelHandlerContext) {
         deadline?.cancel()
         deadline = nil
@@ -112,12 +113,12 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func expire(_ context: ChannelHandlerContext) {
-        // Where an answer has begun, or there is no request that it could be an answer to, there is nothing to say.
+        // Only a single request without a response head can still be answered with a problem.
         guard phase == .open, unanswered == 1, !isAnswerBegun else { return context.close(promise: nil) }
-        refuse(context, Problem(.timeout, "The request did not come in whole in time."))
+        refuse(context, Problem(.timeout, "The request was not received in time."))
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard phase == .open else {
@@ -126,10 +127,10 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            // 1xx heads are no answers.
+            // Informational (1xx) heads do not begin the final response.
             guard head.status.code >= 200 else { break }
             isAnswerBegun = true
-            // A stream, which does not end by itself, is cut.
+            // Closes an event stream, which would not end by itself.
             if isWithdrawn { scheduleClose(context) }
             guard isWithdrawn || unanswered == 1 && dropsBody else { break }
             head.headers.replaceOrAdd(name: "Connection", value: "close")
@@ -144,11 +145,11 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    /// An answer that comes now ends the connection, and the body is read no further. Over the Unix socket it is read to its end
-    /// and dropped: there clients of this library write a body whole before they look at the answer.
+    /// Whether a response sent now ends the connection without reading the rest of the body. Over the Unix socket the
+    /// body is read and dropped instead: this library's clients write the whole body before they read the response.
     private var dropsBody: Bool { isBodyOpen && table != nil }
 
-    /// Answers with a problem in place of what would have come, and ends.
+    /// Sends a problem as the response, and ends the connection.
     private func refuse(_ context: ChannelHandlerContext, _ problem: Problem) {
         let data = (try? APICoding.encode(problem)) ?? Data()
         var fields = HTTPHeaders([
@@ -162,8 +163,8 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         end(context)
     }
 
-    /// Closes once the client has had time to read: closed at once, with bytes of it unread, the connection would be reset and
-    /// the answer lost.
+    /// Closes the output, and the connection after a delay: an immediate close with unread input would reset the
+    /// connection and lose the response.
     private func end(_ context: ChannelHandlerContext) {
         phase = .ending
         context.flush()

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Keeps the targets of requests what they are until the door has seen them: further up, a target with another host in it
-/// (`GET http://evil/api/v1`) has lost that host already. Such a one becomes `*`, which leads nowhere.
+/// Replaces a request target that is not a path by `*`, which matches no resource. The layers above would drop the
+/// host of an absolute-form target (`GET http://evil/api/v1`) before the access policy sees it.
 ///
-/// And closes after the answer to a client of HTTP/1.0, which waits for the end.
+/// Also closes the connection after a response to an HTTP/1.0 client, which waits for that.
 final class RequestLineCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -18,7 +18,7 @@ final class RequestLineCheck: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
-    /// Puts a limiter and a check right behind the decoder; added itself where Hummingbird lets handlers be added.
+    /// Adds a limiter and a check directly after the decoder, from the position where Hummingbird adds handlers.
     final class Installer: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
         typealias InboundOut = Any
@@ -33,7 +33,7 @@ final class RequestLineCheck: ChannelInboundHandler, RemovableChannelHandler {
                 let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 try pipeline.addHandlers([limiter, RequestLineCheck()], position: .after(decoder))
             } catch {
-                // Nothing comes in unseen.
+                // Without the handlers no request may be read.
                 context.close(promise: nil)
             }
         }

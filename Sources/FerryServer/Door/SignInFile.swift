@@ -9,15 +9,15 @@ import Foundation
     import Glibc
 #endif
 
-/// A small HTML document that leads a browser to the page, signed in.
+/// A small HTML document that opens the page in a browser, signed in.
 ///
-/// The arguments of a program are for everybody on the machine to read, and so would be a code in the address that an opener
-/// of addresses is given. The opener gets the path of this file instead: it has mode 0600, in a directory of mode 0700, and
-/// goes with its code.
+/// All users can read a process's arguments, and thus the sign-in code in an address passed to a URL opener. The
+/// opener gets the path of this file instead. The file has mode 0600, in a directory of mode 0700, and is removed
+/// with its code.
 package struct SignInFile: Sendable, Hashable {
     package let path: String
 
-    /// Writes one for a page at this address, into a directory that is made when it is missing.
+    /// Writes a file for a page at this address, creating the directory if necessary.
     package static func make(leadingTo address: String, in directory: String) throws(DownloadError) -> SignInFile {
         try PrivateFile.makeDirectory(directory)
         let file = SignInFile(path: directory + "/" + RandomText.hex(bytes: 8) + ending)
@@ -27,7 +27,7 @@ package struct SignInFile: Sendable, Hashable {
 
     package func remove() { unlink(path) }
 
-    /// Removes what a daemon left behind that was killed; its codes are gone with it.
+    /// Removes files that a killed daemon left behind, whose codes are no longer valid.
     package static func sweep(_ directory: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         where name.utf8.hasSuffix(ending) {
@@ -37,7 +37,7 @@ package struct SignInFile: Sendable, Hashable {
 
     private static let ending = ".html"
 
-    /// The address holds nothing but loopback, a port and hexadecimal digits: there is nothing to escape.
+    /// The address consists of a loopback host, a port and hexadecimal digits, so nothing needs escaping.
     private static func document(leadingTo address: String) -> String {
         """
         <!doctype html>

@@ -1,10 +1,10 @@
-/// One question to the kernel, of which user the socket at the other end of a connection is, and its answer (sock_diag(7),
-/// linux/inet_diag.h). Bytes in, bytes out.
+/// The sock_diag(7) request and response (linux/inet_diag.h) for the owner of a connection's peer socket. Pure
+/// encoding and decoding.
 package enum SocketDiagnosis {
     package enum Answer: Sendable, Hashable {
         /// An open socket of this user.
         case socket(user: UInt32)
-        /// None that is open has that end.
+        /// No open socket has that address.
         case nobody
 
         package var peer: LoopbackPeer {
@@ -19,10 +19,10 @@ package enum SocketDiagnosis {
     private static let error: UInt16 = 2  // NLMSG_ERROR
     private static let headerSize = 16
     private static let messageSize = 72
-    /// ENOENT, negative as the kernel sends it.
+    /// -ENOENT, as the kernel sends it.
     private static let noEntry: UInt32 = ~2 &+ 1
 
-    /// `struct nlmsghdr` and `struct inet_diag_req_v2` for exactly one connection, from its client's side.
+    /// Returns `struct nlmsghdr` and `struct inet_diag_req_v2` for exactly one connection, seen from its client.
     package static func question(_ connection: TCPConnection, sequence: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         func put(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) } }
@@ -46,10 +46,10 @@ package enum SocketDiagnosis {
         return bytes
     }
 
-    /// What a datagram says of this question; `nil` when it answers another one.
+    /// Decodes the response to this request; `nil` if the datagram answers another one.
     ///
-    /// A socket that its process has closed has no inode, and the kernel names root for it: it counts as nobody's. So does a
-    /// listener on the client's port, which the kernel gives where there is no such connection.
+    /// A socket that its process has closed has inode 0 and is reported as root's: it counts as closed. So does a
+    /// listener on the client's port, which the kernel returns if the connection does not exist.
     package static func answer(
         in datagram: ArraySlice<UInt8>, to connection: TCPConnection, sequence: UInt32
     ) -> Answer? {
@@ -68,7 +68,7 @@ package enum SocketDiagnosis {
         return isOurs && inode != 0 ? .socket(user: user) : .nobody
     }
 
-    /// Takes values in the machine's order from the front.
+    /// Reads values in native byte order.
     private struct Reader {
         var bytes: ArraySlice<UInt8>
 

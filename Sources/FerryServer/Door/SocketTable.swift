@@ -8,10 +8,10 @@
 
 /// The kernel's tables of TCP sockets, `/proc/net/tcp` and `tcp6` (proc(5)).
 package enum SocketTable {
-    /// The most bytes of a table that are read: about a hundred thousand sockets.
+    /// The maximum size of a table to read: about a hundred thousand sockets.
     private static let mostBytes = 16 << 20
 
-    /// Reads both: a client's socket of IPv6 may be connected over IPv4.
+    /// Searches both tables, because a client's IPv6 socket may be connected over IPv4.
     package static func peer(of connection: TCPConnection) -> LoopbackPeer {
         for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
             guard let table = read(path), let user = user(of: connection, in: table) else { continue }
@@ -20,9 +20,9 @@ package enum SocketTable {
         return .absent
     }
 
-    /// The user of the open socket at the client's end; `nil` when the table has none.
+    /// Returns the user of the open socket at the client's end; `nil` if the table has none.
     ///
-    /// A socket that its process has closed has the inode 0, and counts as nobody's.
+    /// A socket that its process has closed has inode 0 and counts as absent.
     package static func user(of connection: TCPConnection, in table: [UInt8]) -> UInt32? {
         let ends = Set([connection, mapped(connection)].map { "\(text(of: $0.client)) \(text(of: $0.daemon))" })
         for line in table.split(separator: UInt8(ascii: "\n")).dropFirst() {
@@ -36,7 +36,7 @@ package enum SocketTable {
         return nil
     }
 
-    /// As a socket of IPv6 has it that is connected over IPv4 (RFC 4291 §2.5.5.2).
+    /// Returns the IPv4-mapped form of the connection (RFC 4291 §2.5.5.2), as an IPv6 socket shows it.
     private static func mapped(_ connection: TCPConnection) -> TCPConnection {
         func mapped(_ end: TCPConnection.End) -> TCPConnection.End {
             guard end.address.count == 4 else { return end }
@@ -46,7 +46,7 @@ package enum SocketTable {
         return TCPConnection(client: mapped(connection.client), daemon: mapped(connection.daemon))
     }
 
-    /// Words of four bytes, each as a number of the machine in hexadecimal digits; then the port.
+    /// Returns the address as 32-bit words in native order, in hexadecimal, followed by the port.
     private static func text(of end: TCPConnection.End) -> String {
         func digits(_ value: UInt32, _ count: Int) -> String {
             let digits = String(value, radix: 16, uppercase: true)
@@ -61,7 +61,7 @@ package enum SocketTable {
         return text + ":" + digits(UInt32(end.port), 4)
     }
 
-    /// The bytes of a table; `nil` where there is none, or it is too large.
+    /// Returns the bytes of a table; `nil` if it cannot be read or is too large.
     package static func read(_ path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

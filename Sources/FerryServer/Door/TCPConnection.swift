@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// The two ends of a connection, as the daemon sees them: addresses of 4 or 16 bytes in the order of the network.
+/// The two ends of a connection as the daemon sees them, with addresses of 4 or 16 bytes in network byte order.
 package struct TCPConnection: Sendable, Hashable {
     package struct End: Sendable, Hashable {
         package var address: [UInt8]
@@ -12,7 +12,7 @@ package struct TCPConnection: Sendable, Hashable {
         }
 
         init?(_ address: SocketAddress?) {
-            // `struct sockaddr_in` and `sockaddr_in6`, whose fields stand at the same places everywhere.
+            // The offsets of the address in `struct sockaddr_in` and `sockaddr_in6`, the same on all platforms.
             let place: Range<Int>
             switch address {
             case .v4: place = 4..<8
@@ -35,7 +35,7 @@ package struct TCPConnection: Sendable, Hashable {
         self.daemon = daemon
     }
 
-    /// Of an accepted connection; `nil` for one that is not over IP.
+    /// Reads the ends of an accepted connection; `nil` if it does not use IP.
     package init?(_ channel: any Channel) {
         guard let client = End(channel.remoteAddress), let daemon = End(channel.localAddress),
             client.address.count == daemon.address.count

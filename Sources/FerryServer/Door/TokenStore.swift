@@ -5,20 +5,20 @@ package import struct Foundation.Data
 package import struct Foundation.Date
 import Synchronization
 
-/// The tokens that open the API over TCP: one for each browser that has signed in, listed and withdrawn one by one.
+/// The tokens that grant access to the API over TCP, one for each signed-in browser.
 ///
-/// A token is 256 random bits. The file, of mode 0600, holds its SHA-256 alone: whoever reads a backup of the state has no
-/// token. A withdrawn token is refused from the moment of the call, also where the file cannot be written.
+/// A token is 256 random bits. The file, of mode 0600, stores SHA-256 digests only, so a copy of the state reveals no
+/// token. A withdrawn token is refused at once, even if the file cannot be written.
 package final class TokenStore: Sendable {
-    /// The most tokens that are kept; a further one withdraws the one that was unused for the longest time.
+    /// The maximum number of tokens; a new one withdraws the least recently used.
     package static let mostTokens = 64
-    /// A token that was not used for so many seconds is withdrawn.
+    /// The time without use after which a token expires, in seconds.
     package static let lifetime: Double = 30 * 86_400
-    /// The file is written anew for a use only when the last one that it names is so many seconds ago.
+    /// The minimum interval between writes of a token's last use, in seconds.
     static let usePrecision: Double = 3600
     private static let mostBytes = 1 << 20
 
-    /// A token as it is kept.
+    /// The stored form of a token.
     private struct Entry: Codable, Hashable {
         var id: String
         /// SHA-256 of the token's text, in hexadecimal digits.
@@ -26,13 +26,13 @@ package final class TokenStore: Sendable {
         var name: String
         var madeAt: Date
         var lastUsed: Date
-        /// The last use that the file names.
+        /// The last use recorded in the file.
         var writtenUse: Date
 
         func hasExpired(at now: Date) -> Bool { now.timeIntervalSince(lastUsed) > TokenStore.lifetime }
     }
 
-    /// A new token: what its browser is told.
+    /// A new token and its identifier, as sent to the browser.
     package struct Grant: Sendable, Hashable {
         package var id: String
         package var token: String
@@ -41,7 +41,7 @@ package final class TokenStore: Sendable {
     private let path: String
     private let entries: Mutex<[Entry]>
 
-    /// Reads the file; one that is not private or cannot be read is taken for empty, and every browser signs in again.
+    /// Reads the file. One that is not private or not readable counts as empty, and every browser must sign in again.
     package init(_ path: String) {
         self.path = path
         let text = PrivateFile.read(path, most: Self.mostBytes)
@@ -49,9 +49,9 @@ package final class TokenStore: Sendable {
         entries = Mutex(Array((read ?? []).prefix(Self.mostTokens)))
     }
 
-    /// Makes a token for a browser of this name. Returns it with the identifiers of the tokens that gave way to it.
+    /// Creates a token for a browser of this name. Returns it with the identifiers of the tokens that it displaced.
     ///
-    /// Throws `disk` or `diskFull` when it cannot be kept; then it opens nothing.
+    /// Throws `disk` or `diskFull` if the file cannot be written; the token is then not valid.
     package func make(named name: String, at now: Date) throws(DownloadError) -> (grant: Grant, withdrawn: [String]) {
         let token = RandomText.hex(bytes: 32)
         let entry = Entry(
@@ -68,8 +68,8 @@ package final class TokenStore: Sendable {
         return (Grant(id: entry.id, token: token), try result.get())
     }
 
-    /// The identifier of the token that `Authorization` carries as `Bearer TOKEN` (RFC 6750 §2.1), in exactly one field;
-    /// `nil` for every other. Every token is compared whatever was found, so that the time tells nothing.
+    /// Returns the identifier of the token in a single `Authorization: Bearer TOKEN` field (RFC 6750 §2.1); `nil`
+    /// otherwise. Compares all tokens, so that the timing reveals nothing.
     package func identify(_ fields: [String], at now: Date) -> String? {
         guard fields.count == 1 else { return nil }
         let parts = fields[0].split(at: " ", maxSplits: 1, omittingEmptySubsequences: false)
@@ -81,29 +81,29 @@ package final class TokenStore: Sendable {
                 found = index
             }
             guard let found, !entries[found].hasExpired(at: now) else { return nil }
-            // Dates of a clock that was set back are moved on with it.
+            // Follows the clock even if it was set back.
             entries[found].lastUsed = now
             if abs(now.timeIntervalSince(entries[found].writtenUse)) > Self.usePrecision {
                 for index in entries.indices { entries[index].writtenUse = entries[index].lastUsed }
-                // What is lost with a failed write is the time of a use.
+                // A failed write loses only the time of the last use.
                 try? write(entries)
             }
             return entries[found].id
         }
     }
 
-    /// Whether the token of this identifier opens the API.
+    /// Whether the token with this identifier is valid.
     package func contains(_ id: String) -> Bool { entries.withLock { $0.contains { $0.id == id } } }
 
-    /// Every token that opens the API, the one that was used last first; `own` is that of the request.
+    /// Returns the valid tokens, the most recently used first. `own` identifies the token of the request.
     package func list(own: String?, at now: Date) -> [TokenItem] {
         entries.withLock { $0 }.filter { !$0.hasExpired(at: now) }.sorted { $0.lastUsed > $1.lastUsed }.map {
             TokenItem(id: $0.id, name: $0.name, madeAt: $0.madeAt, lastUsed: $0.lastUsed, isOwn: $0.id == own)
         }
     }
 
-    /// Withdraws a token. Returns false when there is none of this identifier; throws `disk` when the file still holds it:
-    /// then it is refused until the daemon ends.
+    /// Withdraws a token. Returns false if there is none with this identifier. Throws `disk` if the file still holds
+    /// it; the token is then refused until the daemon exits.
     package func withdraw(_ id: String) throws(DownloadError) -> Bool {
         let result: Result<Bool, DownloadError> = entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.id == id }) else { return .success(false) }

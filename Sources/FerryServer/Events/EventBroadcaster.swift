@@ -3,18 +3,18 @@ import FerryCore
 import Foundation
 import Synchronization
 
-/// Where events come together and every client takes them from.
+/// Distributes events to all clients of the stream.
 ///
-/// A client has no queue: it has a place in the ring, which all share, and the newest progress. One that is too slow loses its
-/// place, and begins anew with a snapshot. So the memory for any number of clients is that of the ring.
+/// Clients have no queues: each has a cursor into a shared ring, and the newest progress. A client that falls too far
+/// behind starts again with a snapshot, so memory is bounded by the ring for any number of clients.
 package final class EventBroadcaster: Sendable {
-    /// Who follows the stream.
+    /// One connection to the event stream.
     final class Client: Sendable {
         /// `nil` for all sessions.
         let session: String?
-        /// Whether it is the app of that session, or only looks at it.
+        /// Whether the client is the app of that session, as opposed to an observer.
         let isAttached: Bool
-        /// The batch of progress that was the newest when it entered: older than all that it is told.
+        /// The newest progress batch when the client connected; the client receives only newer ones.
         let firstProgress: Int64
         let wakes: AsyncStream<Void>
         fileprivate let wake: AsyncStream<Void>.Continuation
@@ -27,15 +27,15 @@ package final class EventBroadcaster: Sendable {
         }
     }
 
-    /// What there is for a client.
+    /// The result of one read for a client.
     enum EventBatch: Sendable {
-        /// Lines to send.
+        /// Events and progress to send.
         case lines([EventRing.Entry], progress: [UInt8]?)
-        /// It has lost its place.
+        /// The cursor is no longer in the ring; the client needs a snapshot.
         case reset
         /// Nothing new.
         case nothing
-        /// The daemon leaves.
+        /// The daemon shuts down.
         case end
     }
 
@@ -44,18 +44,18 @@ package final class EventBroadcaster: Sendable {
         var clients: [ObjectIdentifier: Client] = [:]
         var progress: [String?: (number: Int64, bytes: [UInt8])] = [:]
         var lastProgress: Int64 = 0
-        /// How often somebody has entered.
+        /// The number of clients that have ever connected.
         var entrances = 0
         var isClosed = false
-        /// When the last client was there.
+        /// When the last client disconnected.
         var lastSeen: Duration?
         var attached: [String: Int] = [:]
     }
     private let state: Mutex<State>
-    /// Names this life of the daemon.
+    /// Identifies this run of the daemon.
     package let boot: String
     private let now: @Sendable () -> Duration
-    /// Hears when the number of clients of a session has changed.
+    /// Called when the number of clients of a session changes.
     private let onAttach = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     init(limits: EventRing.Limits = EventRing.Limits(), now: @escaping @Sendable () -> Duration = { .sinceStart }) {
@@ -64,9 +64,9 @@ package final class EventBroadcaster: Sendable {
         self.now = now
     }
 
-    // MARK: Telling
+    // MARK: Publishing
 
-    /// Adds an event for a session, or with `nil` for everybody.
+    /// Adds an event for one session, or with `nil` for all.
     func publish(_ event: StreamEvent, session: String?, ending: Int64? = nil) {
         guard let data = try? event.data() else { return }
         let text = String(decoding: data, as: UTF8.self)
@@ -92,7 +92,7 @@ package final class EventBroadcaster: Sendable {
         for client in clients { client.wake.yield() }
     }
 
-    /// More has changed than can be told one by one: everybody begins anew.
+    /// Discards all events, as too many changed to send one by one. All clients start again with a snapshot.
     func forget() {
         let clients = state.withLock { state in
             state.ring.forget()
@@ -101,7 +101,7 @@ package final class EventBroadcaster: Sendable {
         for client in clients { client.wake.yield() }
     }
 
-    /// Lets old events go, and wakes everybody for a sign of life.
+    /// Removes expired events and wakes all clients for a keep-alive.
     func tick() {
         let time = now()
         let clients = state.withLock { state in
@@ -111,7 +111,7 @@ package final class EventBroadcaster: Sendable {
         for client in clients { client.wake.yield() }
     }
 
-    /// Whether anybody follows, or could come back and ask for what he missed.
+    /// Whether a client is connected, or may reconnect with a `Last-Event-ID` still in the ring.
     var isFollowed: Bool {
         let time = now()
         return state.withLock { state in
@@ -119,13 +119,13 @@ package final class EventBroadcaster: Sendable {
         }
     }
 
-    /// For whom progress is to be told: sessions that are followed, `nil` among them for all; and how often somebody has
-    /// entered, as who is new knows nothing yet.
+    /// The sessions that clients follow, with `nil` for all sessions, and the number of clients that have ever
+    /// connected: a new client needs the progress of every download.
     var following: (sessions: Set<String?>, entrances: Int) {
         state.withLock { (Set($0.clients.values.map(\.session)), $0.entrances) }
     }
 
-    /// All streams end.
+    /// Ends all streams.
     package func close() {
         let clients = state.withLock { state in
             state.isClosed = true
@@ -134,12 +134,12 @@ package final class EventBroadcaster: Sendable {
         for client in clients { client.wake.yield() }
     }
 
-    // MARK: Following
+    // MARK: Clients
 
-    /// The id of the newest event.
+    /// The identifier of the newest event.
     package var lastID: EventID { EventID(boot: boot, number: state.withLock { $0.ring.last }) }
 
-    /// Somebody follows a session, or all; `isAttached` when this is what the session's app does.
+    /// Adds a client of one session, or with `nil` of all. `isAttached` marks it as the session's app.
     func enter(session: String?, isAttached: Bool = true) -> Client {
         let client = state.withLock { state -> Client in
             let client = Client(
@@ -168,24 +168,24 @@ package final class EventBroadcaster: Sendable {
         if let session = client.session { onAttach.withLock { $0 }?(session) }
     }
 
-    /// How many follow a session as its app does.
+    /// The number of clients that are the app of this session.
     func clients(of session: String) -> Int { state.withLock { $0.attached[session] ?? 0 } }
 
-    /// How many events are held.
+    /// The number of events in the ring.
     var heldEvents: Int { state.withLock { $0.ring.count } }
 
-    /// How many follow anything.
+    /// The number of connected clients.
     package var clientCount: Int { state.withLock { $0.clients.count } }
 
     func whenClientsChange(_ tell: @escaping @Sendable (String) -> Void) { onAttach.withLock { $0 = tell } }
 
-    /// Where a client goes on that has seen this id last; `nil` when it must begin anew.
+    /// Returns the cursor for a client that last received this event; `nil` if the client needs a snapshot.
     func cursor(after id: EventID?) -> Int64? {
         guard let id, id.boot == boot else { return nil }
         return state.withLock { $0.ring.reaches(id.number) ? id.number : nil }
     }
 
-    /// What is new for this client; moves its cursors on. `progress` begins at the client's `firstProgress`.
+    /// Returns what is new for this client and advances its cursors. `progress` begins at the client's `firstProgress`.
     func take(for client: Client, cursor: inout Int64, progress: inout Int64) -> EventBatch {
         state.withLock { state in
             if state.isClosed { return .end }
@@ -203,7 +203,7 @@ package final class EventBroadcaster: Sendable {
 }
 
 extension Duration {
-    /// Monotonic time.
+    /// Monotonic time since the process first used it.
     static var sinceStart: Duration { ContinuousClock.now - origin }
     private static let origin = ContinuousClock.now
 }

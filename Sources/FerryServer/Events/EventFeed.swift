@@ -5,24 +5,24 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What one client of the stream is sent, from its first line to the end.
+/// The event stream of one client, from its first line to its end.
 struct EventFeed: Sendable {
     let manager: DownloadManager
     let station: EventBroadcaster
     let settings: SettingsController
     /// `nil` for all sessions.
     let session: String?
-    /// Whether the client is of that session, and not of another that looks at it.
+    /// Whether the client belongs to that session, as opposed to another one that observes it.
     let isOwn: Bool
-    /// The last event that the client has seen.
+    /// The last event that the client has received.
     let last: EventID?
 
-    /// How long nothing may be sent.
+    /// The interval without events after which a keep-alive is sent.
     static let mostSilence: Duration = .seconds(15)
 
-    /// Writes until the client or the daemon leaves.
+    /// Writes until the client disconnects or the daemon shuts down.
     ///
-    /// Concurrent, as the writer is.
+    /// Concurrent, as `ResponseBodyWriter` is.
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
         let client = station.enter(session: session, isAttached: isOwn)
         defer { station.leave(client) }
@@ -32,7 +32,7 @@ struct EventFeed: Sendable {
         var cursor: Int64
         if let known = station.cursor(after: last) {
             cursor = known
-            // So that the head is on its way, and the client knows that it is back.
+            // Sends the response head at once, which confirms the reconnection to the client.
             try await writer.write(ByteBuffer(string: ServerSentEvent.keepAlive))
         } else {
             cursor = try await begin(&writer, &told)
@@ -66,13 +66,14 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// Sends how everything stands, and what ended and was not acknowledged; the place to go on from.
+    /// Sends a snapshot and all unacknowledged final events. Returns the cursor to continue from.
     @concurrent private func begin(_ writer: inout any ResponseBodyWriter, _ told: inout Set<Int64>) async throws
         -> Int64
     {
-        // What was told before the client lost its place is behind it.
+        // The new snapshot supersedes the events sent before.
         told = []
-        // Before anything is read: what changes meanwhile is told after it, and states are whole.
+        // Taken before the snapshot is read, so that changes in the meantime are sent after it. State events are
+        // complete.
         let place = station.lastID
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
         let snapshot = StreamEvent.Snapshot(

@@ -5,26 +5,27 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// Follows the manager and tells the station: states, events, progress, network.
+/// Passes the manager's states, events, progress and network changes on to the broadcaster.
 struct EventRelay: Sendable {
     let manager: DownloadManager
     let station: EventBroadcaster
     let speeds: SpeedHistory
-    /// The list changed: something may run.
+    /// Notified when the list changes, as a download may then be running.
     let updates: AsyncEvent
     let logger: Logger
-    /// Hears of every event, before anybody can answer it; with whether it was told before the daemon began.
+    /// Called for each event before a client can acknowledge it. `isEarlier` is true for events from before the
+    /// daemon started.
     let heard: @Sendable (_ event: DownloadEvent, _ session: String, _ isEarlier: Bool) async -> Void
 
-    /// More changes than this at once are not told one by one.
+    /// With more changes than this at once, clients get a snapshot instead.
     static let mostChanges = 2000
 
-    /// What the manager tells from now on; taken before anybody can ask.
+    /// The manager's streams, subscribed to before clients can connect.
     struct Feeds: Sendable {
         let list: ListChanges
         let events: AsyncStream<DownloadEvent>
         let network: AsyncStream<NetworkStatus>
-        /// Events up to this number ended earlier.
+        /// The highest event number from before the daemon started.
         let lastPending: Int64
     }
 
@@ -35,7 +36,7 @@ struct EventRelay: Sendable {
             list: manager.listChanges, events: manager.events, network: manager.networkChanges, lastPending: last)
     }
 
-    /// Follows until the manager shuts down.
+    /// Relays until the manager shuts down.
     func run(_ feeds: Feeds) async {
         await withDiscardingTaskGroup { group in
             group.addTask { for await change in feeds.list { await tell(change) } }
@@ -50,7 +51,7 @@ struct EventRelay: Sendable {
         }
     }
 
-    // MARK: The list
+    // MARK: List
 
     private func tell(_ change: ListChange) async {
         updates.notify()
@@ -75,7 +76,7 @@ struct EventRelay: Sendable {
     private func tell(_ event: DownloadEvent, _ lastPending: Int64) async {
         updates.notify()
         let session = await session(of: event)
-        // Those that ended earlier are told to each client as it comes.
+        // Each client receives earlier final events when it connects.
         let isEarlier = event.number.map { $0 <= lastPending } ?? false
         await heard(event, session, isEarlier)
         if !isEarlier, station.isFollowed {
@@ -91,7 +92,7 @@ struct EventRelay: Sendable {
 
     // MARK: Progress
 
-    /// Tells how far those are that run, ten times a second, while there are any.
+    /// Publishes the progress of running downloads ten times a second while there are any.
     func follow() async {
         var news = ProgressNews()
         var seen: UInt64 = 0

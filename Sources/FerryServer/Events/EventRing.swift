@@ -1,17 +1,17 @@
 import FerryAPI
 
-/// The newest events of the stream, as they are sent: what a client that comes back may still get.
+/// The newest events of the stream in their wire format, for clients that reconnect.
 ///
-/// Numbers ascend by one and are never used again. What is older than the ring reaches is gone: who asks for it is told to
-/// begin anew. Pure: time is an argument.
+/// Numbers ascend by one and are never reused. A client that asks for an event older than the ring must start again
+/// with a snapshot. Pure: time is an argument.
 struct EventRing: Sendable {
     struct Entry: Sendable {
         let number: Int64
-        /// Whose it is; `nil` for everybody's.
+        /// The session of the event; `nil` for all sessions.
         let session: String?
-        /// Of an event that ends a download.
+        /// The event's number among final events; `nil` for other events.
         let ending: Int64?
-        /// The lines of the event.
+        /// The event as sent.
         let bytes: [UInt8]
         /// Monotonic.
         let time: Duration
@@ -25,12 +25,12 @@ struct EventRing: Sendable {
 
     let limits: Limits
     private var entries: [Entry] = []
-    /// Those before it are gone already.
+    /// The index of the oldest entry that is still in the ring.
     private var first = 0
     private var held = 0
     /// The number of the newest event; 0 before the first.
     private(set) var last: Int64 = 0
-    /// The newest number that is not in the ring any more.
+    /// The highest number that is no longer in the ring.
     private(set) var forgotten: Int64 = 0
 
     init(limits: Limits = Limits()) { self.limits = limits }
@@ -38,7 +38,7 @@ struct EventRing: Sendable {
     var count: Int { entries.count - first }
     var heldBytes: Int { held }
 
-    /// Adds an event; `make` gives its lines for its number.
+    /// Adds an event; `make` returns its bytes for its number.
     mutating func append(
         session: String?, ending: Int64? = nil, at time: Duration, make: (Int64) -> [UInt8]
     ) {
@@ -49,7 +49,7 @@ struct EventRing: Sendable {
         trim(at: time)
     }
 
-    /// What was appended so far cannot be told one by one: everybody begins anew.
+    /// Discards all events, so that every client must start again with a snapshot.
     mutating func forget() {
         last += 1
         forgotten = last
@@ -66,18 +66,18 @@ struct EventRing: Sendable {
             held -= oldest.bytes.count
             first += 1
         }
-        // Moved together now and then, so that it costs little each time.
+        // Compacted in batches, to keep the amortized cost low.
         if first > 1024, first > entries.count / 2 {
             entries.removeFirst(first)
             first = 0
         }
     }
 
-    /// Whether all that came after this number is still here.
+    /// Whether all events after this number are still in the ring.
     func reaches(_ number: Int64) -> Bool { number >= forgotten && number <= last }
 
-    /// What came after `cursor` for one session, or with `nil` for all, up to so many bytes, one event at least; moves the
-    /// cursor on. `nil` when some of it is gone.
+    /// Returns the events after `cursor` for one session, or with `nil` for all, and advances the cursor. Stops after
+    /// `most` bytes, but returns at least one event if there is one. `nil` if some have left the ring.
     func take(after cursor: inout Int64, session: String?, most: Int) -> [Entry]? {
         guard reaches(cursor) else { return nil }
         guard first < entries.count else { return [] }

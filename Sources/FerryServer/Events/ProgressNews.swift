@@ -1,14 +1,14 @@
 import FerryCore
 
-/// Who of those that run is to be told about: who has moved since the last time, or all when somebody has entered, who knows
-/// nothing yet. Pure.
+/// Selects the running downloads whose progress has changed since the last call, or all if a client has connected
+/// since. Pure.
 struct ProgressNews: Sendable {
     private var told: [DownloadID: DownloadProgress] = [:]
     private var entrances = 0
 
-    /// Those to tell about, who count as told.
+    /// Returns the downloads to report and records their progress as reported.
     ///
-    /// - Parameter entrances: How often somebody has entered so far.
+    /// - Parameter entrances: The number of clients that have ever connected.
     mutating func take(
         _ running: [(status: DownloadStatus, session: String)], entrances: Int
     ) -> [(status: DownloadStatus, session: String)] {
@@ -19,6 +19,6 @@ struct ProgressNews: Sendable {
         return moved
     }
 
-    /// Nobody runs any more.
+    /// Forgets all reported progress; called when no download is running.
     mutating func clear() { told = [:] }
 }

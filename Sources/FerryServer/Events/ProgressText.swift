@@ -1,9 +1,9 @@
 import FerryAPI
 import FerryCore
 
-/// The event `progress`, written by hand: it is made ten times a second for everything that moves.
+/// The `progress` event, encoded without `JSONEncoder` because it is sent ten times a second for all running downloads.
 enum ProgressText {
-    /// The lines of one event with all of these.
+    /// Returns one event with these downloads, as sent.
     static func lines(_ batch: some Sequence<DownloadStatus>) -> [UInt8] {
         var text = "event: progress\ndata: {\"downloads\":["
         var isFirst = true

@@ -2,7 +2,7 @@ import FerryAPI
 import FerryCore
 import Synchronization
 
-/// How fast each download that runs was in the last two minutes, one sample a second.
+/// The speed of each running download over the last two minutes, in one sample per second.
 final class SpeedHistory: Sendable {
     private struct State {
         var samples: [DownloadID: [Int64]] = [:]
@@ -10,7 +10,7 @@ final class SpeedHistory: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Notes the speeds of those that run, once a second at most; the others are forgotten.
+    /// Records the speeds of the running downloads, at most once a second, and forgets all others.
     func note(_ running: [DownloadStatus], at now: Duration) {
         state.withLock { state in
             if let last = state.last, now - last < .seconds(1) { return }

@@ -1,18 +1,18 @@
 import FerryCore
 import Foundation
 
-/// The files of the page, compiled in. Their paths are looked up as they are, so that no path leads anywhere else.
+/// The page's files, compiled into the binary. Exact lookup by path rules out path traversal.
 struct PageAssets: Sendable {
     struct Asset: Sendable {
         let type: String
         let bytes: [UInt8]
-        /// Of its bytes, for If-None-Match.
+        /// The entity tag of the bytes, for If-None-Match.
         let tag: String
     }
 
     private let assets: [String: Asset]
 
-    /// Path to bytes; every file of the folder Assets has its line here.
+    /// The bytes of each file by path; every file in the folder Assets has an entry.
     static var files: [String: [UInt8]] {
         [
             "/actions.js": PackageResources.actions_js,
@@ -25,14 +25,12 @@ struct PageAssets: Sendable {
             "/base.css": PackageResources.base_css,
             "/browsers.js": PackageResources.browsers_js,
             "/change.js": PackageResources.change_js,
-            "/chinese.js": PackageResources.chinese_js,
             "/connection.js": PackageResources.connection_js,
             "/controls.css": PackageResources.controls_css,
             "/detail.css": PackageResources.detail_css,
             "/detail.js": PackageResources.detail_js,
             "/dom.js": PackageResources.dom_js,
             "/drag.js": PackageResources.drag_js,
-            "/english.js": PackageResources.english_js,
             "/facts.js": PackageResources.facts_js,
             "/format.js": PackageResources.format_js,
             "/frame.css": PackageResources.frame_css,
@@ -50,6 +48,7 @@ struct PageAssets: Sendable {
             "/row.js": PackageResources.row_js,
             "/rowmenu.js": PackageResources.rowmenu_js,
             "/selection.js": PackageResources.selection_js,
+            "/sentences.js": PackageResources.sentences_js,
             "/signin.js": PackageResources.signin_js,
             "/store.js": PackageResources.store_js,
             "/stream.js": PackageResources.stream_js,
@@ -68,7 +67,7 @@ struct PageAssets: Sendable {
         self.assets = assets
     }
 
-    /// The file at exactly this path; `nil` for every other.
+    /// Returns the file at exactly this path; `nil` if there is none.
     func asset(at path: Substring) -> Asset? { assets[String(path)] }
 
     private static func type(of path: String) -> String {
@@ -83,7 +82,7 @@ struct PageAssets: Sendable {
         }
     }
 
-    /// FNV-1a: tells versions apart, and proves nothing.
+    /// Returns an entity tag from FNV-1a: it distinguishes versions and is not cryptographic.
     private static func tag(of bytes: [UInt8]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// What is done with one download, or with many.
+/// Actions on one download or on many.
 extension API {
     func act(_ visit: APIRequest, _ action: (Download) async -> Bool) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
@@ -116,7 +116,7 @@ extension API {
         for id in ids where seen.insert(id).inserted {
             downloads.append(try await download(DownloadID(rawValue: id), for: visit))
         }
-        // Those that wait first: else each would start when one that runs has stopped.
+        // Handles waiting downloads first: otherwise each would start when a running one has stopped.
         let running = Set(manager.running.map { $0.status.id })
         let ordered = downloads.filter { !running.contains($0.id) } + downloads.filter { running.contains($0.id) }
         let changed = await ordered.concurrently { await each($0) }
@@ -132,7 +132,7 @@ extension API {
         let ids = body.ids.filter { seen.insert($0).inserted }.map { DownloadID(rawValue: $0) }
         let running = Set(manager.running.map { $0.status.id })
         var failures: [DownloadID: DownloadError] = [:]
-        // Those that wait first: else each would start when one that runs has gone.
+        // Removes waiting downloads first: otherwise each would start when a running one has been removed.
         for some in [ids.filter { !running.contains($0) }, ids.filter { running.contains($0) }] {
             for (id, failure) in await some.concurrently({
                 (id: $0, await failure(removing: $0, body.deleteFiles, for: visit))
@@ -143,7 +143,7 @@ extension API {
         return try Answer.json(RemovalItems(ids.map { Removal($0.rawValue, error: failures[$0]) }))
     }
 
-    /// Removes one. Returns why that cannot be; `nil` when it is done.
+    /// Removes one download. Returns the error, or `nil` on success.
     private func failure(removing id: DownloadID, _ deletes: Bool, for visit: APIRequest) async -> DownloadError? {
         do throws(DownloadError) {
             let download = try await download(id, for: visit)
@@ -170,7 +170,7 @@ extension API {
     }
 }
 
-/// A body that says nothing: `{}`.
+/// An empty body: `{}` or no bytes.
 struct NothingBody: Decodable {
     private enum CodingKeys: String, CodingKey, CaseIterable { case none }
 

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Listing, adding, showing, changing and removing.
+/// Listing, adding, showing, changing and removing downloads.
 extension API {
     func list(_ visit: APIRequest) async throws -> Response {
         let items = try visit.items(ListQuery.names)
@@ -28,7 +28,7 @@ extension API {
             } else if let kind = StateKind(rawValue: word), DownloadState.Kind(rawValue: word) != nil {
                 kinds.insert(kind)
             } else {
-                throw Problem(.badRequest, "\(APIText.quote(word)) is no state.")
+                throw Problem(.badRequest, "\(APIText.quote(word)) is not a state.")
             }
         }
         return kinds
@@ -122,7 +122,7 @@ extension API {
 extension DownloadRequest.Destination {
     fileprivate var isPart: Bool { if case .part = self { true } else { false } }
 
-    /// The directory that it is in.
+    /// The directory of the destination.
     fileprivate var place: String? {
         switch self {
         case .directory(let path, _): path

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Limits and rules, figures, sessions.
+/// Settings, statistics and sessions.
 extension API {
     private func isOfSession(_ visit: APIRequest) throws -> Bool {
         switch try visit.items(["scope"]).text("scope") {
@@ -88,7 +88,7 @@ extension API {
             SessionItems(sessions.identifiers.map { body(of: $0, pending: pending[$0] ?? 0, last: nil) }))
     }
 
-    /// How many events of each session were not acknowledged.
+    /// Returns the number of unacknowledged events of each session.
     private func pendingCounts() async throws -> [String: Int] {
         var pending: [String: Int] = [:]
         var last: Int64 = 0
@@ -103,7 +103,7 @@ extension API {
         let registration = try await read(SessionRegistration.self, of: visit)
         if let directory = registration.directory { try confinement?.check(directory) }
         let isNew = sessions.entry(registration.identifier) == nil
-        // Before it is registered: what comes after this id is told.
+        // Taken before the registration, so that the client receives everything after this event.
         let last = station.lastID
         try sessions.register(registration)
         let pending = try await pendingCounts()[registration.identifier] ?? 0
@@ -120,9 +120,9 @@ extension API {
 
     func acknowledge(_ visit: APIRequest) async throws -> Response {
         let numbers = try await read(AcknowledgeBody.self, of: visit).numbers
-        // Numbers count from 1.
+        // Event numbers start at 1.
         let wanted = Set(numbers.filter { $0 > 0 })
-        // Only its own: a number of another session's event stays.
+        // Acknowledges events of the request's session only.
         var own: [Int64] = []
         var last = (wanted.min() ?? 1) - 1
         while own.count < wanted.count, case let page = try await manager.pendingEvents(after: last),
@@ -136,6 +136,6 @@ extension API {
         return Answer.nothing
     }
 
-    /// Its downloads go on; that its stream ends is told by the stream.
+    /// Does nothing: the session's downloads continue, and closing the stream already announces the departure.
     func detach(_ visit: APIRequest) -> Response { Answer.nothing }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// How a browser gets a token, and how the token goes.
+/// Issuing, listing and withdrawing tokens.
 extension API {
     func makeCode(_ visit: APIRequest) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
@@ -37,7 +37,7 @@ extension API {
     }
 
     func withdraw(_ visit: APIRequest) throws -> Response {
-        // Also where the file cannot be written: it opens nothing any more.
+        // Closes the connections even if the file cannot be written, as the token is no longer valid.
         defer { connections.close(tokens: [visit.identifier]) }
         guard try tokens.withdraw(visit.identifier) else {
             throw DownloadError(

@@ -6,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The routes of the table, each with what answers it.
+/// Dispatches each route to its handler.
 struct API: Sendable {
     let manager: DownloadManager
     let station: EventBroadcaster
@@ -20,7 +20,7 @@ struct API: Sendable {
     let connections: ConnectionTable
     let budgets: BodyBudgets
     let addresses: AddressCache
-    /// Where files lie that lead a browser to the page.
+    /// The directory of the HTML files that open the page in a browser.
     let signInDirectory: String
     let confinement: Confinement?
     let started: Date
@@ -75,18 +75,19 @@ struct API: Sendable {
                 confinement: confinement?.body))
     }
 
-    /// Where downloads of a session go by default.
+    /// The default download directory of a session.
     func directory(of session: String) -> String {
         sessions.entry(session)?.directory ?? settings.current.directory
     }
 
-    /// What clients over TCP may write to, for a session.
+    /// The locations that clients over TCP may write to in this session.
     func destinations(of session: String) -> DestinationPolicy {
         let own = directory(of: session)
         return DestinationPolicy(allowed: [own] + settings.current.allowedDirectories.filter { $0 != own })
     }
 
-    /// The listed download of this identifier. Throws `notFound`, over TCP also for one of another session.
+    /// Returns the listed download with this identifier. Throws `notFound`, also for another session's download over
+    /// TCP.
     func download(_ id: DownloadID, for visit: APIRequest) async throws(DownloadError) -> Download {
         guard let download = try await manager.download(id: id), visit.mayUse(download.session) else {
             throw notListed(id)
@@ -94,7 +95,7 @@ struct API: Sendable {
         return download
     }
 
-    /// The row of the download that the path names. Throws as ``download(_:for:)``.
+    /// Returns the row of the download in the request's path. Throws like ``download(_:for:)``.
     func row(_ visit: APIRequest) async throws(DownloadError) -> CatalogueRow {
         guard let row = try await manager.rows([visit.id]).first, visit.mayUse(row.session) else {
             throw notListed(visit.id)
@@ -102,12 +103,12 @@ struct API: Sendable {
         return row
     }
 
-    /// Reads the body of a request.
+    /// Decodes the body of a request.
     func read<Body: Decodable>(_ type: Body.Type, of visit: APIRequest) async throws -> Body {
         try await visit.body(type, budgets[visit])
     }
 
-    /// The same; `nil` for an empty body.
+    /// Decodes the body of a request; `nil` for an empty body.
     func readIfPresent<Body: Decodable>(_ type: Body.Type, of visit: APIRequest) async throws -> Body? {
         try await visit.bodyIfPresent(type, budgets[visit])
     }

@@ -6,43 +6,44 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// One request to the API that was let in.
+/// One API request that the access policy has allowed.
 struct APIRequest: Sendable {
     let route: Route
-    /// What stands in the path for `{id}` or `{session}`.
+    /// The path component in place of `{id}` or `{session}`.
     let identifier: String
     let query: Substring?
     let request: Request
     let isLocal: Bool
-    /// The identifier of the token that it carries; `nil` through the Unix socket, and where none is needed.
+    /// The identifier of the request's token; `nil` over the Unix socket and on routes that need no token.
     let token: String?
-    /// The session that it is about, by its header.
+    /// The session that the request's header names; by default `default`.
     let session: String
 
-    /// JSON nests at most so deep.
+    /// The maximum nesting depth of JSON bodies.
     static let mostDepth = 32
 
-    /// Before rows are read for an answer: what makes them comparable, for a client that asks for that.
+    /// Returns a revision that orders this response among others, if the client requests one. To be called before
+    /// rows are read.
     func revision() -> UInt64? {
         guard let name = HTTPField.Name(FerryAPI.handlesHeader), request.headers[name] == "1" else { return nil }
         return DownloadManager.nextRevision()
     }
 
-    /// Whether it may see and change what is of this session: over TCP its own alone.
+    /// Whether the request may read and change this session's downloads: over TCP only those of its own session.
     func mayUse(_ other: String) -> Bool { isLocal || other == session }
 
     var id: DownloadID { DownloadID(rawValue: identifier) }
 
-    /// The query; names that are not among these are refused.
+    /// Returns the query items. Throws for names that are not in `known`.
     func items(_ known: Set<String>) throws(Problem) -> QueryItems { try QueryItems(query, known: known) }
 
-    /// The body as a shape. `budget` holds its bytes until it is read as one.
+    /// Decodes the body. `budget` covers its bytes until then.
     func body<Body: Decodable>(_ type: Body.Type, _ budget: BodyBudget) async throws -> Body {
         var share = budget.share()
         return try Self.decode(type, from: try await bytes(&share))
     }
 
-    /// The same; `nil` for an empty body.
+    /// Decodes the body; `nil` for an empty one.
     func bodyIfPresent<Body: Decodable>(_ type: Body.Type, _ budget: BodyBudget) async throws -> Body? {
         var share = budget.share()
         let data = try await bytes(&share)
@@ -56,7 +57,7 @@ struct APIRequest: Sendable {
         do { return try APICoding.decode(type, from: data) } catch { throw Problem(decoding: error) }
     }
 
-    /// Reads the body, up to the most bytes of the route. One that says that it is larger is not begun.
+    /// Reads the body up to the route's limit. A body with a larger declared length is not read at all.
     private func bytes(_ share: inout BodyBudget.Share) async throws(Problem) -> Data {
         let most = route.mostBytes
         let tooLarge = Problem(.bodyTooLarge, "At most \(most) bytes.")
@@ -70,7 +71,7 @@ struct APIRequest: Sendable {
             guard let piece else { break }
             guard piece.readableBytes <= most - data.count else { throw tooLarge }
             guard share.take(piece.readableBytes) else {
-                throw Problem(.busy, "Other requests hold all the room for bodies. Try again.")
+                throw Problem(.busy, "Too many request bodies in progress. Try again.")
             }
             data.append(contentsOf: piece.readableBytesView)
         }
@@ -78,11 +79,12 @@ struct APIRequest: Sendable {
         return data
     }
 
-    /// A session by name in the query; `nil` for all of them.
+    /// Returns the session that the query names; `nil` for all sessions.
     func session(in items: QueryItems) throws -> String? {
         guard let named = items.text("session") else { return session }
         guard isLocal || named == session else {
-            throw Problem(.forbidden, "Over TCP there is the session \(session) alone. Use the Unix socket for others.")
+            throw Problem(
+                .forbidden, "Only the session \(session) is available over TCP. Use the Unix socket for others.")
         }
         if named == FerryAPI.everySession { return nil }
         try SessionStore.check(named)

@@ -4,9 +4,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Answers as the API gives them.
+/// Responses of the API.
 enum Answer {
-    /// JSON of a shape.
+    /// Returns a response with a JSON body.
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         body(try APICoding.encode(value), type: "application/json", status: status)
     }

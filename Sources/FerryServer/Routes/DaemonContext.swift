@@ -1,10 +1,10 @@
 package import Hummingbird
 import NIOCore
 
-/// What is known of a request's connection.
+/// The connection of a request.
 package struct DaemonContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// It came through the Unix socket, from this user.
+    /// Whether the connection uses the Unix socket, whose peer is always this user.
     let isLocal: Bool
     let channel: any Channel
 

@@ -7,14 +7,14 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Answers every request: the door first, then the page or the API; whatever goes wrong becomes a problem.
+/// Answers every request: applies the access policy, then serves the page or the API. Every error becomes a problem.
 final class DaemonResponder: HTTPResponder {
     typealias Context = DaemonContext
 
     private let api: API
     private let page = PageAssets()
     private let logger: Logger
-    /// The port that is listened on, once it is known.
+    /// The policy for the TCP port, which is final once the listener is bound.
     private let door: Mutex<AccessPolicy>
 
     init(_ api: API, port: Int, logger: Logger) {
@@ -49,7 +49,7 @@ final class DaemonResponder: HTTPResponder {
         if let refusal = door.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }
         if let token {
             api.connections.identify(context.channel, token: token)
-            // It may have been withdrawn before its connection was known to be its own.
+            // The token may have been withdrawn before it was recorded for this connection.
             guard api.tokens.contains(token) else { throw Problem(.unauthorized, "The token was withdrawn.") }
         }
         switch resource {
@@ -70,20 +70,20 @@ final class DaemonResponder: HTTPResponder {
         }
     }
 
-    /// What a path leads to: everything below /api is the API's, also what it does not have.
+    /// Returns the resource of a path. All paths below /api belong to the API, including unknown ones.
     static func resource(_ method: HTTPRequest.Method, _ path: Substring) -> AccessPolicy.Resource {
         guard path.hasSameBytes(as: "/api") || path.utf8.hasPrefix("/api/") else { return .page }
         guard path.hasSameBytes(as: FerryAPI.root) || path.utf8.hasPrefix(FerryAPI.root + "/") else {
             return .api(.none)
         }
         let rest = path.dropping(prefix: FerryAPI.root) ?? ""
-        // Paths of the document begin with a slash, that of the greeting too.
+        // Paths of the OpenAPI document begin with a slash, including that of the greeting.
         return .api(Route.match(method, rest.hasSameBytes(as: "/") ? "" : rest))
     }
 
     private func origin(_ request: Request, _ target: String, isLocal: Bool) -> AccessPolicy.RequestOrigin {
         let fields = request.headers
-        // The first Host has become the authority; further ones stay among the fields.
+        // The first `Host` has become the authority; further ones are still header fields.
         var hosts = request.head.authority.map { [$0] } ?? []
         if let name = HTTPField.Name("Host") { hosts += fields[values: name] }
         var origin = AccessPolicy.RequestOrigin(method: request.method, target: target, hosts: hosts)
@@ -128,14 +128,15 @@ final class DaemonResponder: HTTPResponder {
             status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: asset.bytes)))
     }
 
-    /// Only what is ours, and nothing inline; no frame around it, and nothing a server said becomes code.
+    /// Allows only the daemon's own files, nothing inline and no framing. Trusted Types keep server text from
+    /// becoming code.
     static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
         manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'
         """
 
-    /// What every answer carries, unless it says otherwise.
+    /// Header fields of every response that does not set them itself.
     static let fields: [(name: HTTPField.Name, value: String)] = [
         (FerryAPI.versionHeader, String(FerryAPI.version)), ("X-Content-Type-Options", "nosniff"),
         ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),

@@ -3,21 +3,20 @@ import FerryCore
 import Foundation
 import Synchronization
 
-/// What was last said of each download, as JSON: most of a list is the same when it is asked for again.
+/// A cache of list items encoded as JSON, since most of a list is unchanged when requested again.
 ///
-/// A text is used only for what is equal to that of which it was made, so that nothing has to be taken back when a
-/// download changes.
+/// An entry is used only if its source equals the item, so nothing needs to be invalidated.
 final class ListedTexts: Sendable {
     private struct Entry {
         let listed: ListedDownload
         let text: Data
     }
 
-    /// How many are kept; then all are thrown away.
+    /// The maximum number of entries; beyond it the cache is emptied.
     private static let most = 1000
     private let entries = Mutex<[DownloadID: Entry]>([:])
 
-    /// A page of the list, as ``DownloadPage`` is coded.
+    /// Returns a page of the list, encoded like ``DownloadPage``.
     func page(_ items: [ListedDownload], total: Int, offset: Int) throws -> Data {
         var text = Data(#"{"items":["#.utf8)
         var isFirst = true
@@ -38,7 +37,7 @@ final class ListedTexts: Sendable {
         let texts = try zip(items, known).map { item, text in
             if let text { return text }
             let text = try APICoding.encode(item)
-            // What a handle shows carries the time at which it was asked for.
+            // Items with a handle contain the time of the request, so they are never equal.
             if item.handle == nil { new.append(Entry(listed: item, text: text)) }
             return text
         }

@@ -3,14 +3,14 @@ import FerryAPI
 import FerryCore
 import HTTPTypes
 
-/// A change of a download, with everything in it looked at before anything is done.
+/// A change of a download, validated completely before any of it is applied.
 struct RequestedChange: Sendable {
     private let body: ChangeBody
     private let sources: [DownloadURL]?
     private let checksum: Amendment<Checksum>
     let credentials: Credentials?
 
-    /// Throws `invalidRequest` for what cannot be meant.
+    /// Throws `invalidRequest` for invalid values.
     init(_ body: ChangeBody) throws(DownloadError) {
         self.body = body
         if body.url != nil, body.urls != nil { throw DownloadError(.invalidRequest, ErrorPhrase(.urlAndURLs)) }
@@ -38,7 +38,7 @@ struct RequestedChange: Sendable {
         }
     }
 
-    /// Whether there is anything beside credentials.
+    /// Whether the change contains anything besides credentials.
     var changesAnything: Bool {
         var rest = body
         rest.user = nil

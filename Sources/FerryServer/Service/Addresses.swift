@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Where a daemon listens.
+/// The addresses that a daemon listens on.
 package struct Addresses: Sendable, Hashable {
     package var socket: String
-    /// The port on loopback; `nil` where that is off.
+    /// The loopback port; `nil` if loopback is off.
     package var port: Int?
-    /// What is listened on over TCP, with the port: `127.0.0.1:3377`, `[::1]:3377`.
+    /// The TCP addresses with their port: `127.0.0.1:3377`, `[::1]:3377`.
     package var hosts: [String] = []
 }
 
-/// Becomes known once all listeners are bound.
+/// Collects the addresses of the listeners, and resumes waiting tasks once all are bound.
 package final class AddressCache: Sendable {
     fileprivate struct State {
         var missing = 0
@@ -22,10 +22,10 @@ package final class AddressCache: Sendable {
     }
     private let state = Mutex(State())
 
-    /// The port on loopback now; `nil` where that is off, or not bound yet.
+    /// The loopback port; `nil` if loopback is off or not bound yet.
     var port: Int? { state.withLock { $0.port } }
 
-    /// How many listeners must be bound.
+    /// Sets the number of listeners to wait for.
     func expect(_ count: Int) { state.withLock { $0.missing = count } }
 
     func bound(socket: String? = nil, port: Int? = nil, host: String? = nil) {
@@ -46,7 +46,7 @@ package final class AddressCache: Sendable {
         for one in waiting { one.resume(returning: answer) }
     }
 
-    /// The daemon has ended.
+    /// Resumes all waiting tasks with `nil`, as the daemon has ended.
     func close() {
         let (waiting, asking) = state.withLock { state in
             state.isClosed = true
@@ -72,7 +72,7 @@ package final class AddressCache: Sendable {
         }
     }
 
-    /// The port that was bound first.
+    /// Returns the loopback port once the first TCP listener is bound; `nil` if the daemon ends before.
     func port() async -> Int? {
         await withCheckedContinuation { continuation in
             let answer: Int?? = state.withLock { state in

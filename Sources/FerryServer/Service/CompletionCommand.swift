@@ -1,11 +1,11 @@
 import FerryCore
 
-/// What is run after each completed download, made sure of before it is needed.
+/// The command to run after each completed download, validated when the settings are read.
 enum CompletionCommand {
-    /// The command with the path of its program: a bare name is looked for in the directories of `searchPath`. No words, or
-    /// an empty name, are no command.
+    /// Returns the command with its program resolved: a bare name is searched for in `searchPath`. An empty list, or
+    /// an empty name, returns an empty command.
     ///
-    /// Throws `invalidRequest` when there is no such program, or it cannot be executed.
+    /// Throws `invalidRequest` if the program does not exist or is not executable.
     static func resolve(_ words: [String], searchPath: String) throws(DownloadError) -> [String] {
         guard let name = words.first, !name.isEmpty else { return [] }
         guard let program = SearchPath.program(name, in: searchPath) else {

@@ -16,7 +16,7 @@ import ServiceLifecycle
 #endif
 
 extension Daemon {
-    /// Throws what keeps it from its port, `conflict` when another program has it: before a download begins.
+    /// Checks that the port can be bound before downloads start. Throws `conflict` if another program uses it.
     func checkPort() async throws {
         let settings = settings.current
         guard settings.servesLoopback, settings.port != 0 else { return }
@@ -30,7 +30,7 @@ extension Daemon {
         }
     }
 
-    /// Why a port cannot be listened on, in words.
+    /// Translates a failure to bind the port.
     fileprivate static func failure(_ error: any Error, port: Int) -> any Error {
         guard let error = error as? IOError else { return error }
         switch error.errnoCode {
@@ -46,7 +46,7 @@ extension Daemon {
         }
     }
 
-    /// One service for each socket. Called under the lock: a socket that is there is of a daemon that is gone.
+    /// Returns one service for each socket. Requires the state lock: an existing socket is then stale.
     func listeners() throws(DownloadError) -> [any Service] {
         let socket = place.socket
         guard socket.utf8.count < 104 else {
@@ -111,7 +111,7 @@ extension Daemon {
         }
     }
 
-    /// The limiter is there before the check says that the client is admitted.
+    /// The limiter must be in the pipeline before the peer check admits the client.
     private var loopbackHandlers: @Sendable () -> [any RemovableChannelHandler] {
         let (user, peers, limits, table) = (user, peers, limits, api.connections)
         return {
@@ -142,21 +142,21 @@ extension Daemon {
     }
 }
 
-/// 127.0.0.1; a daemon that cannot have its port says so and leaves.
+/// The listener on 127.0.0.1. The daemon ends if this port cannot be bound.
 private struct FirstListener: Service {
     let daemon: Daemon
     let port: Int
 
     func run() async throws {
         do { try await daemon.loopback(port).run() } catch {
-            // The other one waits for this one's port.
+            // The IPv6 listener waits for this one's port.
             daemon.addresses.close()
             throw Daemon.failure(error, port: port)
         }
     }
 }
 
-/// ::1 with the port that 127.0.0.1 has; a machine without IPv6 does without.
+/// The listener on ::1, with the port of 127.0.0.1. Failure is not fatal, as the machine may lack IPv6.
 private struct SecondListener: Service {
     let daemon: Daemon
 

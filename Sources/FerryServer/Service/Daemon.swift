@@ -6,7 +6,7 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The program that holds everybody's downloads: locks its state, opens the list, listens, serves, and leaves in order.
+/// The daemon: locks the state directory, opens the catalogue, listens, serves, and shuts down in order.
 package final class Daemon: Sendable {
     package let place: DaemonPaths
     package let manager: DownloadManager
@@ -18,7 +18,7 @@ package final class Daemon: Sendable {
     let launcher: Launcher
     let updates = AsyncEvent()
     let logger: Logger
-    /// Who may come in through the Unix socket.
+    /// The user whose processes may use the Unix socket.
     let user: UInt32
     let mostConnections: Int
     let limits: RequestLimits
@@ -32,38 +32,37 @@ package final class Daemon: Sendable {
     /// The tokens for TCP.
     package var tokens: TokenStore { api.tokens }
 
-    /// What a daemon is made of, beside its place.
+    /// The daemon's parameters besides its paths.
     package struct Options: Sendable {
-        /// What the command line gave, by the names of settings.
+        /// Command-line flags, by the names of settings.
         package var flags: [String: String] = [:]
         package var environment: [String: String] = [:]
         package var pollInterval: Duration = .seconds(2)
         package var user = PeerCheck.ownUser
-        /// Connections that are open at a time at one listener; more wait to be accepted.
+        /// The maximum number of open connections per listener; further ones wait to be accepted.
         package var mostConnections = 512
-        /// What starts commands.
+        /// Starts launch and completion commands.
         package var starter: any CommandStarter = LocalStarter()
-        /// Where this process may write; `nil` where that is not confined.
+        /// The directories that this process may write below; `nil` if it is not confined.
         package var confinement: Confinement?
-        /// How much connections may hold, and how long requests may take to come in.
+        /// Limits on connections and requests.
         package var limits = RequestLimits()
-        /// Tells whose connections over loopback are.
+        /// Finds the users of loopback connections.
         package var peers = LoopbackPeers()
-        /// The last word on how the manager is made; for tests.
+        /// Adjusts the manager's configuration last; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
         package init() {}
 
-        /// The flag of a setting that is a list; no words give none.
+        /// Sets the flag of a list setting; an empty list removes it.
         package mutating func setFlag(_ name: String, to words: [String]) {
             flags[name] = words.isEmpty ? nil : words.joined(separator: String(SettingsSource.separator))
         }
     }
 
-    /// Takes the lock and reads tokens, sessions and settings; nothing listens yet.
+    /// Takes the state lock and reads tokens, sessions and settings. Does not listen yet.
     ///
-    /// Throws `conflict` when another daemon runs on this state, `disk`, or `invalidRequest` for settings that cannot be
-    /// meant.
+    /// Throws `conflict` if another daemon uses this state, `disk`, or `invalidRequest` for invalid settings.
     package init(_ place: DaemonPaths, _ options: Options = Options(), logger: Logger) async throws(DownloadError) {
         self.place = place
         self.logger = logger
@@ -71,7 +70,7 @@ package final class Daemon: Sendable {
         mostConnections = options.mostConnections
         limits = options.limits
         peers = options.peers
-        // What is in it has modes of its own; nobody else may put anything there.
+        // Files in it have restrictive modes of their own; other users must not be able to create any.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock))
         let (box, confinement) = (SettingsBox(), options.confinement)
@@ -109,9 +108,9 @@ package final class Daemon: Sendable {
         box.set(self.settings)
     }
 
-    /// Serves until ``stop()``; returns when everything is safe and the lock is given back.
+    /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
     ///
-    /// Throws what keeps it from starting: `catalogue`, `conflict` for a port that is taken, `disk`.
+    /// Throws errors of the start: `catalogue`, `conflict` for a port in use, `disk`.
     package func run() async throws(DownloadError) {
         defer {
             api.codes.clear()
@@ -141,13 +140,13 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// Ends ``run()``: no new connections, streams end, what runs is made safe.
+    /// Ends ``run()``: accepts no new connections, ends streams, and saves the running downloads.
     package func stop() async {
         wasStopped.withLock { $0 = true }
         await group.withLock { $0 }?.triggerGracefulShutdown()
     }
 
-    /// Where it listens, once it does; `nil` when it ended before.
+    /// Returns the addresses once all listeners are bound; `nil` if the daemon ends before.
     package func listening() async -> Addresses? { await addresses.wait() }
 
     var broadcaster: EventRelay {
@@ -156,7 +155,7 @@ package final class Daemon: Sendable {
         ) { [self] in await heard($0, $1, isEarlier: $2) }
     }
 
-    /// Hummingbird and the service group speak of their own; only what goes wrong is worth a line.
+    /// The logger for Hummingbird and the service group, limited to warnings.
     var quiet: Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
@@ -165,13 +164,14 @@ package final class Daemon: Sendable {
 
     private func heard(_ event: DownloadEvent, _ session: String, isEarlier: Bool) async {
         let isDefault = session == FerryAPI.defaultSession
-        // What an app has not handled is told at each start; only of the default ones that means that it is new.
+        // An app's unacknowledged events are repeated at each start, so only an event of the default session, which
+        // is acknowledged at once, is new even if it is earlier.
         if case .completed(let file) = event.kind, isDefault || !isEarlier {
             launcher.completed(file, id: event.id, session: session, command: settings.current.onComplete)
         }
         guard let number = event.number else { return }
         log(event, session)
-        // Nobody comes back for those of the command line and the page.
+        // Events of the default session have no app that would acknowledge them.
         if isDefault {
             try? await manager.acknowledge([number])
         } else if isEarlier {
@@ -183,7 +183,7 @@ package final class Daemon: Sendable {
 }
 
 extension Daemon {
-    /// A line for each end: codes and identifiers, nothing that a server or a user said.
+    /// Logs each final event with codes and identifiers only, without text from servers or the user.
     fileprivate func log(_ event: DownloadEvent, _ session: String) {
         var metadata: Logger.Metadata = ["id": "\(event.id)", "session": "\(session)"]
         switch event.kind {
@@ -199,7 +199,7 @@ extension Daemon {
     }
 }
 
-/// Hands the keeper to who was made before it.
+/// Passes the settings controller to the settings source, which is created first.
 private final class SettingsBox: Sendable {
     private struct Weak { weak var keeper: SettingsController? }
     private let held = Mutex(Weak())
@@ -207,7 +207,7 @@ private final class SettingsBox: Sendable {
     func set(_ keeper: SettingsController) { held.withLock { $0.keeper = keeper } }
 }
 
-/// Follows the manager, and shuts it down when all others have stopped.
+/// Runs the event relay and the launcher, and shuts the manager down after all other services have stopped.
 private struct ManagerService: Service {
     let daemon: Daemon
     let feeds: EventRelay.Feeds
@@ -232,7 +232,7 @@ private struct ManagerService: Service {
     }
 }
 
-/// First to stop: without it the servers would wait for streams that never end.
+/// Ends event streams. Stops first: the servers would otherwise wait for streams that never end.
 private struct StreamService: Service {
     let daemon: Daemon
 

@@ -9,22 +9,22 @@ import Foundation
     import Glibc
 #endif
 
-/// The lock of a state directory: one daemon at a time. It is taken before a socket is bound, and the system takes it back
-/// when the process ends, however it ends.
+/// The lock of a state directory, which limits it to one daemon. Taken before a socket is bound; the system releases
+/// it when the process ends.
 package final class DaemonLock: Sendable {
     private let descriptor: Int32
-    /// What is read of its file.
+    /// The maximum number of bytes to read from the lock file.
     private static let mostBytes = 32
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit {
-        // Before it is closed: a child process that is just being started has the same open file for a moment.
+        // Unlocked before closing, because a child process being spawned may still share the open file description.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Takes it, or throws `conflict` with the process that has it.
+    /// Takes the lock. Throws `conflict` with the identifier of the process that holds it.
     package static func take(_ path: String) throws(DownloadError) -> DaemonLock {
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PrivateFile.failure(.open, path) }
@@ -45,7 +45,7 @@ package final class DaemonLock: Sendable {
         return DaemonLock(descriptor)
     }
 
-    /// The process that a lock's file names; whether it still lives is another question.
+    /// Returns the process identifier in a lock file. That process may no longer exist.
     package static func owner(of path: String) -> Int? { PrivateFile.read(path, most: mostBytes).flatMap(owner(in:)) }
 
     private static func owner(_ descriptor: Int32) -> Int? {
@@ -54,6 +54,6 @@ package final class DaemonLock: Sendable {
         return owner(in: String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
     }
 
-    /// The number in the first line.
+    /// Parses the first line.
     private static func owner(in text: String) -> Int? { Int(text.prefix { !$0.isNewline }) }
 }

@@ -3,13 +3,13 @@ import FerryAPI
 import FerryCore
 import Foundation
 
-/// Where a daemon keeps its state, its socket and its settings. All absolute.
+/// The paths of a daemon's state, socket and settings. All absolute.
 package struct DaemonPaths: Sendable, Hashable {
-    /// Lock, tokens, sessions, and below `sessions/daemon` the catalogue.
+    /// The directory of lock, tokens and sessions, with the catalogue below `sessions/daemon`.
     package var state: String
     package var socket: String
     package var settings: String
-    /// Where downloads go by default.
+    /// The default download directory.
     package var downloads: String
 
     package init(state: String, socket: String, settings: String, downloads: String) {
@@ -20,18 +20,18 @@ package struct DaemonPaths: Sendable, Hashable {
     }
 
     package var lock: String { state + "/daemon.lock" }
-    /// Where it logs when nobody sees its standard error.
+    /// The log file that is used when standard error is `/dev/null`.
     package var log: String { state + "/daemon.log" }
     package var tokens: String { state + "/tokens.json" }
-    /// Files that lead a browser to the page, beside the socket.
+    /// The directory of the HTML files that open the page in a browser, beside the socket.
     package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
     package var sessions: String { state + "/sessions.json" }
-    /// The name of the daemon's list among those of apps.
+    /// The identifier of the daemon's list, in the same namespace as those of apps.
     package static let listIdentifier = "daemon"
     package var catalogue: String { state + "/sessions/" + Self.listIdentifier }
 
-    /// By the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and `FERRY_CONFIG`; what is given goes
-    /// before these.
+    /// Determines the paths by the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and
+    /// `FERRY_CONFIG`. The arguments take precedence.
     package init(
         environment: [String: String], home: String, userID: UInt32, state: String? = nil, socket: String? = nil,
         settings: String? = nil
@@ -51,7 +51,7 @@ package struct DaemonPaths: Sendable, Hashable {
                 configured: (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/user-dirs.dirs")
     }
 
-    /// Of this process.
+    /// The paths for this process's environment.
     package static func current(
         state: String? = nil, socket: String? = nil, settings: String? = nil
     ) -> DaemonPaths {
@@ -61,7 +61,7 @@ package struct DaemonPaths: Sendable, Hashable {
             state: state, socket: socket, settings: settings)
     }
 
-    /// The user's Downloads: `XDG_DOWNLOAD_DIR`, from the environment or `user-dirs.dirs`.
+    /// Returns the user's download directory: `XDG_DOWNLOAD_DIR`, from the environment or from `user-dirs.dirs`.
     private static func downloads(environment: [String: String], home: String, configured: String) -> String {
         if let given = environment["XDG_DOWNLOAD_DIR"], given.utf8.hasPrefix("/") { return given }
         let text = (try? String(contentsOfFile: configured, encoding: .utf8)) ?? ""

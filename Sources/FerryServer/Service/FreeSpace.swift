@@ -1,9 +1,9 @@
 import FerryCore
 import Foundation
 
-/// How much room a disk has.
+/// The free space of a file system.
 enum FreeSpace {
-    /// Free bytes where a directory is, or will be; `nil` when that cannot be told.
+    /// Returns the free bytes at a path, or at its nearest existing ancestor; `nil` if they cannot be determined.
     static func bytes(at path: String) -> Int64? {
         var path = path
         while true {

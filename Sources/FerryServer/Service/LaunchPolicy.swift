@@ -1,39 +1,39 @@
-/// When the app of a session is started: events wait for it and nobody is there. Once for a burst of them. Pure.
+/// Decides when to launch a session's app: when events are unacknowledged and no client is connected, once per burst.
+/// Pure.
 ///
-/// What counts is whether an event was acknowledged, not whether somebody was there when it was told: who was there may
-/// have died before it heard.
+/// Acknowledgement counts, not presence: a connected client may crash before it handles an event.
 package struct LaunchPolicy: Sendable, Hashable {
-    /// After a launch no other one follows before this time is over.
+    /// The minimum time between two launches.
     package static let pause: Duration = .seconds(30)
 
-    /// The events that were not acknowledged.
+    /// The unacknowledged events.
     private var pending: Set<Int64> = []
-    /// The newest event that a launch was for: nobody is started twice for one that he leaves alone.
+    /// The newest event that caused a launch: the app is not launched twice for an event that it ignores.
     private var launchedFor: Int64 = 0
     private var isRunning = false
     private var earliest: Duration?
 
-    /// - Parameter earliest: No launch before this time: who was there before the daemon began may come back by himself.
+    /// - Parameter earliest: The earliest launch: clients from before the daemon's start may reconnect by themselves.
     package init(earliest: Duration? = nil) { self.earliest = earliest }
 
-    /// What to do now.
+    /// The result of ``decide(hasClient:at:)``.
     package enum Decision: Sendable, Hashable {
         case nothing
         case launch
-        /// Ask again at this time.
+        /// Decide again at this time.
         case wait(until: Duration)
     }
 
-    /// An event ended a download.
+    /// Records an event that ended a download.
     package mutating func ended(_ number: Int64) { pending.insert(number) }
 
-    /// The app has handled these.
+    /// Records the events that the app has handled.
     package mutating func acknowledged(_ numbers: some Sequence<Int64>) { pending.subtract(numbers) }
 
-    /// What was launched has ended.
+    /// Records the exit of the launched command.
     package mutating func exited() { isRunning = false }
 
-    /// Asks; `hasClient` is whether somebody follows the session now. `launch` counts as done.
+    /// Returns what to do now, and records a launch as started. `hasClient` is whether the session has a client.
     package mutating func decide(hasClient: Bool, at now: Duration) -> Decision {
         guard !hasClient, !isRunning, let newest = pending.max(), newest > launchedFor else { return .nothing }
         if let earliest, now < earliest { return .wait(until: earliest) }

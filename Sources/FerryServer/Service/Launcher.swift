@@ -5,14 +5,14 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Decides when the apps of sessions are started, and what is to run after each completed download.
+/// Launches the apps of sessions when they have events, and the command after each completed download.
 final class Launcher: Sendable {
     private let sessions: SessionStore
     private let station: EventBroadcaster
     private let starter: any CommandStarter
     private let logger: Logger
     private let policies = Mutex<[String: LaunchPolicy]>([:])
-    /// An event ended a download, a client left, or a command exited.
+    /// Notified when an event ends a download, a client disconnects, or a command exits.
     private let updates = AsyncEvent()
 
     init(sessions: SessionStore, station: EventBroadcaster, starter: any CommandStarter, logger: Logger) {
@@ -23,13 +23,13 @@ final class Launcher: Sendable {
         station.whenClientsChange { [weak self] session in self?.clientsChanged(session) }
     }
 
-    /// After the start of a daemon, its clients have this time to come back.
+    /// The time in which clients may reconnect after the start of the daemon.
     private static let grace: Duration = .seconds(10)
 
-    /// An event that ended a download waits for the session.
+    /// Records an event that ended a download.
     func ended(_ number: Int64, in session: String) { ended(number, in: session, LaunchPolicy()) }
 
-    /// One that waited when the daemon began.
+    /// Records an event that was already unacknowledged when the daemon started.
     func waited(_ number: Int64, in session: String) {
         ended(number, in: session, LaunchPolicy(earliest: .sinceStart + Self.grace))
     }
@@ -40,7 +40,7 @@ final class Launcher: Sendable {
         updates.notify()
     }
 
-    /// The app has handled these.
+    /// Records the events that the app has handled.
     func acknowledged(_ numbers: [Int64], in session: String) {
         policies.withLock { $0[session]?.acknowledged(numbers) }
     }
@@ -49,7 +49,7 @@ final class Launcher: Sendable {
         if station.clients(of: session) == 0 { updates.notify() }
     }
 
-    /// Launches what is due until its task is cancelled.
+    /// Launches apps as they become due, until its task is cancelled.
     func run() async {
         while !Task.isCancelled {
             let seen = updates.count
@@ -87,7 +87,7 @@ final class Launcher: Sendable {
         }
     }
 
-    /// Runs what was asked for after each completed download.
+    /// Runs the completion command for a download.
     func completed(_ file: FinishedDownload, id: DownloadID, session: String, command: [String]) {
         guard !command.isEmpty else { return }
         start(

@@ -11,9 +11,9 @@ import Synchronization
     import Glibc
 #endif
 
-/// The log of a daemon whose standard error nobody sees: `daemon.log` in its state directory, for its user alone.
+/// The log of a daemon without standard error: `daemon.log` in its state directory, of mode 0600.
 ///
-/// At 1 MiB it becomes `daemon.log.1`, in place of an earlier one. What cannot be written is lost: a log stops nobody.
+/// At 1 MiB the file is renamed to `daemon.log.1`, replacing an earlier one. Write errors are ignored.
 package final class LogFile: Sendable {
     private struct State {
         var descriptor: Int32 = -1
@@ -23,14 +23,14 @@ package final class LogFile: Sendable {
     private let mostBytes: Int
     private let state = Mutex(State())
 
-    /// Nothing is made before the first line.
+    /// Creates no file before the first line.
     package init(_ path: String, mostBytes: Int = 1 << 20) {
         (self.path, self.mostBytes) = (path, mostBytes)
     }
 
     deinit { state.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
 
-    /// Whether standard error goes to `/dev/null`, as that of a daemon does that a command or an app has started.
+    /// Whether standard error is `/dev/null`, as in a daemon that a command or an app has started.
     package static var isNeeded: Bool {
         var (own, null) = (stat(), stat())
         guard fstat(2, &own) == 0, stat("/dev/null", &null) == 0 else { return false }
@@ -47,7 +47,7 @@ package final class LogFile: Sendable {
             }
             if state.descriptor < 0 { reopen(&state) }
             guard state.descriptor >= 0 else { return }
-            // One call a line: lines of two daemons, one after the other, never mix.
+            // One call per line, so that lines of overlapping daemons do not mix.
             state.size += max(0, bytes.withUnsafeBytes { writeBytes(state.descriptor, $0.baseAddress, $0.count) })
         }
     }
@@ -59,7 +59,7 @@ package final class LogFile: Sendable {
         state.size = state.descriptor >= 0 && fstat(state.descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Writes events into a file as ``StreamLogHandler`` writes them on standard error.
+    /// Writes log events to the file in the format of ``StreamLogHandler``.
     package struct Handler: LogHandler {
         private let file: LogFile
         private let label: String
@@ -82,7 +82,7 @@ package final class LogFile: Sendable {
     }
 }
 
-// A method of this name is nearer than the function.
+// Needed because `LogFile.write` hides the function.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -9,9 +9,10 @@ import Foundation
     import Glibc
 #endif
 
-/// Small files that are their user's alone: mode 0600, replaced whole, in directories of mode 0700.
+/// Small private files: mode 0600, replaced atomically, in directories of mode 0700.
 package enum PrivateFile {
-    /// The text; `nil` when it is not there, is not a plain file of ours that only we can read, or is larger than `most`.
+    /// Returns the text; `nil` if the file is missing, larger than `most` bytes, not UTF-8, or not a regular file of
+    /// this user without access for others.
     package static func read(_ path: String, most: Int) -> String? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -26,7 +27,7 @@ package enum PrivateFile {
         return String(validating: bytes[..<count], as: UTF8.self)
     }
 
-    /// Replaces the file by one with this text; durable when it returns. Throws `disk` or `diskFull`.
+    /// Replaces the file atomically and durably with this text. Throws `disk` or `diskFull`.
     package static func write(_ text: String, to path: String) throws(DownloadError) {
         let temporary = path + ".new-" + RandomText.hex(bytes: 8)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -39,18 +40,28 @@ package enum PrivateFile {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { writeBytes(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw failure(.write, temporary) }
             bytes = bytes.dropFirst(count)
         }
         guard fsync(descriptor) == 0 else { throw failure(.sync, temporary) }
         guard rename(temporary, path) == 0 else { throw failure(.rename, path) }
         isDone = true
+        // Makes the new name durable; some file systems cannot sync directories.
+        let directory = open(Paths.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        defer { close(directory) }
+        guard fsync(directory) == 0 || errno == EINVAL else { throw failure(.syncDirectory, path) }
     }
 
-    /// Makes a directory of mode 0700, and those above it. One that is there stays as it is, and must be this user's and
-    /// without these bits in its mode: by default nobody else may enter it.
+    /// Renames an unreadable file to `NAME.unreadable`, so that a new one does not replace its contents.
+    static func keepUnreadable(_ path: String) { rename(path, path + ".unreadable") }
+
+    /// Creates a directory of mode 0700, and missing parent directories. An existing directory is not changed; it
+    /// must belong to this user and have none of the `forbidden` mode bits, by default those of group and others.
     ///
-    /// Throws `disk` when it cannot be made, is a symbolic link, or belongs to another user or to all.
+    /// Throws `disk` if the directory cannot be created, is a symbolic link, belongs to another user, or has
+    /// forbidden bits.
     package static func makeDirectory(_ path: String, forbidden bits: UInt32 = 0o077) throws(DownloadError) {
         let parent = Paths.parent(of: path)
         if access(parent, F_OK) != 0 {

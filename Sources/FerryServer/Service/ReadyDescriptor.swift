@@ -10,13 +10,13 @@ import Foundation
     import Glibc
 #endif
 
-/// The descriptor on which whoever started the daemon waits for it: gets one line, and is closed.
+/// The descriptor on which the starter of a daemon waits: receives one line and is then closed.
 ///
-/// Nothing that the daemon starts has it, so that its end is seen when the daemon is gone.
+/// Not inherited by child processes, so the reader sees the end of file when the daemon ends.
 package struct ReadyDescriptor: Sendable {
     private let number: Int32
 
-    /// Throws `invalidRequest` when it is not open.
+    /// Throws `invalidRequest` if the descriptor is not open.
     package init(_ number: Int32) throws(DownloadError) {
         let flags = fcntl(number, F_GETFD)
         guard flags >= 0, fcntl(number, F_SETFD, flags | FD_CLOEXEC) >= 0 else {
@@ -27,10 +27,10 @@ package struct ReadyDescriptor: Sendable {
         self.number = number
     }
 
-    /// Leaves it open in the program that this process becomes by exec(2).
+    /// Keeps the descriptor open across exec(2).
     func keep() { _ = fcntl(number, F_SETFD, 0) }
 
-    /// Writes the line and closes. Whoever waited may be gone: that is no error.
+    /// Writes the line and closes the descriptor. A reader that has gone away is not an error.
     package func tell(_ line: ReadyLine) {
         defer { if number > 2 { close(number) } }
         guard let data = try? APICoding.encode(line) else { return }

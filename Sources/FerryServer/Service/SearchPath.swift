@@ -1,10 +1,10 @@
 import FerryCore
 import Foundation
 
-/// Where programs are looked for, as a shell does.
+/// Program lookup in `PATH`, as in a shell.
 enum SearchPath {
-    /// The path of a program that can be run: the first of this name in the directories of `PATH`; a name with a slash is a
-    /// path already. `nil` when there is none.
+    /// Returns the first executable file of this name in the directories of `PATH`; a name with a slash is a path
+    /// already. `nil` if there is none.
     static func program(_ name: String, in directories: String) -> String? {
         if name.utf8.contains("/") { return isProgram(name) ? name : nil }
         return directories.split(at: ":").lazy.map { "\($0)/\(name)" }.first(where: isProgram)

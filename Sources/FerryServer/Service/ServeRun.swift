@@ -4,7 +4,7 @@ import Foundation
 package import Logging
 import Synchronization
 
-/// `ferry serve`: a daemon from its start to a signal.
+/// Runs a daemon for `ferry serve`, until a signal stops it.
 package struct ServeRun: Sendable {
     private let place: DaemonPaths
     private let options: Daemon.Options
@@ -16,12 +16,12 @@ package struct ServeRun: Sendable {
         self.logger = logger
     }
 
-    /// Serves until `stops` says so, or nothing can be served.
+    /// Serves until `stops` yields or an error occurs.
     ///
     /// - Parameters:
-    ///   - stops: Yields when the process is asked to leave.
-    ///   - ready: Who waits for it to listen, and is told when it cannot.
-    ///   - listening: Hears the address of the page once it is there; `nil` where loopback is off.
+    ///   - stops: Yields when the process is asked to terminate.
+    ///   - ready: Receives the addresses, or the error if the daemon cannot listen.
+    ///   - listening: Receives the address of the page, or `nil` if loopback is off.
     package func run(
         stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, listening: @escaping @Sendable (String?) -> Void
     ) async throws(DownloadError) {

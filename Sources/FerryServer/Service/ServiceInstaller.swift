@@ -2,22 +2,22 @@ import Ferry
 package import FerryCore
 import Foundation
 
-/// Writes, removes and asks about the daemon's unit, with `systemctl --user`.
+/// Installs, removes and queries the daemon's systemd unit with `systemctl --user`.
 package struct ServiceInstaller: Sendable {
     private let program: String
     private let isConfined: Bool
     private let directory: String
     private let environment: [String: String]
 
-    /// What `systemctl` said.
+    /// The exit status and output of `systemctl`.
     package struct Answer: Sendable, Hashable {
         package var status: Int32
         package var output: String
     }
 
-    /// A daemon that answers now.
+    /// A daemon that is running now.
     package struct Running: Sendable, Hashable {
-        /// Its process; `nil` where it does not say.
+        /// The process identifier; `nil` if unknown.
         package var process: Int?
 
         package init(process: Int?) { self.process = process }
@@ -25,8 +25,8 @@ package struct ServiceInstaller: Sendable {
 
     /// - Parameters:
     ///   - program: The absolute path of the binary that the unit runs.
-    ///   - isConfined: The daemon writes to its own directories alone.
-    ///   - environment: `XDG_CONFIG_HOME`, `HOME` and `PATH` are looked at.
+    ///   - isConfined: Whether the unit starts the daemon with `--confine`.
+    ///   - environment: Provides `XDG_CONFIG_HOME`, `HOME` and `PATH`.
     package init(program: String, isConfined: Bool = false, environment: [String: String]) {
         self.program = program
         self.isConfined = isConfined
@@ -36,16 +36,17 @@ package struct ServiceInstaller: Sendable {
         directory = (given ?? home + "/.config") + "/systemd/user"
     }
 
-    /// Where the unit is, or would be.
+    /// The path of the unit file.
     package var unit: String { directory + "/" + SystemdUnit.name }
     package var isInstalled: Bool { FileManager.default.fileExists(atPath: unit) }
 
-    /// Writes the unit, and lets systemd start it now and at each login. Throws `disk`, or `conflict` with what systemctl
-    /// said; the unit stays then.
+    /// Writes the unit and enables it, now and at each login. Throws `disk`, or `conflict` with the output of
+    /// systemctl; the unit file then remains.
     ///
-    /// Where a daemon runs that systemd did not start, the unit's would leave: throws `conflict`, and writes nothing.
+    /// Throws `conflict`, before anything is written, if a daemon is running that systemd did not start: the unit's
+    /// daemon would find the state locked and exit.
     package func install(beside running: Running? = nil) throws(DownloadError) {
-        // Any control character may end a line for systemd.
+        // systemd may treat any control character as the end of a line.
         guard Paths.isAbsolute(program), !program.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUnit, program))
         }
@@ -61,7 +62,7 @@ package struct ServiceInstaller: Sendable {
         try must(["enable", "--now", SystemdUnit.name])
     }
 
-    /// Stops it and takes the unit away. False when there was none.
+    /// Stops the daemon and removes the unit. Returns false if there was none.
     package func uninstall() throws(DownloadError) -> Bool {
         guard isInstalled else { return false }
         try must(["disable", "--now", SystemdUnit.name])
@@ -72,7 +73,7 @@ package struct ServiceInstaller: Sendable {
         return true
     }
 
-    /// What systemd says of it: `active`, `inactive`, `failed`, …
+    /// Returns the unit's state: `active`, `inactive`, `failed`, …
     package func status() throws(DownloadError) -> String {
         let answer = try ask(["is-active", SystemdUnit.name])
         return answer.output.isEmpty ? "unknown" : answer.output
@@ -80,7 +81,7 @@ package struct ServiceInstaller: Sendable {
 
     private func checkIsOurs(_ running: Running) throws(DownloadError) {
         let answer = try must(["show", "--property=MainPID", "--value", SystemdUnit.name])
-        // 0 where the unit does not run.
+        // 0 if the unit is not running.
         let own = Int(answer.output).flatMap { $0 > 0 ? $0 : nil }
         if let own, running.process == nil || running.process == own { return }
         let end = running.process.map { ErrorPhrase(.killDaemon, "\($0)") } ?? ErrorPhrase(.stopDaemon)

@@ -4,44 +4,47 @@ package import FerryCore
 import Foundation
 import Synchronization
 
-/// The sessions that are known: where each one's downloads go, and how its app is started. Kept in a file of mode 0600.
+/// The known sessions with their download directories, launch commands and settings, in a file of mode 0600.
 package final class SessionStore: Sendable {
     package struct Entry: Codable, Sendable, Hashable {
-        /// `nil` for the daemon's.
+        /// `nil` for the daemon's directory.
         package var directory: String?
         /// Program and arguments; empty for none.
         package var launchCommand: [String] = []
-        /// What it has set for itself, under the daemon's.
+        /// The session's own settings, within the limits of the daemon's.
         package var settings: SessionSettings?
-        /// Other directories that downloads of it were put into, newest last: looked through when the list is lost.
+        /// Other directories that held downloads of the session, newest last. They are searched if the catalogue is
+        /// lost.
         package var places: [String]?
     }
 
-    /// So many sessions are known at most.
+    /// The maximum number of sessions.
     private static let mostSessions = 4096
-    /// So many places of a session are remembered.
+    /// The maximum number of remembered directories per session.
     private static let mostPlaces = 256
 
     private let path: String
     private let entries: Mutex<[String: Entry]>
 
-    /// Reads the file; one that cannot be read is taken for empty, and replaced by the next change.
+    /// Reads the file. One that cannot be read counts as empty and is renamed to `NAME.unreadable`.
     package init(_ path: String) {
         self.path = path
         let text = PrivateFile.read(path, most: 16 << 20)
         let read = text.flatMap { try? APICoding.decode([String: Entry].self, from: Data($0.utf8)) }
+        if read == nil { PrivateFile.keepUnreadable(path) }
         entries = Mutex(read ?? [:])
     }
 
     package func entry(_ identifier: String) -> Entry? { entries.withLock { $0[identifier] } }
 
-    /// All identifiers, `default` first, then by name.
+    /// All identifiers, `default` first, the others sorted.
     package var identifiers: [String] {
         let known = entries.withLock { Set($0.keys) }
         return [FerryAPI.defaultSession] + known.subtracting([FerryAPI.defaultSession]).sorted()
     }
 
-    /// Registers, or changes what is given. Throws `invalidRequest` for what cannot be meant, `disk`.
+    /// Adds a session, or changes the given members of a known one. Throws `disk`, or `invalidRequest` for invalid
+    /// values.
     package func register(_ registration: SessionRegistration) throws(DownloadError) {
         try Self.check(registration.identifier)
         if let directory = registration.directory, !directory.utf8.hasPrefix("/") {
@@ -64,12 +67,12 @@ package final class SessionStore: Sendable {
         }
     }
 
-    /// Keeps what a session has set for itself.
+    /// Stores the session's own settings.
     package func set(_ settings: SessionSettings, of identifier: String) throws(DownloadError) {
         try change(identifier) { $0.settings = settings == SessionSettings() ? nil : settings }
     }
 
-    /// Downloads of a session go into these directories.
+    /// Records directories that downloads of a session use.
     package func note(_ directories: [String], of identifier: String) throws(DownloadError) {
         try change(identifier) { entry in
             var places = entry.places ?? []
@@ -82,14 +85,14 @@ package final class SessionStore: Sendable {
         }
     }
 
-    /// All of them, with where their downloads go.
+    /// Returns all sessions with their download directories.
     package func hosted(default directory: String) -> HostedSessions {
         let known = entries.withLock { $0 }
         let places = known.values.flatMap { [$0.directory].compactMap(\.self) + ($0.places ?? []) }
         return HostedSessions(identifiers: Set(identifiers), directories: [directory] + places.sorted())
     }
 
-    /// Where downloads of sessions go, sorted; with `everUsed`, also where any of them went before.
+    /// Returns the download directories of sessions, sorted; with `everUsed`, also their earlier ones.
     package func directories(everUsed: Bool) -> [String] {
         let known = entries.withLock { Array($0.values) }
         let all = known.flatMap { [$0.directory].compactMap(\.self) + (everUsed ? $0.places ?? [] : []) }
@@ -100,7 +103,7 @@ package final class SessionStore: Sendable {
         let result: Result<Void, DownloadError> = entries.withLock { entries in
             var entry = entries[identifier] ?? Entry()
             change(&entry)
-            // One that is seen for the first time is remembered even when nothing is said of it.
+            // A new session is stored even if the change sets nothing.
             guard entries[identifier] != entry else { return .success(()) }
             guard entries[identifier] != nil || entries.count < Self.mostSessions else {
                 return .failure(
@@ -123,7 +126,7 @@ package final class SessionStore: Sendable {
         try result.get()
     }
 
-    /// Throws `invalidRequest` for a text that cannot name a session.
+    /// Throws `invalidRequest` for a text that is not a valid session identifier.
     package static func check(_ identifier: String) throws(DownloadError) {
         let isPlain = identifier.utf8.allSatisfy { byte in
             switch byte {

@@ -1,13 +1,13 @@
-/// The unit that lets systemd run the daemon for a user. Pure text.
+/// The systemd user unit of the daemon. Pure.
 package enum SystemdUnit {
     package static let name = "ferry.service"
 
-    /// The unit file for a program at an absolute path.
+    /// Returns the unit file for a program at an absolute path.
     ///
-    /// It is not started again after what does not change by itself: unusable settings (2), another daemon (9); nor for
-    /// ever, when it ends again and again. What systemd takes from it is what neither a daemon nor a command after a
-    /// download needs, and what it may take without privileges of its own. The limits of memory are for the daemon and
-    /// these commands together: a command that goes beyond ends alone.
+    /// The unit does not restart after errors that persist, unusable settings (2) or another daemon (9), and no
+    /// longer after repeated failures. The sandboxing options need no privileges and affect neither the daemon nor
+    /// completion commands. The memory limits apply to both together; with `OOMPolicy=continue` a command that exceeds
+    /// them is killed alone.
     package static func text(program: String, isConfined: Bool = false) -> String {
         """
         [Unit]
@@ -40,7 +40,7 @@ package enum SystemdUnit {
         """
     }
 
-    /// As one word of a command line (systemd.service(5), "Command lines").
+    /// Quotes a path as one word of a command line (systemd.service(5), "Command lines").
     static func quoted(_ path: String) -> String {
         var text = String.UnicodeScalarView("\"".unicodeScalars)
         for scalar in path.unicodeScalars {

@@ -1,17 +1,17 @@
 import Ferry
 import Foundation
 
-/// Starts commands that run beside the daemon, and says when they have ended.
+/// Starts commands beside the daemon and reports when they end.
 package protocol CommandStarter: Sendable {
-    /// Runs a program with its arguments, and with these variables beside those of the environment.
+    /// Runs a program with these arguments, and these variables in addition to the inherited environment.
     ///
-    /// `ended` is called once: at the command's end, or with the reason why it cannot be started.
+    /// `ended` is called once: when the command exits, or with the reason why it cannot be started.
     func start(
         _ command: [String], _ variables: [String: String], ended: @escaping @Sendable (_ failure: String?) -> Void)
 }
 
-/// Starts them from this process: no shell; nothing of ours but three descriptors of /dev/null and the variables
-/// on the list of ``ChildEnvironment`` goes along.
+/// Starts commands from this process, without a shell. A command inherits the standard descriptors on /dev/null and
+/// the variables on the list of ``ChildEnvironment``, nothing else.
 package struct LocalStarter: CommandStarter {
     package init() {}
 
@@ -22,7 +22,7 @@ package struct LocalStarter: CommandStarter {
             .merging(variables) { $1 }
         do throws(SpawnedProgram.Failure) {
             let program = try SpawnedProgram.spawn(command, environment: environment)
-            // Somebody must take note of its end, or the system keeps its number.
+            // Reaps the process when it exits.
             let warden = Thread {
                 _ = program.wait()
                 ended(nil)

@@ -12,15 +12,15 @@ import Synchronization
 
 /// One end of a stream socket that carries lines of JSON. Any thread may send; one thread receives.
 final class MessageSocket: Sendable {
-    /// A longer message is neither sent nor received.
+    /// The maximum size of a message in both directions.
     static let mostBytes = 1 << 20
 
     private let descriptor: Int32
     private let sending = Mutex(())
-    /// What was received and not given out; touched by the receiving thread alone.
+    /// Received bytes not yet returned; used by the receiving thread only.
     private let received = Mutex<[UInt8]>([])
 
-    /// Owns the descriptor from here on, and keeps it from child processes.
+    /// Takes ownership of the descriptor and sets close-on-exec.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -28,7 +28,7 @@ final class MessageSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends a message whole. False when it is too long, or nobody is there any more.
+    /// Sends a whole message. Returns false if the message is too long or the other end is closed.
     func send(_ message: some Encodable) -> Bool {
         guard let data = try? APICoding.encode(message), data.count < Self.mostBytes else { return false }
         var bytes = (Array(data) + [UInt8(ascii: "\n")])[...]
@@ -43,7 +43,7 @@ final class MessageSocket: Sendable {
         }
     }
 
-    /// Waits for the next message; `nil` when the other end is closed, or sends what is none.
+    /// Waits for the next message. Returns `nil` if the other end is closed or the line is not a valid message.
     func receive<Message: Decodable>(_ type: Message.Type) -> Message? {
         line().flatMap { try? APICoding.decode(type, from: $0) }
     }
@@ -68,11 +68,11 @@ final class MessageSocket: Sendable {
         }
     }
 
-    /// Ends ``receive(_:)`` at both ends.
+    /// Shuts the connection down, which ends ``receive(_:)`` at both ends.
     func shutDown() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 
-// Methods of these names are nearer than the functions.
+// Needed because methods of these names hide the functions.
 private func readBytes(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, bytes, count)
 }

@@ -10,28 +10,28 @@ import Synchronization
     import Glibc
 #endif
 
-/// Has commands started by a process that is not confined (``StarterProcess``).
+/// Starts commands through an unconfined process (``StarterProcess``).
 final class RemoteStarter: CommandStarter {
     private struct State {
         var last = 0
-        /// Who hears of the end of each command that was asked for.
+        /// The completion handlers of requested commands.
         var waiting: [Int: @Sendable (String?) -> Void] = [:]
         var isGone = false
     }
     private let socket: MessageSocket
     private let state = Mutex(State())
 
-    /// Why nothing can be started any more.
+    /// The failure after the starter process has ended.
     private static let gone = "the process that starts commands has ended; start the daemon again"
 
     /// - Parameters:
-    ///   - socket: The descriptor of the daemon's end, owned from here on.
-    ///   - process: The process at the other end, where that is a child of this one.
+    ///   - socket: The daemon's end of the socket; the starter takes ownership.
+    ///   - process: The process at the other end, if that is a child of this one.
     init(socket: Int32, process: Int32?, logger: Logger) {
         self.socket = MessageSocket(socket)
         let reader = Thread { [self] in
             receive()
-            // Somebody must take note of its end, or the system keeps its number.
+            // Reaps the process when it exits.
             var status: Int32 = 0
             if let process { while waitpid(process, &status, 0) < 0, errno == EINTR {} }
             logger.error("commands cannot be started any more", metadata: ["error": "\(Self.gone)"])

@@ -1,14 +1,14 @@
-/// What a confined daemon and the process that starts its commands say to each other, each a line of JSON.
+/// The messages between a confined daemon and its starter process, each a line of JSON.
 enum StarterMessage {
-    /// Of the daemon: start this.
+    /// A request of the daemon to start a command.
     struct Request: Codable, Sendable, Hashable {
-        /// Names it in the reply.
+        /// Identifies the request in the reply.
         var number: Int
         var command: [String]
         var variables: [String: String]
     }
 
-    /// Of the starter: it has ended, or cannot be started.
+    /// A reply of the starter process: the command has ended, or cannot be started.
     struct Reply: Codable, Sendable, Hashable {
         var number: Int
         var failure: String?

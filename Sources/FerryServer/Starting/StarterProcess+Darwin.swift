@@ -3,7 +3,7 @@
     import FerryCore
 
     extension StarterProcess {
-        /// Nothing is confined here, so that nothing starts commands for it.
+        /// A stub: there is no confinement on Darwin.
         static func start(_ program: String) throws(DownloadError) -> (socket: Int32, process: Int32) {
             throw failure(ENOTSUP)
         }

@@ -10,13 +10,13 @@
     #endif
 
     extension StarterProcess {
-        /// Starts one. Returns the daemon's end of the socket, which exec(2) closes unless told otherwise.
+        /// Starts the process. Returns the daemon's end of the socket, which is close-on-exec.
         static func start(_ program: String) throws(DownloadError) -> (socket: Int32, process: Int32) {
             var ends: [Int32] = [-1, -1]
             guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
                 throw failure(errno)
             }
-            // Out of the way of the number that it gets in the child.
+            // Moved away from the descriptor number that the child uses.
             let theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
             let code = errno
             close(ends[1])

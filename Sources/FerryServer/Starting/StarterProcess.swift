@@ -9,14 +9,14 @@ import Foundation
     import Glibc
 #endif
 
-/// The process that starts commands for a confined daemon: begun before the confinement, it is not under it, and what it
-/// starts is not either.
+/// The process that starts commands for a confined daemon. It is started before the confinement, so neither it nor
+/// its commands are confined.
 ///
-/// It is this program with a word of its own, leads a session of its own, and has one descriptor beside the standard ones:
-/// a socket whose other end the daemon alone holds. It ends when that is closed, however the daemon ends; what it started
-/// goes on.
+/// Runs this program with an argument of its own, in a new session. Besides the standard descriptors the process has
+/// one socket, and only the daemon holds its other end. The process exits when that end closes, however the daemon
+/// ends; commands that it started continue.
 package enum StarterProcess {
-    /// The word of the command line that leads here.
+    /// The argument that starts this process.
     package static let command = "start-commands"
     private static let descriptor: Int32 = 3
 
@@ -26,16 +26,17 @@ package enum StarterProcess {
             underlying: String(cString: strerror(code)))
     }
 
-    /// Starts what the daemon asks for, until that is gone. False where there is no daemon.
+    /// Starts commands for the daemon until the socket closes. Returns false without such a socket.
     package static func run() -> Bool {
         guard fcntl(descriptor, F_GETFD) >= 0 else { return false }
-        // A Ctrl-C, or the end of a service, is for the daemon: while that leaves in order, commands still start.
+        // SIGINT from the terminal, or the stop of the service, is meant for the daemon: commands must still start
+        // while it shuts down.
         for number in [SIGINT, SIGTERM, SIGHUP] { _ = signal(number, SIG_IGN) }
         serve(MessageSocket(descriptor), with: LocalStarter())
         return true
     }
 
-    /// Answers requests until the other end is closed, or says what is no request.
+    /// Serves requests until the other end closes or sends an invalid message.
     static func serve(_ socket: MessageSocket, with starter: some CommandStarter) {
         while let request = socket.receive(StarterMessage.Request.self) {
             starter.start(request.command, request.variables) { failure in

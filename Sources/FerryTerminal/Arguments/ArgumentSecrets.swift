@@ -1,8 +1,8 @@
 import FerryCore
 
-/// Which bytes of a command line are secret: passwords, values of headers, user info of URLs and proxies.
+/// Finds the secrets in a command line: passwords, header values, and user info in URLs and proxies.
 package enum ArgumentSecrets {
-    /// For every argument the ranges of its bytes to hide.
+    /// Returns the byte ranges to hide in each argument.
     package static func ranges(in arguments: [[UInt8]]) -> [[Range<Int>]] {
         var option: String?
         return arguments.map { argument in
@@ -32,7 +32,7 @@ package enum ArgumentSecrets {
         }
     }
 
-    /// What stands between `://` and the last `@` of the authority, which ends at `/`, `?` or `#` (RFC 3986 §3.2).
+    /// Returns the range from `://` to the last `@` of the authority, which ends at `/`, `?` or `#` (RFC 3986 §3.2).
     private static func userInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         guard let start = afterScheme(text) else { return [] }
         let rest = text[start...]
@@ -41,7 +41,7 @@ package enum ArgumentSecrets {
         return [start..<at]
     }
 
-    /// What stands before the last `@`: a proxy's password may hold a `/`.
+    /// Returns the range up to the last `@`, as a proxy's password may contain a `/`.
     private static func proxyUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         guard let at = text.lastIndex(of: UInt8(ascii: "@")) else { return [] }
         return [(afterScheme(text[..<at]) ?? text.startIndex)..<at]

@@ -1,10 +1,10 @@
-/// The words of `ferry get`, as they were typed.
+/// The arguments of `ferry get`, not yet parsed.
 package struct GetOptions: Sendable, Hashable {
     /// URLs, part files and directories.
     package var items: [String] = []
     package var output: String?
     package var directory: String?
-    /// Lists of URLs; `-` is standard input.
+    /// Paths of URL lists; `-` is standard input.
     package var lists: [String] = []
     package var parallel = 3
     package var connections = 16
@@ -13,7 +13,7 @@ package struct GetOptions: Sendable, Hashable {
     package var mirrors: [String] = []
     /// `K: V` or `@FILE`.
     package var headers: [String] = []
-    /// `USER` or `USER:PASSWORD`; without a URL `USER@HOST` too.
+    /// `USER` or `USER:PASSWORD`; without a URL also `USER@HOST`.
     package var user: String?
     package var netrc = false
     package var cookieFile: String?

@@ -1,14 +1,14 @@
 package import Ferry
 
-/// All that `ferry get` is going to do, checked.
+/// The validated configuration and requests of one `ferry get`.
 package struct GetPlan: Sendable {
-    /// One thing to fetch.
+    /// One argument or list entry to download.
     package enum Item: Sendable, Hashable {
         case request(DownloadRequest)
-        /// Every part file in this directory; the request is what each of them is asked for with.
+        /// All part files in a directory, each with a copy of this request.
         case parts(directory: String, DownloadRequest)
 
-        /// What it is asked for with.
+        /// The item's request.
         package var request: DownloadRequest {
             get {
                 switch self {
@@ -27,6 +27,6 @@ package struct GetPlan: Sendable {
     package var configuration: DownloadManager.Configuration
     package var items: [Item]
     package var output: OutputOptions
-    /// Lines of lists that cannot be used, each with the list's name and its number; the rest goes on.
+    /// Unusable lines of lists, with the list's name and the line number. Other lines are not affected.
     package var badLines: [String]
 }

@@ -3,7 +3,7 @@ import FerryCore
 import HTTPTypes
 
 extension GetPlanner {
-    /// What all requests of the command have in common.
+    /// Returns the request fields that all files of the command share.
     func template() throws(UsageError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .directory(options.directory ?? "."))
         request.onConflict = try conflictRule()
@@ -32,7 +32,7 @@ extension GetPlanner {
         return request
     }
 
-    /// The requests of what was named on the command line.
+    /// Returns the requests for the command's arguments.
     mutating func items(_ targets: [Target], template: DownloadRequest) throws(UsageError) -> [GetPlan.Item] {
         if targets.count == 2, case .part(let path) = targets[0], case .url(let url) = targets[1] {
             var request = template
@@ -58,7 +58,7 @@ extension GetPlanner {
         return items
     }
 
-    /// The requests of lists; what cannot be used becomes a bad line.
+    /// Returns the requests of lists. An unusable entry is added to `badLines`.
     mutating func items(_ lists: [(name: String, list: URLList)], template: DownloadRequest) -> [GetPlan.Item] {
         var items: [GetPlan.Item] = []
         for (name, list) in lists {
@@ -129,7 +129,7 @@ extension GetPlanner {
         preparedDirectories.insert(directory)
     }
 
-    /// The URL with what the netrc file says about its host as its own user info: so it goes to no mirror elsewhere.
+    /// Returns the URL with its netrc credentials as user info, so that they are not sent to mirrors on other hosts.
     private func withNetrc(_ url: DownloadURL) -> DownloadURL {
         guard url.credentials == nil, let found = netrc?.credentials(for: url.host) else { return url }
         let userInfo = Self.encoded(found.user) + ":" + Self.encoded(found.password) + "@"
@@ -138,7 +138,7 @@ extension GetPlanner {
         return (try? DownloadURL(text)) ?? url
     }
 
-    /// Every byte that is no letter or digit, percent-encoded.
+    /// Percent-encodes every byte except ASCII letters and digits.
     private static func encoded(_ text: String) -> String {
         var out = ""
         for byte in text.utf8 {

@@ -2,10 +2,10 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Whom `--user` and secret headers are for: the servers of the URLs on the command line; without one, a server that the
-/// user names or says yes to. What a journal or a list names is nobody's word.
+/// Chooses the server that `--user` and secret headers are sent to: the servers of URLs on the command line; without
+/// one, a server that the user names or confirms. A journal or list alone does not authorize a server.
 extension GetPlanner {
-    /// The items with what `--user` and `--header` say, each for one server.
+    /// Returns the items with the credentials and secret headers that apply to each.
     func giving(
         _ items: [GetPlan.Item], _ targets: [Target], template: DownloadRequest
     ) throws(UsageError) -> [GetPlan.Item] {
@@ -27,7 +27,7 @@ extension GetPlanner {
         return try give(items, word, asking: template)
     }
 
-    /// To one server that was named: what is of others is fetched without.
+    /// Applies the secrets to the server that `--user` names; items of other servers are downloaded without them.
     private func give(
         to server: Origin, among items: [GetPlan.Item], _ word: UserWord?, _ template: DownloadRequest
     ) throws(UsageError) -> [GetPlan.Item] {
@@ -57,13 +57,13 @@ extension GetPlanner {
         return given
     }
 
-    /// To the only server that there is: of URLs in a list at once, of journals when the user says yes.
+    /// Applies the secrets if there is only one server. Asks the user first if part files are among the items.
     private func give(
         _ items: [GetPlan.Item], _ word: UserWord?, asking template: DownloadRequest
     ) throws(UsageError) -> [GetPlan.Item] {
         var origins: Set<Origin> = []
         for item in items { origins.formUnion(self.origins(of: item)) }
-        // Nothing there names a server: nothing is given.
+        // No server is known, so no secrets are sent.
         guard let server = origins.first else { return items.map { $0.without(template) } }
         guard origins.count == 1 else {
             let names = origins.map(\.description).sorted()
@@ -93,7 +93,7 @@ extension GetPlanner {
         }
     }
 
-    /// The servers that an item is fetched from, as far as that is known.
+    /// Returns the servers of an item, as far as they are known.
     private func origins(of item: GetPlan.Item) -> Set<Origin> {
         if let home = SecretScope.home(of: item.request) { return [home] }
         switch item {
@@ -106,7 +106,7 @@ extension GetPlanner {
 }
 
 extension GetPlan.Item {
-    /// Without the secret headers that the template gave it; those of its own place in a list stay.
+    /// Returns the item without the template's secret headers. Secret headers of its own list entry remain.
     fileprivate func without(_ template: DownloadRequest) -> GetPlan.Item {
         var item = self
         item.request.headers = HTTPFields()

@@ -3,7 +3,7 @@ import FerryCore
 import HTTPTypes
 
 extension GetPlanner {
-    /// The manager's settings.
+    /// Returns the manager's configuration.
     func configuration() throws(UsageError) -> DownloadManager.Configuration {
         guard options.parallel >= 1 else { throw UsageError("-j needs a number of 1 or more") }
         guard options.connections >= 1 else { throw UsageError("-x needs a number of 1 or more") }
@@ -23,9 +23,9 @@ extension GetPlanner {
         return configuration
     }
 
-    /// What was asked for, as far as this process may open so many files and sockets.
+    /// The requested parallelism, reduced to what the limit of open files allows.
     var descriptors: DescriptorPolicy {
-        // Who asks for more than the usual cap of one host means it.
+        // An explicit request for more than the default limit per host takes precedence.
         let perHost = max(TransferSettings().connectionsPerHost, options.connections, options.parallel)
         return DescriptorPolicy(
             limit: world.openFileLimit, parallel: options.parallel, connections: options.connections,
@@ -79,7 +79,7 @@ extension GetPlanner {
         return rule
     }
 
-    /// The headers of the user, from the options and the files they name.
+    /// Returns the user's headers, from options and from the files that they name.
     func headers() throws(UsageError) -> HTTPFields {
         var fields = HTTPFields()
         for text in options.headers {
@@ -102,7 +102,7 @@ extension GetPlanner {
         UsageError("the header \(name.rawName) is set by ferry itself")
     }
 
-    /// `USER:PASSWORD`, or `USER` with a question on the terminal.
+    /// Parses `USER:PASSWORD`; for `USER` alone, prompts for the password on the terminal.
     func credentials() throws(UsageError) -> Credentials? {
         guard let text = options.user else { return nil }
         return try credentials(of: UserWord(text))

@@ -2,11 +2,11 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Turns the words of `ferry get` into a plan: pure but for what it asks of its ``PlanningWorld``.
+/// Turns the arguments of `ferry get` into a plan. Pure except for its ``PlanningWorld``.
 package struct GetPlanner: Sendable {
     let options: GetOptions
     let world: PlanningWorld
-    /// Directories that were found good already: a list of thousands of files asks once.
+    /// Directories already prepared, so that a list of thousands of files prepares each only once.
     var preparedDirectories: Set<String> = []
     var badLines: [String] = []
     var netrc: Netrc?
@@ -16,9 +16,9 @@ package struct GetPlanner: Sendable {
         self.world = world
     }
 
-    /// The plan.
+    /// Returns the plan.
     ///
-    /// - Throws: The first thing that is wrong. Directories are made and passwords asked for only when all else is good.
+    /// - Throws: The first error. Directories are created and passwords requested only after all other checks.
     package static func plan(_ options: GetOptions, world: PlanningWorld) throws(UsageError) -> GetPlan {
         var planner = GetPlanner(options, world)
         let output = try planner.outputOptions()
@@ -34,7 +34,7 @@ package struct GetPlanner: Sendable {
         return GetPlan(configuration: configuration, items: items, output: output, badLines: planner.badLines)
     }
 
-    /// What `--header` and `--user` say, for who gives them to a download that is there, and so to its server.
+    /// Parses `--header` and `--user` for an existing download, whose server receives them.
     static func access(
         headers: [String], user: String?, world: PlanningWorld
     ) throws(UsageError) -> (headers: HTTPFields, credentials: Credentials?) {
@@ -45,9 +45,9 @@ package struct GetPlanner: Sendable {
         return (try planner.headers(), try planner.credentials())
     }
 
-    // MARK: What the words are
+    // MARK: Classification of arguments
 
-    /// What was given beside the options.
+    /// The kind of a positional argument.
     enum Target: Hashable {
         case url(DownloadURL)
         case part(String)
@@ -56,7 +56,7 @@ package struct GetPlanner: Sendable {
 
     private func targets() throws(UsageError) -> [Target] {
         guard !(options.items.isEmpty && options.lists.isEmpty) else {
-            throw UsageError("nothing to get: give a URL, a part file, a directory, or -i LIST")
+            throw UsageError("no URL given: give a URL, a part file, a directory, or -i LIST")
         }
         var targets: [Target] = []
         for item in options.items { targets.append(try target(item)) }
@@ -92,7 +92,7 @@ package struct GetPlanner: Sendable {
         }
     }
 
-    /// Options that make sense for one file only.
+    /// Checks the options that are valid for a single file only.
     private func checkSingles(_ targets: [Target]) throws(UsageError) {
         let urls = targets.count { if case .url = $0 { true } else { false } }
         let hasOneURL = urls == 1 && options.lists.isEmpty
@@ -130,7 +130,7 @@ package struct GetPlanner: Sendable {
             showsProgress: !(options.noProgress || options.quiet || options.json))
     }
 
-    // MARK: Files that are read
+    // MARK: Input files
 
     private func readNetrc() throws(UsageError) -> Netrc? {
         guard options.netrc, options.user == nil else { return nil }

@@ -1,4 +1,4 @@
-/// A line that is typed without echo, key by key.
+/// A line editor for passwords typed without echo.
 package struct PasswordLine: Sendable, Hashable {
     package enum Answer: Sendable, Hashable {
         case more
@@ -13,7 +13,7 @@ package struct PasswordLine: Sendable, Hashable {
 
     package init() {}
 
-    /// Takes one byte from the keyboard: line end, backspace (a whole character), Ctrl-U (all), or a part of the text.
+    /// Processes one byte of input: line end, backspace (one character), Ctrl-U (whole line), or text.
     package mutating func take(_ byte: UInt8) -> Answer {
         switch byte {
         case 0x0A, 0x0D: return .done(String(decoding: bytes, as: UTF8.self))

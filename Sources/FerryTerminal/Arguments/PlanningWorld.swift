@@ -1,8 +1,8 @@
 package import Ferry
 
-/// What a plan must know of the machine; a value, so that plans can be tested without one.
+/// The system functions that planning needs. A value, so that tests can replace them.
 package struct PlanningWorld: Sendable {
-    /// What a path is.
+    /// The type of a path.
     package enum PathKind: Sendable, Hashable {
         case missing
         case file
@@ -10,18 +10,19 @@ package struct PlanningWorld: Sendable {
     }
 
     package var environment: [String: String]
-    /// The most files and sockets that the process may hold open; `nil` for no limit.
+    /// The limit of open files and sockets of this process; `nil` for no limit.
     package var openFileLimit: Int?
-    /// The bytes of a file, or of standard input for `-`, as text; the error says why not, in the system's words.
+    /// Reads a file, or standard input for `-`, as text. Throws with the system's error message.
     package var readText: @Sendable (String) throws(UsageError) -> String
     package var kind: @Sendable (String) -> PathKind
-    /// Makes a directory where it is missing; an error when nothing can be written there.
+    /// Creates a directory if it is missing. Throws if it is not writable.
     package var prepareDirectory: @Sendable (String) throws(UsageError) -> Void
-    /// Asks the user for a password, without echo.
+    /// Prompts for a password without echo.
     package var password: @Sendable (_ user: String) throws(UsageError) -> String
-    /// The URLs in the journal of a part file, or in all journals of a directory; what cannot be read has none.
+    /// Returns the URLs in the journal of a part file, or in all journals of a directory. Unreadable journals have
+    /// none.
     package var journalURLs: @Sendable (String) -> [DownloadURL]
-    /// Asks the user a question that is answered with yes or no; an error where there is nobody to ask.
+    /// Asks a yes-or-no question. Throws without a terminal.
     package var confirm: @Sendable (_ question: String) throws(UsageError) -> Bool
 
     package init(

@@ -1,10 +1,10 @@
 package import FerryCore
 
-/// What is wrong with what was asked for: one line, found before a byte is fetched; the exit code is 2.
+/// An invalid command line, detected before any byte is downloaded. Exit code 2.
 package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One line, without secrets and without a full stop.
+    /// A single line without secrets and without a trailing full stop.
     package let message: String
-    /// What kind of failure it is where one is told as JSON: `notFound` for a name that matches nothing.
+    /// The error code for JSON output: `notFound` for a name that matches no download.
     package let code: DownloadError.Code
 
     package init(_ message: String, code: DownloadError.Code = .invalidRequest) {

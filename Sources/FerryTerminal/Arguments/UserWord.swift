@@ -1,14 +1,14 @@
 import FerryCore
 
-/// What `--user` says: a name, a password when there is one, and the server that they are for.
+/// The value of `--user`: a name, an optional password, and an optional server.
 struct UserWord: Sendable, Hashable {
     var user: String
-    /// `nil`: it is asked for.
+    /// `nil` if the password must be prompted for.
     var password: String?
-    /// `nil` where nothing names it.
+    /// `nil` if the value names no server.
     var server: Origin?
 
-    /// `NAME` or `NAME:PASSWORD`: an @ in it is a part of the name or of the password.
+    /// Parses `NAME` or `NAME:PASSWORD`, where an `@` belongs to the name or the password.
     init(_ text: String) throws(UsageError) {
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         guard !text.isEmpty else { throw UsageError("--user needs USER or USER:PASSWORD") }
@@ -16,10 +16,10 @@ struct UserWord: Sendable, Hashable {
         password = colon.map { String(text[text.utf8.index(after: $0)...]) }
     }
 
-    /// `NAME@HOST`, `NAME:PASSWORD@HOST`, or one of the above. What follows the last @ is the server: `HOST` or `HOST:PORT`
-    /// over https, `http://HOST` or `http://HOST:PORT` over http.
+    /// Parses `NAME@HOST`, `NAME:PASSWORD@HOST`, or one of the forms without a server. The server is the text after
+    /// the last `@`: `HOST` or `HOST:PORT` for https, `http://HOST` or `http://HOST:PORT` for http.
     ///
-    /// The error does not show the server: it is a part of the password of who meant none.
+    /// The error message omits the server text, as it may be part of a password.
     init(namingServer text: String) throws(UsageError) {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
             try self.init(text)

@@ -1,18 +1,18 @@
-/// One thing that `ferry doctor` has looked at.
+/// The result of one check of `ferry doctor`.
 package struct DoctorCheck: Sendable, Hashable, Encodable {
     package enum Level: String, Sendable, Hashable, Encodable {
         case ok
-        /// It works, but not as well as it could.
+        /// Works, with limitations.
         case warning
-        /// Something will not work.
+        /// Will not work.
         case problem
     }
 
     package var name: String
     package var level: Level
-    /// What is so.
+    /// The finding.
     package var text: String
-    /// What can be done; `nil` where nothing need be.
+    /// The suggested remedy; `nil` if none is needed.
     package var advice: String?
 
     package init(_ name: String, _ level: Level, _ text: String, advice: String? = nil) {
@@ -23,9 +23,9 @@ package struct DoctorCheck: Sendable, Hashable, Encodable {
     }
 }
 
-/// What `ferry doctor` says; exit code 1 when there is a problem.
+/// The report of `ferry doctor`. The exit code is 1 if it contains a problem.
 package struct DoctorReport: Sendable, Hashable, Encodable {
-    /// There is no problem; there may be warnings.
+    /// Whether no check found a problem; warnings are allowed.
     package var ok: Bool
     package var checks: [DoctorCheck]
 
@@ -36,7 +36,7 @@ package struct DoctorReport: Sendable, Hashable, Encodable {
 
     package var exitCode: ExitCode { ok ? .done : .internal }
 
-    /// A line for each check, and one for what can be done about it.
+    /// One line for each check, followed by its advice.
     package var lines: [String] {
         let name = checks.map(\.name.count).max() ?? 0
         return checks.flatMap { check in

@@ -2,9 +2,9 @@ package import Ferry
 package import FerryAPI
 import FerryCore
 
-/// What the doctor makes of what was found. Pure.
+/// Rates what `ferry doctor` finds. Pure.
 package enum DoctorPolicy {
-    /// `limit` is `nil` for no limit.
+    /// Checks the limit of open files; `nil` for no limit.
     package static func openFiles(_ limit: Int?) -> DoctorCheck {
         guard let limit else { return DoctorCheck("open files", .ok, "no limit") }
         if limit >= 1024 { return DoctorCheck("open files", .ok, "\(limit)") }
@@ -13,12 +13,12 @@ package enum DoctorPolicy {
             advice: "raise it with ulimit -n")
     }
 
-    /// What is known of a directory.
+    /// The state of a directory.
     package struct Directory: Sendable, Hashable {
         package var isThere: Bool
-        /// Files can be made in it; where it is not there, whether it can be made.
+        /// Whether files can be created in the directory; for a missing directory, whether it can be created.
         package var isWritable: Bool
-        /// Others may change what is in it.
+        /// Whether group or others may write to the directory.
         package var isOpen: Bool
         package var freeBytes: ByteCount?
 
@@ -30,7 +30,7 @@ package enum DoctorPolicy {
         }
     }
 
-    /// Where downloads go.
+    /// Checks the download directory.
     package static func downloads(_ path: String, _ found: Directory) -> DoctorCheck {
         guard found.isWritable else {
             return unwritable(
@@ -46,7 +46,7 @@ package enum DoctorPolicy {
         return DoctorCheck("downloads", .ok, path + free)
     }
 
-    /// Where the daemon keeps its list.
+    /// Checks the directory of the daemon's catalogue.
     package static func state(_ path: String, _ found: Directory) -> DoctorCheck {
         guard found.isWritable else {
             return unwritable(
@@ -55,12 +55,12 @@ package enum DoctorPolicy {
         guard found.isThere else { return DoctorCheck("state", .ok, "\(path) is not there yet") }
         guard !found.isOpen else {
             return DoctorCheck(
-                "state", .problem, "others may write to \(path)", advice: "take that right from them: chmod go-w")
+                "state", .problem, "others may write to \(path)", advice: "remove write access for others: chmod go-w")
         }
         return DoctorCheck("state", .ok, path)
     }
 
-    /// Where the daemon's socket is; whose directory that is, is looked at when the daemon is asked.
+    /// Checks the directory of the daemon's socket. Its ownership is checked when connecting.
     package static func socket(_ directory: String, _ found: Directory) -> DoctorCheck {
         guard found.isWritable else {
             return unwritable(
@@ -76,15 +76,15 @@ package enum DoctorPolicy {
         return DoctorCheck(name, .problem, text, advice: advice)
     }
 
-    /// How the daemon was found.
+    /// The result of contacting the daemon.
     package enum Found: Sendable, Hashable {
         case answers(Greeting)
-        /// Nobody answers there.
+        /// No daemon is listening.
         case silent
         case failure(DownloadError)
     }
 
-    /// - Parameter version: This program's.
+    /// - Parameter version: The version of this program.
     package static func daemon(_ socket: String, _ found: Found, version: String) -> DoctorCheck {
         switch found {
         case .answers(let greeting) where greeting.version == version:
@@ -100,7 +100,7 @@ package enum DoctorPolicy {
         }
     }
 
-    /// Where the daemon that answers may write; `nil` where none does.
+    /// Reports the daemon's confinement; `nil` if no daemon answers.
     package static func confinement(_ found: Found) -> DoctorCheck? {
         guard case .answers(let greeting) = found else { return nil }
         guard let confinement = greeting.confinement else {
@@ -120,7 +120,7 @@ package enum DoctorPolicy {
             advice: "use Linux 6.12 or newer to have that held too")
     }
 
-    /// What the environment says of proxies.
+    /// Checks the proxy variables of the environment.
     package static func proxy(_ environment: [String: String]) -> DoctorCheck {
         do throws(TextError) {
             _ = try ProxySettings(environment: environment)
@@ -130,16 +130,16 @@ package enum DoctorPolicy {
         return DoctorCheck("proxy", .ok, set.isEmpty ? "none" : "from " + set.joined(separator: ", "))
     }
 
-    /// Where certificates of authorities are looked for, in this order.
+    /// The files of trusted root certificates to try, in this order.
     package static let authorities = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
     ]
 
-    /// - Parameter readable: The file of authorities that can be read; `nil` for none.
+    /// - Parameter readable: The first readable file of root certificates; `nil` for none.
     package static func certificates(_ readable: String?) -> DoctorCheck {
         if let readable { return DoctorCheck("certificates", .ok, readable) }
         return DoctorCheck(
-            "certificates", .problem, "no file of trusted authorities: nothing can be had over https",
+            "certificates", .problem, "no file of trusted authorities: https is unavailable",
             advice: "install ca-certificates, or name a file with --ca-file")
     }
 }

@@ -4,11 +4,11 @@ import FerryCore
 import Foundation
 
 extension Program {
-    /// `ferry doctor`: looks at this machine, changes nothing.
+    /// Runs `ferry doctor`, which changes nothing.
     ///
     /// - Parameters:
-    ///   - state: Where a daemon would keep its list.
-    ///   - downloads: Where files go when no daemon says otherwise.
+    ///   - state: The default state directory.
+    ///   - downloads: The download directory to check if no daemon reports another one.
     package static func doctor(state: String, downloads: String, json: Bool) async -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
         let found = await daemon()
@@ -61,10 +61,10 @@ extension Program {
             freeBytes: free?.int64Value)
     }
 
-    /// Whether a directory that is not there can be made: in the nearest one above it that is there.
+    /// Whether a missing directory can be created in its nearest existing ancestor.
     private static func canMake(_ path: String) -> Bool {
         var status = stat()
-        // What is there by this name is no directory.
+        // The path exists and is not a directory.
         if lstat(path, &status) == 0 { return false }
         var above = Paths.parent(of: path)
         while stat(above, &status) != 0 {
@@ -73,7 +73,8 @@ extension Program {
             above = next
         }
         guard status.st_mode & S_IFMT == S_IFDIR, access(above, W_OK | X_OK) == 0 else { return false }
-        // The superuser may write anywhere; but a file system without any room, such as /proc, takes nothing.
+        // Access checks always succeed for root, but a pseudo file system without any space, such as /proc, is not
+        // writable.
         let room = try? FileManager.default.attributesOfFileSystem(forPath: above)[.systemSize] as? NSNumber
         return room.map { $0.int64Value > 0 } ?? true
     }

@@ -1,11 +1,11 @@
 package import Ferry
 import FerryCore
 
-/// A failure in words for a person, and the command that goes on after it.
+/// Formats errors as text, with the command to continue after one.
 package enum ErrorText {
-    /// One line: which file, what failed, why, and what can be done.
+    /// Returns one line: file, failure, cause, and suggestion.
     ///
-    /// - Parameter name: The file or URL; left out where the message names it already or when it is empty.
+    /// - Parameter name: The file or URL. Omitted if the message already contains it, or if it is empty.
     package static func line(_ error: DownloadError, name: String, command: String? = nil) -> String {
         var text = error.message
         if let underlying = error.underlying, !underlying.isEmpty, !text.contains(underlying) {
@@ -20,9 +20,9 @@ package enum ErrorText {
         return PrintableText.escape(text)
     }
 
-    /// Whether the text names this file: as its first word, as the last name of a path, or a URL in full.
+    /// Whether the text contains this name as its first word, as the last component of a path, or as a whole URL.
     ///
-    /// A short name is part of many words: `c` of "checksum" says nothing about the file `c`.
+    /// A substring is not enough: the file `c` is not named by "checksum".
     private static func isNamed(_ name: String, in text: String) -> Bool {
         if name.utf8.contains("://") { return text.utf8.contains(name) }
         if text.utf8.hasPrefix(name + " ") { return true }
@@ -36,30 +36,30 @@ package enum ErrorText {
         return false
     }
 
-    /// What a command line can do where the library has no words for it.
+    /// Returns a suggestion specific to the command line, for errors without one.
     private static func suggestion(for error: DownloadError) -> String? {
         switch error.code {
         case .conflict: "choose another name with -o, or another rule with --on-conflict"
-        // One that could not be started is not started by trying the same again.
+        // Only for a daemon that is not running: one that failed to start would fail again.
         case .daemonUnavailable where error.phrase?.key == .daemonSilent: "ferry add starts it, as does ferry serve"
         default: nil
         }
     }
 
-    /// A URL as it can be typed; `nil` when its query is not shown, so that it would lead elsewhere.
+    /// Returns the URL as a shell word; `nil` if its query is redacted, so that it would be a different URL.
     private static func typeable(_ url: String) -> String? { url.utf8.hasSuffix("?…") ? nil : ShellWord.quote(url) }
 
-    /// A sentence as a part of another: no capital at its start, no full stop at its end.
+    /// Turns a sentence into a clause: no initial capital, no full stop.
     private static func clause(_ sentence: String) -> String {
         let text = sentence.dropping(suffix: ".") ?? sentence[...]
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// What to type after a failure that needs a fresh link or credentials; `nil` after every other.
+    /// Returns the command to run after a failure that needs a new link or credentials; `nil` after every other.
     ///
     /// - Parameters:
-    ///   - part: The path of the part file; `nil` when nothing is held.
-    ///   - url: The URL that was asked for, as it may be shown.
+    ///   - part: The path of the part file; `nil` if there is none.
+    ///   - url: The redacted URL of the request.
     package static func command(after error: DownloadError, part: String?, url: String?) -> String? {
         switch (error.code, part) {
         case (.freshLink, let part?): "ferry get \(ShellWord.quote(part)) NEWURL"

@@ -2,14 +2,14 @@ import FerryCore
 package import Ferry
 package import struct Foundation.Date
 
-/// The JSON lines of `--json`; their fields are the table in docs/cli.md, which a test compares with this.
+/// The JSON lines of `--json`. A test compares their fields with the table in docs/cli.md.
 ///
-/// Every line has all fields of its event; what is unknown is `null`. Bytes are integers, durations seconds.
+/// Every line has all fields of its event, with `null` for unknown values. Sizes are in bytes, durations in seconds.
 package enum EventRecord {
-    /// The version of the lines, field `v`. Fields and events may be added under the same number.
+    /// The format version, field `v`. Additional fields and events do not change it.
     package static let version: Int64 = 1
 
-    /// The line of an event. `.retrying` is called `retry`; the others have the name of their case.
+    /// Returns the line of an event. `.retrying` is named `retry`; all others are named like their case.
     package static func line(_ event: DownloadEvent) -> JSONLine {
         let id = event.id
         let date = event.date
@@ -61,11 +61,11 @@ package enum EventRecord {
         }
     }
 
-    /// The line of a failure.
+    /// Returns the line of a failure.
     ///
     /// - Parameters:
-    ///   - id: `nil` for a file that was never on the list: its destination could not be used.
-    ///   - command: What goes on, for a person to type; see ``ErrorText``.
+    ///   - id: `nil` for a file that was never listed because its destination was unusable.
+    ///   - command: The command to continue with; see ``ErrorText``.
     package static func failed(_ error: DownloadError, id: DownloadID?, date: Date, command: String? = nil) -> JSONLine
     {
         make("failed", id, date) {
@@ -78,7 +78,7 @@ package enum EventRecord {
         }
     }
 
-    /// How far a file is.
+    /// Returns the line for a download's progress.
     package static func progress(_ status: DownloadStatus, date: Date) -> JSONLine {
         make("progress", status.id, date) {
             let progress = status.progress
@@ -103,7 +103,7 @@ package enum EventRecord {
         return line
     }
 
-    /// The library says "not known" of a URL with an empty text.
+    /// An empty URL means unknown.
     private static func known(_ url: String) -> JSONLine.Value { url.isEmpty ? .null : .string(url) }
 
     private static func name(of reason: WaitReason) -> String {

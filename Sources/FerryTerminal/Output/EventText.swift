@@ -1,10 +1,10 @@
 package import Ferry
 
-/// What happened, in a line for a person; everything from outside is escaped.
+/// Formats events as single lines of text. Text from outside is escaped.
 package enum EventText {
-    /// How much is said.
+    /// The verbosity.
     package enum Detail: Int, Sendable, Hashable, Comparable {
-        /// `-q`: errors alone.
+        /// `-q`: errors only.
         case quiet
         case normal
         /// `-v`: every decision with its reason.
@@ -13,15 +13,17 @@ package enum EventText {
         package static func < (lhs: Detail, rhs: Detail) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// The line of an event, without its end, which is told by ``finished(_:elapsed:)`` and ``ErrorText``; `nil` when this much detail is not wanted.
+    /// Returns the line of an event; `nil` if the verbosity excludes it, and for the final events, which
+    /// ``finished(_:elapsed:)`` and ``ErrorText`` format.
     ///
-    /// - Parameter name: The file's name as far as it is known.
+    /// - Parameter name: The file's name, as far as it is known.
     package static func line(_ event: DownloadEvent.Kind, name: String, detail: Detail) -> String? {
         guard detail > .quiet, let text = text(event, detail: detail) else { return nil }
         return PrintableText.escape("\(name): \(text)")
     }
 
-    /// The same; that a file of somebody else's is in the way is said whether or not every decision was asked for.
+    /// Like ``line(_:name:detail:)`` for an event's kind. A file of another user under the wanted name is always
+    /// reported, except with `-q`.
     package static func line(_ event: DownloadEvent, name: String, detail: Detail) -> String? {
         var detail = detail
         if case .phrase(let phrase)? = event.reason, phrase.key == .notOursHere, detail == .normal { detail = .verbose }
@@ -34,11 +36,11 @@ package enum EventText {
         case .started(_, let total):
             detail == .verbose ? "the server answered, \(total.map(ByteText.size) ?? "size unknown")" : nil
         case .resumed(let offset, let total, let reason):
-            "going on at \(ByteText.progress(completed: offset, total: total)) (\(reason))"
+            "resuming at \(ByteText.progress(completed: offset, total: total)) (\(reason))"
         case .retrying(let attempt, let delay, let reason):
             attempt > 1 || detail == .verbose || delay >= .seconds(5)
                 ? "trying again in \(ByteText.duration(delay)), attempt \(attempt): \(reason)" : nil
-        case .restarted(let reason): "beginning again from zero: \(reason)"
+        case .restarted(let reason): "restarting from the beginning: \(reason)"
         case .waiting(.slot, _), .waiting(.retry, _), .waiting(.notBefore, _): nil
         case .waiting(_, let message): "waiting: \(message)"
         case .note(let text): detail == .verbose ? text : nil
@@ -48,12 +50,12 @@ package enum EventText {
         }
     }
 
-    /// `done, 1.0 GB in 12s, 85.3 MB/s, proof: strong`, or `already complete, 1.0 GB`.
+    /// Returns `done, 1.0 GB in 12s, 85.3 MB/s, proof: strong`, or `already complete, 1.0 GB`.
     ///
-    /// - Parameter elapsed: The time of this run.
+    /// - Parameter elapsed: The duration of this run.
     package static func finished(_ file: FinishedDownload, elapsed: Duration) -> String {
         let size = ByteText.size(file.totalBytes)
-        // Nothing proves it: it was only found under the name that was wanted.
+        // Without a proof the file was only found under the wanted name.
         if file.wasAlreadyComplete, file.proof == .none {
             return "is there already; left as it is (--on-conflict skip)"
         }

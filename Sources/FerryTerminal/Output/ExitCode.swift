@@ -1,6 +1,6 @@
 package import Ferry
 
-/// What the process ends with; the numbers are documented in `--help` and docs/cli.md.
+/// The exit status of the process, documented in `--help` and docs/cli.md.
 package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
     case done = 0
     case `internal` = 1
@@ -17,7 +17,7 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
     case interrupted = 130
     case terminated = 143
 
-    /// The code of one failed file; codes of the library that are not known here count as internal.
+    /// Returns the code for one failed file. Unknown library codes count as internal.
     package static func of(_ error: DownloadError) -> ExitCode {
         switch error.code {
         case .invalidRequest: .usage
@@ -36,40 +36,42 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// One code for several files: the first present of ``precedence``; `done` when there is none.
+    /// Returns one code for several files: the first in ``precedence`` that is present; `done` if there are none.
     package static func combine(_ codes: some Sequence<ExitCode>) -> ExitCode {
         let present = Set(codes)
         return precedence.first(where: present.contains) ?? .done
     }
 
-    /// The gravest first. A bad line in a list (`usage`) comes last: the rest of the list was fetched.
+    /// The codes by descending severity. A bad line in a list (`usage`) comes last, as the rest of the list was
+    /// downloaded.
     package static let precedence: [ExitCode] = [
         .interrupted, .terminated, .internal, .daemon, .disk, .checksum, .remoteChanged, .certificate, .freshLink,
         .refused,
         .network, .conflict, .usage,
     ]
 
-    /// One line for `--help`.
+    /// The description in `--help`.
     package var meaning: String {
         switch self {
-        case .done: "all files are there, fetched now or complete already"
-        case .internal: "a defect in ferry"
-        case .usage: "usage: an option, a URL, a list or a directory that cannot be used"
-        case .network: "network: no way to the server, or it broke too often"
-        case .refused: "refused by the server, or not what was allowed (--max-size, --strict)"
-        case .freshLink: "the link is dead or asks for credentials; what to type is printed"
-        case .remoteChanged: "the file on the server is no longer the one that was begun"
-        case .checksum: "the file does not have the checksum it must have"
+        case .done: "all files are complete, downloaded now or earlier"
+        case .internal: "internal error"
+        case .usage: "usage: invalid option, URL, list or directory"
+        case .network: "network: no connection to the server, or too many failures"
+        case .refused: "refused by the server, or by an option (--max-size, --strict)"
+        case .freshLink: "the link is dead or asks for credentials; the command to continue with is printed"
+        case .remoteChanged: "the file on the server has changed"
+        case .checksum: "the checksum does not match"
         case .disk: "disk: full, failing, or not writable"
-        case .conflict: "conflict: the name is taken, another process has the download, or its state forbids it"
+        case .conflict:
+            "conflict: file name in use, download in use by another process, or action not possible in its state"
         case .certificate: "the server's certificate is not trusted"
-        case .daemon: "the daemon does not run, cannot be started, or is of another version"
-        case .interrupted: "stopped by SIGINT; run it again to go on"
-        case .terminated: "stopped by SIGTERM or SIGHUP; run it again to go on"
+        case .daemon: "the daemon is not running, cannot be started, or has another version"
+        case .interrupted: "stopped by SIGINT; run the same command again to resume"
+        case .terminated: "stopped by SIGTERM or SIGHUP; run the same command again to resume"
         }
     }
 
-    /// The table for `--help`: one code a line.
+    /// The table for `--help`, with one code per line.
     package static var help: String {
         allCases.map { DisplayWidth.padLeft(String($0.rawValue), to: 5) + "  " + $0.meaning }.joined(separator: "\n")
     }

@@ -1,11 +1,11 @@
-/// One line of JSON: an object whose fields keep the order in which they were added.
+/// A JSON object on one line, with its fields in the order of insertion.
 package struct JSONLine: Sendable, Hashable {
-    /// A value of a field.
+    /// The value of a field.
     package indirect enum Value: Sendable, Hashable {
         case null
         case bool(Bool)
         case integer(Int64)
-        /// A number of seconds or the like, written with at most three decimals.
+        /// A number, such as seconds, written with at most three decimals.
         case number(Double)
         case string(String)
         case array([Value])
@@ -23,7 +23,7 @@ package struct JSONLine: Sendable, Hashable {
 
     package var keys: [String] { fields.map(\.key) }
 
-    /// The object without a line end.
+    /// The JSON text, without a line feed.
     package var text: String {
         var out = "{"
         for (index, field) in fields.enumerated() {
@@ -61,7 +61,7 @@ package struct JSONLine: Sendable, Hashable {
         return sign + String(thousandths.magnitude / 1000) + (fraction.isEmpty ? "" : "." + String(fraction))
     }
 
-    /// RFC 8259 §7; characters that could steer a terminal are escaped too.
+    /// Writes a string (RFC 8259 §7) and also escapes terminal control characters.
     private static func write(_ text: String, to out: inout String) {
         out += "\""
         for scalar in text.unicodeScalars {

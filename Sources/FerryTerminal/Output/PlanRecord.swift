@@ -2,9 +2,9 @@ import FerryCore
 package import Ferry
 package import struct Foundation.Date
 
-/// What `ferry plan` says, as one line of JSON or for a person.
+/// Formats the result of `ferry plan` as JSON or text.
 package enum PlanRecord {
-    /// One object; its fields are the second table in docs/cli.md.
+    /// Returns one JSON object; its fields are the second table in docs/cli.md.
     package static func line(_ plan: DownloadPlan, date: Date) -> JSONLine {
         var line = JSONLine()
         line.add("v", .integer(EventRecord.version))
@@ -26,7 +26,7 @@ package enum PlanRecord {
         return line
     }
 
-    /// One fact a line, its name first.
+    /// Returns one fact per line, as name and value.
     package static func text(_ plan: DownloadPlan) -> [String] {
         let digests = plan.digests.map(\.description).joined(separator: ", ")
         let resume =

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The user's browser.
+/// The user's web browser.
 package enum Browser {
-    /// Opens a file in it; false where there is no desktop, or nothing that opens files.
+    /// Opens a file. Returns false without a desktop or an opener.
     ///
-    /// A file, and no address: the arguments of the opener and of the browser are for everybody on this machine to read.
+    /// Takes a file instead of a URL, because every user can read the arguments of the opener and the browser.
     package static func open(file path: String) -> Bool {
         let environment = ProcessInfo.processInfo.environment
         guard let opener = Platform.opener(environment) else { return false }

@@ -1,7 +1,7 @@
-/// The words of the command line, taken once at start.
+/// The command line of this process, read once at start.
 package enum CommandArguments {
-    /// The arguments without the program's name; what is secret among them is overwritten in the memory that `ps`
-    /// and `/proc/PID/cmdline` show.
+    /// Returns the arguments without the program's name, and overwrites secrets in the memory that `ps` and
+    /// `/proc/PID/cmdline` show.
     package static func take() -> [String] {
         let arguments = Array(CommandLine.arguments.dropFirst())
         let secrets = ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) })

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Asks a question that is answered with yes or no, on the terminal.
+/// A yes-or-no question on the terminal.
 enum ConfirmationPrompt {
-    /// Asks on the controlling terminal, whatever the standard streams are; anything but `y` and `yes` is no.
+    /// Asks on the controlling terminal, independent of the standard streams. Anything but `y` and `yes` counts as no.
     static func ask(_ question: String) throws(UsageError) -> Bool {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {

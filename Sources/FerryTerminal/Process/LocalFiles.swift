@@ -1,12 +1,12 @@
 import FerryCore
 import Foundation
 
-/// The few looks at the local disk that a plan needs.
+/// The file system access of ``PlanningWorld/system``.
 enum LocalFiles {
-    /// The largest list, header, cookie or netrc file.
+    /// The maximum size of a list, header, cookie or netrc file, in bytes.
     private static let largestText = 256_000_000
 
-    /// A whole file, or standard input for `-`; bytes that are not UTF-8 are replaced.
+    /// Reads a whole file, or standard input for `-`. Invalid UTF-8 is replaced.
     static func text(of path: String) throws(UsageError) -> String {
         let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw UsageError(String(cString: strerror(errno))) }
@@ -32,7 +32,7 @@ enum LocalFiles {
         return status.st_mode & S_IFMT == S_IFDIR ? .directory : .file
     }
 
-    /// Makes the directory with its parents where it is missing, and checks that files can be made in it.
+    /// Creates the directory and its parents if missing, and checks that it is writable.
     static func prepareDirectory(_ path: String) throws(UsageError) {
         func refused(_ reason: Int32) -> UsageError {
             UsageError("cannot write to directory \(path): \(String(cString: strerror(reason)))")
@@ -48,7 +48,7 @@ enum LocalFiles {
         if access(path, W_OK | X_OK) != 0 { throw refused(errno) }
     }
 
-    /// `a/b/c` to `a`, `a/b`, `a/b/c`.
+    /// Returns `a`, `a/b`, `a/b/c` for `a/b/c`.
     private static func prefixes(of path: String) -> [String] {
         var prefixes: [String] = []
         var prefix = path.utf8.hasPrefix("/") ? "/" : ""

@@ -1,24 +1,24 @@
 import Foundation
 
-/// The number of files and sockets that this process may hold open.
+/// The limit of open files and sockets of this process.
 package enum OpenFileLimit {
-    /// The soft limit now; `nil` when there is none, or it cannot be told.
+    /// The current soft limit; `nil` if there is none or it cannot be determined.
     package static var current: Int? {
         var limit = rlimit()
         guard getrlimit(Platform.openFiles, &limit) == 0 else { return nil }
         return Int(exactly: limit.rlim_cur)
     }
 
-    /// What the threads and streams of any run need; with less they cannot even start.
+    /// The descriptors that the threads and streams of any run need to start.
     private static let least = 16
 
-    /// Says that nothing can run under this limit; `nil` when something can (B12).
+    /// Returns the message for a limit too low for any run; `nil` if it suffices.
     package static func shortage(_ limit: Int?) -> String? {
         guard let limit, limit < least else { return nil }
         return "only \(limit) files may be open at once (ulimit -n), and \(least) are needed at least"
     }
 
-    /// Raises the soft limit towards the hard one, to at most 65,536; what cannot be raised stays.
+    /// Raises the soft limit to the hard one, at most 65,536. A failure is ignored.
     package static func raise() {
         var limit = rlimit()
         guard getrlimit(Platform.openFiles, &limit) == 0 else { return }

@@ -1,14 +1,14 @@
 import FerryCore
 import Foundation
 
-/// This process, as others may start it.
+/// The executable of this process.
 package enum OwnProgram {
-    /// The absolute path of the binary.
+    /// The absolute path of the executable.
     package static var path: String {
         Bundle.main.executablePath ?? absolute(CommandLine.arguments.first ?? "ferry")
     }
 
-    /// A path from the command line, by the working directory.
+    /// Resolves a path against the working directory.
     package static func absolute(_ path: String) -> String {
         Paths.join(FileManager.default.currentDirectoryPath, path)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Asks for a password on the terminal, without showing it.
+/// A password prompt on the terminal, without echo.
 enum PasswordPrompt {
-    /// Asks on the controlling terminal, whatever the standard streams are.
+    /// Asks on the controlling terminal, independent of the standard streams.
     static func ask(user: String) throws(UsageError) -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {
@@ -14,7 +14,7 @@ enum PasswordPrompt {
         var before = termios()
         guard tcgetattr(terminal, &before) == 0 else { throw UsageError("cannot hide what is typed on this terminal") }
         var hidden = before
-        // No echo; and Ctrl-C comes as a character, so that the echo never stays off after it.
+        // ISIG is off too: Ctrl-C arrives as a character, so that the echo is always restored.
         hidden.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         guard tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else {
             throw UsageError("cannot hide what is typed on this terminal")
@@ -24,7 +24,7 @@ enum PasswordPrompt {
             _ = StandardStreams.write([0x0A], to: terminal)
         }
 
-        // Only now: what is typed after the question must not be thrown away by the change above.
+        // Written after TCSAFLUSH, which would discard input typed after the prompt.
         _ = StandardStreams.write(Array("Password for \(PrintableText.escape(user)): ".utf8), to: terminal)
         var line = PasswordLine()
         var byte: UInt8 = 0

@@ -2,7 +2,7 @@ import Ferry
 import Foundation
 
 extension PlanningWorld {
-    /// This machine.
+    /// The functions of this machine.
     package static var system: PlanningWorld {
         PlanningWorld(
             environment: ProcessInfo.processInfo.environment, openFileLimit: OpenFileLimit.current,

@@ -1,14 +1,14 @@
 #if canImport(Darwin)
     import Darwin
 
-    /// What the C library calls differently from system to system.
+    /// Differences between the C libraries.
     enum Platform {
         typealias Handler = @convention(c) (Int32) -> Void
 
-        /// The limit of open files, for `getrlimit`.
+        /// The open file limit, for `getrlimit`.
         static var openFiles: Int32 { RLIMIT_NOFILE }
 
-        /// What opens addresses on the desktop.
+        /// The program that opens files on the desktop.
         static func opener(_ environment: [String: String]) -> String? { "/usr/bin/open" }
 
         static func setHandler(_ handler: @escaping Handler, in action: inout sigaction) {

@@ -2,14 +2,14 @@
     import FerryCore
     import Glibc
 
-    /// What the C library calls differently from system to system.
+    /// Differences between the C libraries.
     enum Platform {
         typealias Handler = @convention(c) (Int32) -> Void
 
-        /// The limit of open files, for `getrlimit`.
+        /// The open file limit, for `getrlimit`.
         static var openFiles: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
 
-        /// What opens addresses on the desktop; `nil` where there is none.
+        /// The program that opens files on the desktop; `nil` without one.
         static func opener(_ environment: [String: String]) -> String? {
             guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else { return nil }
             let places = (environment["PATH"] ?? "").split(at: ":").filter { $0.utf8.hasPrefix("/") }

@@ -1,19 +1,19 @@
 import Dispatch
 import Foundation
 
-/// The signals that ask the program to leave: the first is told to the program, the second ends it at once.
+/// Catches the signals that stop the program: delivers the first one, and exits at the second.
 package final class SignalWatch: Sendable {
     package static let suspending = SIGTSTP
     package static let continuing = SIGCONT
 
-    /// Every signal that was caught, in order: SIGINT, SIGTERM or SIGHUP the first time, each SIGTSTP and SIGCONT.
+    /// The caught signals in order: the first of SIGINT, SIGTERM and SIGHUP, and each SIGTSTP and SIGCONT.
     package let signals: AsyncStream<Int32>
     // SAFETY: set once in init, only kept alive afterwards; dispatch sources are thread-safe.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
-    /// Starts to catch SIGINT, SIGTERM, SIGCONT, and SIGHUP and SIGTSTP unless they are ignored (`nohup`).
+    /// Catches SIGINT, SIGTERM and SIGCONT, and SIGHUP and SIGTSTP unless they are ignored (`nohup`).
     ///
-    /// One watch in a process: the handlers are the process's own.
+    /// Only one instance per process, as signal handlers are global. `nil` if no pipe can be created.
     package init?() {
         var pipe: [Int32] = [-1, -1]
         guard Foundation.pipe(&pipe) == 0 else { return nil }
@@ -39,15 +39,16 @@ package final class SignalWatch: Sendable {
     /// The exit code after a signal: 130 for SIGINT, 143 for SIGTERM and SIGHUP.
     package static func exitCode(_ number: Int32) -> ExitCode { number == SIGINT ? .interrupted : .terminated }
 
-    /// Leaves the process after this time, however busy its threads are, and however long the disk takes.
+    /// Exits the process after this delay, even if its threads are busy or blocked on the disk.
     package static func leave(_ code: ExitCode, after seconds: Double) {
         DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + seconds) { _exit(code.rawValue) }
     }
 
-    /// Stops the process as SIGTSTP does by itself; returns when it is continued.
+    /// Stops the process like the default action of SIGTSTP. Returns when it is continued.
     package static func suspend() {
         _ = signal(SIGTSTP, SIG_DFL)
-        // Sent to this thread it is taken before the call returns, and stops all threads; pool threads block it.
+        // A signal sent to the current thread is delivered before the call returns, and stops all threads. Pool
+        // threads block it, so it is unblocked first.
         var own = sigset_t()
         var before = sigset_t()
         sigemptyset(&own)
@@ -78,7 +79,7 @@ nonisolated(unsafe) private var signalPipe: Int32 = -1
 // SAFETY: touched only by the handler; two signals at once on two threads would at worst both count as the first.
 nonisolated(unsafe) private var stopsSeen: Int32 = 0
 
-/// Runs inside a signal: only `write` and `_exit`, which POSIX allows there.
+/// Runs in signal context: calls only `write` and `_exit`, which are async-signal-safe.
 private func handleSignal(_ number: Int32) {
     let error = errno
     if number != SIGCONT, number != SIGTSTP {

@@ -2,23 +2,23 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Writes to standard output and standard error on threads of its own, in the order of the calls.
+/// Writes to standard output and standard error on its own threads, in the order of the calls.
 ///
-/// A reader that does not read (a full pipe, a terminal stopped with Ctrl-S) would hold the thread that writes to it, and
-/// with it the downloads, and the checkpoint that a signal asks for. So nobody but these threads waits for a reader.
-/// Streams that lead to the same terminal share a thread: what goes to both stays in order.
+/// A reader that does not read (a full pipe, a terminal stopped with Ctrl-S) blocks the writing thread. Without these
+/// threads it would block downloads, and the checkpoint after a signal. Streams to the same terminal share a thread,
+/// which keeps their output in order.
 package final class StandardWriter: Sendable {
-    /// With more than this waiting, what is only for the moment (bars, progress) is left out.
+    /// The number of waiting bytes beyond which transient output (bars, progress) is dropped.
     private static let patience = 65_536
 
-    /// What is written by one thread.
+    /// A write queue with its own thread.
     private final class Lane: Sendable {
         struct State {
-            /// In order, neighbours for one descriptor in one.
+            /// Pending texts in order; adjacent ones for the same descriptor are merged.
             var texts: [(descriptor: Int32, bytes: [UInt8])] = []
-            /// Somebody is on the way to write them.
+            /// Whether a call to `write()` is scheduled.
             var isScheduled = false
-            /// Bytes that wait or are being written.
+            /// The bytes that are waiting or being written.
             var waiting: [Int32: Int] = [:]
             var closed: Set<Int32> = []
         }
@@ -55,9 +55,9 @@ package final class StandardWriter: Sendable {
         output = isatty(1) == 1 ? error : Lane("ferry.standard-output")
     }
 
-    /// Has the bytes written; false when the descriptor is known to take no more.
+    /// Queues bytes for writing. Returns false if the descriptor is known to be closed.
     ///
-    /// What comes while the thread writes is written with one call after that: thousands of finished paths need not be
+    /// Bytes queued during a write are written with a single call, so that thousands of finished paths do not cost
     /// thousands of system calls.
     package func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         let lane = lane(of: descriptor)
@@ -78,12 +78,12 @@ package final class StandardWriter: Sendable {
 
     private func lane(of descriptor: Int32) -> Lane { descriptor == 1 ? output : error }
 
-    /// Whether so much waits that what is only for the moment should be left out.
+    /// Whether so many bytes are waiting that transient output should be dropped.
     package func isBehind(_ descriptor: Int32) -> Bool {
         lane(of: descriptor).state.withLock { $0.waiting[descriptor, default: 0] > Self.patience }
     }
 
-    /// Returns when everything that was handed over so far has been written or cannot be.
+    /// Returns when everything queued so far is written or has failed.
     package func drained() async {
         for lane in [output, error] {
             await withCheckedContinuation { continuation in lane.queue.async { continuation.resume() } }

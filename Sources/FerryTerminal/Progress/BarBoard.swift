@@ -1,12 +1,12 @@
 package import Ferry
 package import struct Foundation.Date
 
-/// All that a frame of bars shows.
+/// The content of one frame of bars.
 package struct BarBoard: Sendable, Hashable {
-    /// The files that run, in the order in which they were asked for.
+    /// The running files, in the order of the command line.
     package var running: [DownloadStatus]
     package var whole: WholeProgress
-    /// For the time until the next attempt.
+    /// The current time, for the delay until the next attempt.
     package var now: Date
 
     package init(running: [DownloadStatus], whole: WholeProgress, now: Date) {
@@ -16,14 +16,14 @@ package struct BarBoard: Sendable, Hashable {
     }
 }
 
-/// How far all files together are.
+/// The combined progress of all files.
 package struct WholeProgress: Sendable, Hashable {
-    /// All files of the command; it grows while a list is read.
+    /// The number of files of the command.
     package var fileCount: Int
-    /// Those that ended well.
+    /// The number of completed files.
     package var finishedCount: Int
     package var failedCount: Int
-    /// The bytes that are held of files that are running or finished.
+    /// The bytes on disk of running and finished files.
     package var completedBytes: ByteCount
     /// `nil` while the size of any file is unknown.
     package var totalBytes: ByteCount?
@@ -45,13 +45,13 @@ package struct WholeProgress: Sendable, Hashable {
 
     package var endedCount: Int { finishedCount + failedCount }
 
-    /// By bytes when all sizes are known, else by files; `nil` when there is nothing to count.
+    /// The fraction by bytes if all sizes are known, else by files; `nil` without files.
     package var fraction: Double? {
         if let totalBytes, totalBytes > 0 { return min(1, Double(completedBytes) / Double(totalBytes)) }
         return fileCount > 0 ? min(1, Double(endedCount) / Double(fileCount)) : nil
     }
 
-    /// The time left at this speed; `nil` when size or speed is unknown, at most a thousand days.
+    /// The remaining time at the current speed; `nil` if size or speed is unknown, or beyond a thousand days.
     package var timeRemaining: Duration? {
         guard let totalBytes, totalBytes >= completedBytes, bytesPerSecond.isFinite, bytesPerSecond > 0 else {
             return nil

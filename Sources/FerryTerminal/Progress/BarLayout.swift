@@ -1,4 +1,4 @@
-/// The columns of the parts of a frame, the same for all its lines; 0 leaves a part out.
+/// The column widths of a frame, shared by all its lines; 0 omits a part.
 struct BarLayout: Sendable, Hashable {
     var name: Int
     var bar = 0
@@ -8,15 +8,15 @@ struct BarLayout: Sendable, Hashable {
     var timeLeft = 7
     var connections = 3
 
-    /// What the parts right of the size take, their gaps included.
+    /// The columns to the right of the size, including gaps.
     var afterSize: Int { [speed, timeLeft, connections].map(Self.withGap).reduce(0, +) }
 
-    /// - Parameter columns: The most that a line may take.
+    /// - Parameter columns: The maximum width of a line.
     init(rows: [BarRow], columns: Int) {
         func widest(_ text: (BarRow) -> String) -> Int { rows.map { DisplayWidth.columns(of: text($0)) }.max() ?? 0 }
         let longest = max(1, widest(\.name))
         name = min(longest, 12)
-        // Fixed lower bounds: the columns do not jump when a figure gets one digit more.
+        // Fixed minimum widths, so that the columns do not move when a figure gains a digit.
         size = max(19, widest(\.size))
         speed = max(speed, widest(\.speed))
         timeLeft = max(timeLeft, widest(\.timeLeft))
@@ -31,7 +31,7 @@ struct BarLayout: Sendable, Hashable {
         if fixed > columns { percent = 0 }
         if fixed > columns { name = max(1, columns) }
 
-        // What is left goes to a short bar first, then to the name, then to a longer bar.
+        // Remaining columns go to a short bar, then to the name, then to a longer bar.
         var rest = columns - fixed
         if rest >= 2 + Self.shortestBar, connections > 0 {
             bar = Self.shortestBar

@@ -1,15 +1,15 @@
 import Ferry
 import struct Foundation.Date
 
-/// Draws the bars: one line per running file and one for the whole; values in, lines out.
+/// Draws progress bars: one line per running file and one for the total. Pure.
 ///
-/// No line is wider than `width - 1` columns (the last one would make some terminals wrap), and there are never more
-/// lines than `height - 1`. Where a line has no room for everything, the parts go in the order connections, bar,
-/// time left, speed, size; name and percent stay.
+/// No line is wider than `width - 1` columns, as the last column would wrap on some terminals, and there are at most
+/// `height - 1` lines. If space is short, parts are omitted in the order connections, bar, time left, speed, size;
+/// name and percentage remain.
 package struct BarRenderer: Sendable {
-    /// The columns of the terminal.
+    /// The width of the terminal, in columns.
     package var width: Int
-    /// The lines of the terminal.
+    /// The height of the terminal, in lines.
     package var height: Int
     package var usesColor: Bool
 
@@ -19,7 +19,7 @@ package struct BarRenderer: Sendable {
         self.usesColor = usesColor
     }
 
-    /// The lines of a frame, from top to bottom; a single file has no line for the whole.
+    /// Returns the lines of a frame, from top to bottom. A single file has no total line.
     package func lines(_ board: BarBoard) -> [String] {
         let hasWhole = board.whole.fileCount > 1
         let room = max(1, height - 1 - (hasWhole ? 1 : 0))
@@ -36,7 +36,7 @@ package struct BarRenderer: Sendable {
         return Array(lines.suffix(height - 1))
     }
 
-    /// The texts of a download's line.
+    /// Returns the texts of a download's line.
     func row(_ status: DownloadStatus, now: Date) -> BarRow {
         let progress = status.progress
         var row = BarRow(
@@ -68,7 +68,7 @@ package struct BarRenderer: Sendable {
             connections: "\(whole.connections)x")
     }
 
-    /// A line in these columns.
+    /// Returns the line for a row in this layout.
     func line(_ row: BarRow, _ layout: BarLayout) -> String {
         var line = DisplayWidth.pad(row.name, to: layout.name)
         if layout.bar > 0 { line += "  " + bar(row.fraction, columns: layout.bar) }
@@ -86,7 +86,7 @@ package struct BarRenderer: Sendable {
         return line
     }
 
-    /// `[=====>    ]`; without a fraction the inside is dots.
+    /// Returns `[=====>    ]`, filled with dots if the fraction is unknown.
     private func bar(_ fraction: Double?, columns: Int) -> String {
         let inside = columns - 2
         guard let fraction, fraction.isFinite else { return "[" + String(repeating: ".", count: inside) + "]" }

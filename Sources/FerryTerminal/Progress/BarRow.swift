@@ -1,6 +1,6 @@
 /// The texts of one line of bars.
 struct BarRow: Sendable, Hashable {
-    /// Escaped already.
+    /// Already escaped.
     var name: String
     var fraction: Double?
     var isComplete: Bool
@@ -8,6 +8,6 @@ struct BarRow: Sendable, Hashable {
     var speed: String
     var timeLeft: String
     var connections: String
-    /// What stands in place of speed, time left and connections while the file does not move.
+    /// Text in place of speed, time left and connections while the file is not downloading.
     var remark: String?
 }

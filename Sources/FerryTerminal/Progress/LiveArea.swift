@@ -1,30 +1,31 @@
-/// The lines at the bottom of a terminal that are drawn again in place: what to write, never writing itself.
+/// The lines at the bottom of a terminal that are redrawn in place. Returns control sequences and writes nothing
+/// itself.
 ///
-/// Invariant: while lines are drawn, the cursor stands at the end of the last one.
+/// Invariant: while lines are drawn, the cursor is at the end of the last one.
 package struct LiveArea: Sendable, Hashable {
-    /// The columns of each line that is on the screen.
+    /// The width in columns of each line on the screen.
     private var drawn: [Int] = []
 
     package init() {}
 
     package var isEmpty: Bool { drawn.isEmpty }
 
-    /// What replaces the lines on the screen by these.
+    /// Returns the output that replaces the drawn lines with these.
     ///
-    /// - Parameter width: The columns of the terminal now; lines drawn when it was wider have been wrapped by it.
+    /// - Parameter width: The current width of the terminal. Lines drawn at a larger width have been wrapped.
     package mutating func redraw(_ lines: [String], width: Int) -> String {
         var out = home(width: width)
         for (index, line) in lines.enumerated() {
             if index > 0 { out += "\r\n" }
             out += line + "\u{1B}[K"
         }
-        // Below the new lines there may be more old ones.
+        // Erases remaining lines below the new ones.
         if !drawn.isEmpty { out += "\u{1B}[J" }
         drawn = lines.map { Self.columns($0) }
         return out
     }
 
-    /// What takes the lines off the screen, leaving the cursor where the first one began.
+    /// Returns the output that erases the lines and leaves the cursor at the start of the first.
     package mutating func clear(width: Int) -> String {
         guard !drawn.isEmpty else { return "" }
         let out = home(width: width) + "\u{1B}[J"
@@ -32,7 +33,7 @@ package struct LiveArea: Sendable, Hashable {
         return out
     }
 
-    /// The lines are not where they were (the program was stopped and continued): leave them.
+    /// Forgets the drawn lines, as their position is unknown after the program was stopped and continued.
     package mutating func forget() { drawn = [] }
 
     private func home(width: Int) -> String {
@@ -41,7 +42,7 @@ package struct LiveArea: Sendable, Hashable {
         return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"
     }
 
-    /// The columns of a line with colours in it.
+    /// Returns the width of a line, ignoring escape sequences.
     static func columns(_ line: String) -> Int {
         var columns = 0
         var isEscape = false

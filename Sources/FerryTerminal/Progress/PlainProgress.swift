@@ -1,15 +1,15 @@
 package import Ferry
 
-/// When a line of progress is due where there is no terminal: facts and the time go in, lines come out.
+/// Decides when a progress line is due without a terminal. Pure.
 ///
-/// A few files have lines of their own; with more than ``fewFiles`` there is only a line for the whole, so that the
-/// output of a long list stays short.
+/// Up to ``fewFiles`` files have lines of their own; beyond that there is only a total line, which keeps the output
+/// of long lists short.
 package struct PlainProgress: Sendable {
-    /// Up to so many files in the command are reported one by one.
+    /// The maximum number of files that are reported individually.
     package static let fewFiles = 8
-    /// A line is due after this much time, whatever happened.
+    /// The interval after which a line is always due.
     static let longestSilence = Duration.seconds(10)
-    /// A line is due when another tenth is there, but not sooner than this after the last one.
+    /// The minimum interval between lines, which are due when another tenth is complete.
     static let shortestSilence = Duration.seconds(2)
 
     private struct Mark: Sendable {
@@ -22,11 +22,11 @@ package struct PlainProgress: Sendable {
 
     package init() {}
 
-    /// The lines that are due.
+    /// Returns the lines that are due.
     ///
     /// - Parameters:
-    ///   - running: The files that have an answer from their server and have not ended.
-    ///   - elapsed: Time since the command began, monotonic.
+    ///   - running: The files whose server has answered and that have not ended.
+    ///   - elapsed: The monotonic time since the start of the command.
     package mutating func lines(_ running: [DownloadStatus], whole: WholeProgress, elapsed: Duration) -> [String] {
         guard whole.fileCount <= Self.fewFiles else { return wholeLines(whole, elapsed: elapsed) }
         var lines: [String] = []
@@ -44,13 +44,13 @@ package struct PlainProgress: Sendable {
         return lines
     }
 
-    /// The file has ended: nothing more is due for it.
+    /// Stops reporting a file that has ended.
     package mutating func ended(_ id: DownloadID) { files[id] = nil }
 
     private mutating func wholeLines(_ now: WholeProgress, elapsed: Duration) -> [String] {
         let tenth = Self.tenth(now.fraction)
         if let mark = whole, !Self.isDue(mark, tenth: tenth, elapsed: elapsed) { return [] }
-        // Nothing is worth a line before anything moved.
+        // No line is due before any progress.
         if whole == nil, now.endedCount == 0, now.completedBytes == 0 { return [] }
         whole = Mark(time: elapsed, tenth: tenth)
         return ["\(now.label), \(ByteText.size(now.completedBytes)), \(ByteText.rate(now.bytesPerSecond))"]

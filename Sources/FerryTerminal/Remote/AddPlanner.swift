@@ -2,37 +2,37 @@ package import Ferry
 import FerryCore
 package import Foundation
 
-/// The words of `ferry add`.
+/// The arguments of `ferry add`.
 package struct AddOptions: Sendable, Hashable {
-    /// What it has in common with `ferry get`.
+    /// The options shared with `ferry get`.
     package var get = GetOptions()
     package var isPaused = false
-    /// When it may begin, as ``TimeWord`` reads it.
+    /// The earliest start, in a format of ``TimeWord``.
     package var at: String?
     package var label: String?
     /// `low`, `normal`, `high` or a number.
     package var priority: String?
-    /// `on` or `off`; `nil` follows the daemon.
+    /// `on` or `off`; `nil` for the daemon's setting.
     package var metered: String?
-    /// Add another one where the same URL is listed.
+    /// Whether to add another download if the same URL is listed.
     package var again = false
 
     package init() {}
 }
 
-/// Turns the words of `ferry add` into requests: pure but for what it asks of its ``PlanningWorld``.
+/// Turns the arguments of `ferry add` into requests. Pure except for its ``PlanningWorld``.
 package enum AddPlanner {
     package struct Plan: Sendable {
         package var requests: [DownloadRequest]
-        /// Lines of lists that cannot be used; the rest is added.
+        /// Unusable lines of lists. Other lines are not affected.
         package var badLines: [String]
     }
 
-    /// The plan; all places in it are absolute, and directories are made.
+    /// Returns the plan. Its destinations are absolute, and their directories are created.
     ///
     /// - Parameters:
-    ///   - directory: Where files go that no option gives a place, absolute.
-    ///   - absolute: Makes a path absolute, by the working directory.
+    ///   - directory: The absolute directory of files without one of their own.
+    ///   - absolute: Resolves a path against the working directory.
     package static func plan(
         _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, calendar: Calendar,
         absolute: (String) -> String = OwnProgram.absolute
@@ -41,7 +41,7 @@ package enum AddPlanner {
         guard get.output != "-" else { throw UsageError("-o -: the daemon has no standard output; use ferry get") }
         get.directory = get.directory.map(absolute)
         var inner = world
-        // Where they go is known only below.
+        // The destinations are not final yet; directories are prepared below.
         inner.prepareDirectory = { _ in }
         let plan = try GetPlanner.plan(get, world: inner)
         let start = try options.at.map { text throws(UsageError) in
@@ -62,7 +62,7 @@ package enum AddPlanner {
             request.label = options.label
             if let priority { request.priority = DownloadPriority(rawValue: priority) }
             request.network.allowsMetered = metered
-            // The limit is this download's: the process of the command fetches nothing.
+            // The limit applies to each download: this process itself downloads nothing.
             request.rateLimit = plan.configuration.rateLimit
             if options.again { request.onDuplicate = .addAnother }
             requests.append(request)
@@ -73,7 +73,7 @@ package enum AddPlanner {
         return Plan(requests: requests, badLines: plan.badLines)
     }
 
-    /// The line for one whose URL was listed before.
+    /// Returns the message for a download whose URL was already listed.
     package static func listedAlready(_ status: DownloadStatus) -> String {
         PrintableText.escape(
             "ferry: already listed: \(status.name) (\(DownloadTable.state(status.state))); --again adds another")

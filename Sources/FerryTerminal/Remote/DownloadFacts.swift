@@ -1,7 +1,7 @@
 package import FerryAPI
 import FerryCore
 
-/// All about one download, for a person: one fact a line, then what happened to it, with the reasons.
+/// Formats the details of a download: one fact per line, followed by its events.
 package enum DownloadFacts {
     package static func lines(_ detail: DownloadDetail, events: [EventBody]) -> [String] {
         let download = detail.download
@@ -53,15 +53,15 @@ package enum DownloadFacts {
         switch download.status.state {
         case .failed(let error): "failed: " + ErrorText.line(error, name: "")
         case .completed(let proof): "completed, proof: \(proof.rawValue)"
-        case .waiting(.retry(let date)), .waiting(.notBefore(let date)):
-            DownloadTable.state(download) + ", until " + RFC3339.text(date)
+        case .waiting(.retry(let date)): DownloadTable.state(download) + ", until " + RFC3339.text(date)
+        case .waiting(.notBefore(let date)): DownloadTable.state(download) + " for " + RFC3339.text(date)
         case .paused: "paused" + (download.status.pauseReason.map { ": " + $0.phrase.text(in: .english) } ?? "")
         case .waiting(.credentials): DownloadTable.state(download) + "; go on with: " + login(download)
         default: DownloadTable.state(download)
         }
     }
 
-    /// What to type for one that waits for a login.
+    /// Returns the command that gives credentials to a waiting download.
     private static func login(_ download: ListedDownload) -> String {
         let isOwn = download.session == FerryAPI.defaultSession
         let session = isOwn ? "" : " --session " + ShellWord.quote(download.session)
@@ -78,7 +78,7 @@ package enum DownloadFacts {
     }
 }
 
-/// All about one download as one line of JSON: the API's shape, with `events` beside it.
+/// The details of a download as one line of JSON: the API's object with an additional `events` member.
 package struct ShownDownload: Encodable, Sendable {
     package var detail: DownloadDetail
     package var events: [EventBody]

@@ -1,12 +1,12 @@
 package import FerryAPI
 import FerryCore
 
-/// Which downloads the words of a command mean: an identifier, the beginning of just one, a name, or `all`. Pure.
+/// Resolves download arguments: an identifier, a unique prefix of one, a name, or `all`. Pure.
 package enum DownloadPicker {
-    /// Those that are meant, each once, in the order of the words.
+    /// Returns the downloads in the order of the arguments, without duplicates.
     ///
-    /// Throws for a word that means none, or more than one; a whole identifier goes before a name, and that before the
-    /// beginning of an identifier.
+    /// Throws for an argument that matches none or several. A whole identifier takes precedence over a name, and a
+    /// name over a prefix of an identifier.
     package static func pick(
         _ words: [String], from all: [ListedDownload]
     ) throws(UsageError) -> [ListedDownload] {
@@ -20,13 +20,13 @@ package enum DownloadPicker {
         return picked
     }
 
-    /// The one that a word means.
+    /// Returns the download that an argument refers to.
     package static func one(_ word: String, from all: [ListedDownload]) throws(UsageError) -> ListedDownload {
         guard !word.isEmpty else { throw UsageError("an empty text names no download") }
         if let exact = all.first(where: { $0.id.rawValue == word }) { return exact }
         let beginning = all.filter { $0.id.rawValue.utf8.hasPrefix(word) }
         let named = all.filter { $0.status.name == word }
-        // Names first: a short one may be the beginning of many identifiers.
+        // Names first: a short name may be a prefix of many identifiers.
         for found in [named, beginning] where !found.isEmpty {
             if found.count > 1 { throw ambiguous(word, found) }
             return found[0]

@@ -1,14 +1,14 @@
 package import FerryAPI
 import FerryCore
 
-/// Downloads as a table: values in, lines out.
+/// Formats downloads as a table. Pure.
 ///
-/// Where a line has no room for everything, the columns go in the order time left, speed, size, session; the name is cut
-/// in its middle. Without a width nothing is cut.
+/// If space is short, columns are omitted in the order time left, speed, size, session, and the name is shortened in
+/// the middle. Without a width nothing is shortened.
 package struct DownloadTable: Sendable {
-    /// The columns of the terminal; `nil` where there is none.
+    /// The width of the terminal in columns; `nil` without a terminal.
     package var width: Int?
-    /// There is a column for the session of each.
+    /// Whether the table has a session column.
     package var showsSessions: Bool
 
     package init(width: Int?, showsSessions: Bool = false) {
@@ -19,14 +19,14 @@ package struct DownloadTable: Sendable {
     private struct Column {
         var title: String
         var isRight = false
-        /// The order in which columns go when there is no room; `nil` for those that stay.
+        /// The order in which columns are omitted if space is short; `nil` for columns that remain.
         var leaves: Int?
         var text: (ListedDownload) -> String
     }
 
-    /// The title and a line for each; empty for none.
+    /// Returns the header and a line for each download; empty for no downloads.
     ///
-    /// - Parameter identifiers: How much of each identifier tells it from the others.
+    /// - Parameter identifiers: The prefix length that keeps the identifiers unique.
     package func lines(_ downloads: [ListedDownload], identifiers: ShortIdentifiers) -> [String] {
         guard !downloads.isEmpty else { return [] }
         var columns = Self.columns(identifiers, showsSessions: showsSessions)
@@ -89,7 +89,7 @@ package struct DownloadTable: Sendable {
         return columns
     }
 
-    /// One word for the state, two where it waits, or was paused by nobody.
+    /// Returns the state, with the reason if the download waits or was paused by the system.
     static func state(_ download: ListedDownload) -> String {
         switch download.status.pauseReason {
         case .crashes?: "paused: crashes"
@@ -100,10 +100,13 @@ package struct DownloadTable: Sendable {
     static func state(_ state: DownloadState) -> String {
         let body = StateBody(state)
         guard let reason = body.waitReason else { return body.state }
-        let words = [
-            "slot": "turn", "network": "network", "retry": "retry", "diskSpace": "disk space", "freshLink": "new link",
-            "credentials": "login", "notBefore": "its time",
-        ]
-        return "waiting: " + (words[reason] ?? reason)
+        switch reason {
+        case "slot": return "queued"
+        case "notBefore": return "scheduled"
+        case "diskSpace": return "waiting: disk space"
+        case "freshLink": return "waiting: new link"
+        case "credentials": return "waiting: login"
+        default: return "waiting: " + reason
+        }
     }
 }

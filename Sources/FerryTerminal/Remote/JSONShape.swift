@@ -1,18 +1,19 @@
 import FerryAPI
 import Foundation
 
-/// Shapes of the API as lines of JSON on a terminal.
+/// Encodes API objects as lines of JSON for a terminal.
 package enum JSONShape {
-    /// One line, without its end; what could steer a terminal is escaped. Empty for what cannot be coded: a defect.
+    /// Returns one line without a line feed, with terminal control characters escaped. Empty if the value cannot be
+    /// encoded, which is a defect.
     package static func line(_ shape: some Encodable) -> String {
         guard let data = try? APICoding.encode(shape) else { return "" }
         return safe(String(decoding: data, as: UTF8.self))
     }
 
-    /// A text of JSON without what could steer a terminal.
+    /// Escapes terminal control characters in a JSON text.
     package static func safe(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: PrintableText.isUnsafe) else { return text }
-        // Such characters stand inside of texts alone, where an escape means the same (RFC 8259 §7).
+        // Such characters only occur within strings, where an escape sequence is equivalent (RFC 8259 §7).
         var shown = ""
         for scalar in text.unicodeScalars {
             if PrintableText.isUnsafe(scalar) {

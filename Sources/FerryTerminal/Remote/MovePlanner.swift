@@ -1,17 +1,17 @@
 import FerryAPI
 
-/// What the words of `ferry move` mean. Pure.
+/// Parses the destination of `ferry move`. Pure.
 package enum MovePlanner {
     package enum Place: Sendable, Hashable {
         case first, last
-        /// The word names another download.
+        /// The payload is an argument that refers to another download.
         case before(String)
         case after(String)
-        /// The place among all of its priority, from 0.
+        /// The position among all downloads of the same priority, from 0.
         case index(Int)
     }
 
-    /// `first`, `last`, `before ID`, `after ID`, or a number from 1.
+    /// Parses `first`, `last`, `before ID`, `after ID`, or a number from 1.
     package static func place(_ words: [String]) throws(UsageError) -> Place {
         switch (words.first, words.count) {
         case ("first", 1): return .first

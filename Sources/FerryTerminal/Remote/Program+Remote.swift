@@ -3,14 +3,14 @@ import FerryAPI
 import FerryCore
 import Foundation
 
-/// Commands that talk with the daemon.
+/// Commands that use the daemon.
 extension Program {
-    /// Runs one, and tells what it ends with.
+    /// Runs a command and returns its exit code.
     ///
     /// - Parameters:
-    ///   - command: Its word, for what is said about wrong words.
-    ///   - starts: Whether a daemon that does not run is started.
-    ///   - session: The session whose downloads are meant, or `all`; `nil` for that of the command line and the page.
+    ///   - command: The command's name, for usage errors.
+    ///   - starts: Whether to start the daemon if it is not running.
+    ///   - session: The session whose downloads are used, or `all`; `nil` for that of the command line and the page.
     package static func remote(
         _ command: String, json: Bool, starts: Bool = false, session: String? = nil,
         _ body: (RemoteRun) async throws -> ExitCode
@@ -37,14 +37,14 @@ extension Program {
         return code
     }
 
-    /// As ``usage(_:command:)``, with the failure as a line of JSON on standard output: for words that cannot be read.
+    /// Like ``usage(_:command:)``, with the failure also as a line of JSON on standard output.
     package static func usageInJSON(_ message: String, command: String) -> ExitCode {
         let error = DownloadError(.invalidRequest, message, recovery: .needsUser)
         _ = StandardStreams.write(Array(failure(error).utf8), to: 1)
         return usage(message, command: command)
     }
 
-    /// A failure as a line of JSON.
+    /// Returns a failure as a line of JSON.
     static func failure(_ error: DownloadError) -> String {
         JSONShape.line(Failure(error: ErrorBody(error))) + "\n"
     }

@@ -2,13 +2,13 @@ import Ferry
 package import FerryAPI
 package import FerryCore
 
-/// The way to the daemon, for one command.
+/// One command's connection to the daemon.
 package struct RemoteLink: Sendable {
     package let client: DaemonClient
-    /// What the daemon said of itself.
+    /// The daemon's greeting.
     package let greeting: Greeting
 
-    /// Finds the daemon; with `starts`, one that does not run is started.
+    /// Connects to the daemon; with `starts`, starts it if it is not running.
     ///
     /// Throws `daemonUnavailable` with the reason.
     package static func open(starts: Bool) async throws(DownloadError) -> RemoteLink {
@@ -26,7 +26,7 @@ package struct RemoteLink: Sendable {
         } catch { throw error.error(socket: socket) }
     }
 
-    /// A manager of the session starts the daemon when it does not run.
+    /// Starts the daemon by activating a background manager.
     private static func start() async throws(DownloadError) {
         let manager = DownloadManager(.background(identifier: FerryAPI.defaultSession))
         let result: Result<Void, DownloadError>
@@ -35,7 +35,7 @@ package struct RemoteLink: Sendable {
         try result.get()
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     package func ask<Answer: Decodable & Sendable>(
         _ call: DaemonCall, as type: Answer.Type
@@ -51,7 +51,7 @@ package struct RemoteLink: Sendable {
         try await ask(DaemonCall(route, id: id, query: query), as: type)
     }
 
-    /// A call that carries a shape.
+    /// Sends a request with a JSON body.
     package func ask<Answer: Decodable & Sendable>(
         _ route: Route, id: String = "", body: some Encodable, as type: Answer.Type
     ) async throws(DownloadError) -> Answer {
@@ -60,7 +60,7 @@ package struct RemoteLink: Sendable {
         return try await ask(call, as: type)
     }
 
-    /// All downloads that pass a filter, page by page, in its order; at most `limit`.
+    /// Returns all downloads that match a filter, in its order; at most `limit`.
     package func downloads(
         _ filter: [(name: String, value: String)] = [], limit: Int = .max
     ) async throws(DownloadError) -> [ListedDownload] {

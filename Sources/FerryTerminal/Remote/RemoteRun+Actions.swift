@@ -2,9 +2,9 @@ import Ferry
 import FerryAPI
 import FerryCore
 
-/// What is done with downloads.
+/// Actions on downloads.
 extension RemoteRun {
-    /// An action on downloads that are named.
+    /// An action on selected downloads.
     package enum Action: String, Sendable, Hashable {
         case pause, resume, cancel
 
@@ -24,13 +24,13 @@ extension RemoteRun {
         }
     }
 
-    /// `ferry pause`, `resume`, `cancel`.
+    /// Runs `ferry pause`, `resume` or `cancel`.
     package func act(_ action: Action, on words: [String]) async throws -> ExitCode {
         let chosen = try await pick(words)
         let isAll = words == ["all"]
         switch action {
         case .pause, .resume:
-            // At once: one after the other would start those that wait behind each that is paused.
+            // In one request: one by one, each paused download would let a waiting one start.
             let allowed = chosen.filter { $0.status.state.actions.contains(action.action) }
             if !allowed.isEmpty {
                 let route: Route = action == .pause ? .pauseMany : .resumeMany
@@ -44,7 +44,7 @@ extension RemoteRun {
                 if isDone || !isAll { report(action, now[one.id] ?? one, isDone: isDone) }
             }
         case .cancel:
-            // Those that wait first: else each would start when one that runs has gone.
+            // Cancels waiting downloads first: otherwise each would start when a running one has been cancelled.
             for one in chosen.reversed() {
                 let answer = try await link.ask(.cancel, id: one.id.rawValue, as: ActionBody.self)
                 if answer.changed || !isAll { report(action, answer.download, isDone: answer.changed) }
@@ -59,9 +59,9 @@ extension RemoteRun {
         say(isDone ? "\(action.done): \(name)" : "unchanged: \(name) (\(DownloadTable.state(download)))")
     }
 
-    /// `ferry remove`: one that cannot be removed keeps no other on the list.
+    /// Runs `ferry remove`. A download that cannot be removed does not affect the others.
     package func remove(_ words: [String], deletingFile: Bool) async throws -> ExitCode {
-        // The last of the list first: else those that wait would start when the first ones have gone.
+        // In reverse order: otherwise waiting downloads would start when the first ones have been removed.
         let chosen = Array(try await pick(words).reversed())
         var codes: Set<ExitCode> = []
         for start in stride(from: 0, to: chosen.count, by: FerryAPI.mostAtOnce) {
@@ -82,14 +82,14 @@ extension RemoteRun {
         return ExitCode.combine(codes)
     }
 
-    /// Says what could not be done with one of several; gives the code for that.
+    /// Reports the failure of one of several downloads. Returns its exit code.
     private func fail(_ error: DownloadError, _ download: ListedDownload) -> ExitCode {
         if json { console.result(Program.failure(error)) }
         console.message("ferry: " + ErrorText.line(error, name: download.status.name))
         return ExitCode.of(error)
     }
 
-    /// `ferry clear`.
+    /// Runs `ferry clear`.
     package func clear(_ which: String, deletingFiles: Bool) async throws -> ExitCode {
         guard let which = ClearBody.Which(rawValue: which) else {
             let known = ClearBody.Which.allCases.map(\.rawValue).joined(separator: ", ")
@@ -100,7 +100,7 @@ extension RemoteRun {
         return .done
     }
 
-    /// `ferry move`.
+    /// Runs `ferry move`.
     package func move(_ word: String, to words: [String]) async throws -> ExitCode {
         let place = try MovePlanner.place(words)
         let all = try await downloads()
@@ -118,7 +118,7 @@ extension RemoteRun {
         return .done
     }
 
-    /// `ferry relocate`.
+    /// Runs `ferry relocate`.
     package func relocate(_ word: String, to directory: String) async throws -> ExitCode {
         let one = try DownloadPicker.one(word, from: try await downloads())
         let answer = try await link.ask(

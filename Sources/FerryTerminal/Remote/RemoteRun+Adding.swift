@@ -4,14 +4,14 @@ import FerryCore
 import Foundation
 
 extension RemoteRun {
-    /// `ferry add`.
+    /// Runs `ferry add`.
     package func add(_ options: AddOptions, world: PlanningWorld = .system) async throws -> ExitCode {
         let settings = try await link.ask(.settings, as: SettingsBody.self)
         let plan = try AddPlanner.plan(
             options, directory: settings.directory, world: world, now: Date(), calendar: .current)
         for line in plan.badLines { console.message("ferry: " + line) }
-        // Each has its identifier from here: a call that is made again adds nothing twice, and one that is answered with
-        // another identifier was listed before.
+        // Identifiers are assigned here, so that a repeated call adds nothing twice, and a different identifier in
+        // the response means that the URL was already listed.
         var requests = plan.requests
         for index in requests.indices where requests[index].id == nil { requests[index].id = DownloadID.make() }
         let manager = DownloadManager(.background(identifier: FerryAPI.defaultSession))

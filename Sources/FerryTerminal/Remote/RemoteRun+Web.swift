@@ -3,11 +3,11 @@ import FerryAPI
 import FerryCore
 import Foundation
 
-/// The page, and the browsers that are signed in.
+/// The web page and the signed-in browsers.
 extension RemoteRun {
-    /// `ferry web`: leads a browser to the page, with a code that lets in once.
+    /// Runs `ferry web`: opens the page in a browser with a one-time code.
     ///
-    /// - Parameter open: Opens a file in a browser; false when it cannot.
+    /// - Parameter open: Opens a file in a browser. Returns false on failure.
     package func web(open: (String) -> Bool) async throws -> ExitCode {
         guard link.greeting.port != nil else {
             throw UsageError("the daemon serves no page (--no-loopback, or loopback=false in its settings)")
@@ -17,7 +17,8 @@ extension RemoteRun {
         if json {
             say(PageAddress(url: url))
         } else if let file = made.file, open(file) {
-            // Browsers in a sandbox of their own may read no file of this kind. A terminal is its user's alone.
+            // Sandboxed browsers may be unable to read the file. The address may be shown, as a terminal is private
+            // to its user.
             if width != nil { say("If the page does not open, go to \(url) within a minute.") }
         } else {
             say(url)
@@ -27,7 +28,7 @@ extension RemoteRun {
 
     private struct PageAddress: Encodable { var url: String }
 
-    /// `ferry web --list`.
+    /// Runs `ferry web --list`.
     package func listBrowsers() async throws -> ExitCode {
         for item in try await browsers() {
             if json {
@@ -39,7 +40,7 @@ extension RemoteRun {
         return .done
     }
 
-    /// `ferry web --withdraw`: every one of these, or none where one is not known.
+    /// Runs `ferry web --withdraw`. Withdraws nothing if any identifier is unknown.
     package func signOut(_ words: [String]) async throws -> ExitCode {
         let items = try await browsers()
         let chosen = words == ["all"] ? items.map(\.id) : words

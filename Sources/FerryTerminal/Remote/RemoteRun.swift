@@ -2,15 +2,15 @@ import Ferry
 import FerryAPI
 import FerryCore
 
-/// Carries out one command of remote control: asks the daemon, writes its answer on standard output.
+/// Runs one command against the daemon and writes the result to standard output.
 package struct RemoteRun: Sendable {
     let link: RemoteLink
     let console: Console
-    /// Answers are lines of JSON, in the shapes of the API.
+    /// Whether results are lines of JSON in the API's format.
     let json: Bool
-    /// The columns of the terminal behind standard output; `nil` where there is none.
+    /// The width of the terminal on standard output, in columns; `nil` without one.
     let width: Int?
-    /// The session whose downloads are meant, or `all`; `nil` for that of the command line and the page.
+    /// The session whose downloads are used, or `all`; `nil` for that of the command line and the page.
     let session: String?
 
     package init(_ link: RemoteLink, session: String? = nil, console: Console, json: Bool, width: Int?) {
@@ -25,11 +25,11 @@ package struct RemoteRun: Sendable {
 
     func say(_ shape: some Encodable) { say(JSONShape.line(shape)) }
 
-    // MARK: Looking
+    // MARK: Listing
 
-    /// What `ferry list` shows.
+    /// The options of `ferry list`.
     package struct ListOptions: Sendable, Hashable {
-        /// Words for states, with commas.
+        /// State names, separated by commas.
         package var states: String?
         package var search: String?
         package var sort = "queue"
@@ -38,10 +38,10 @@ package struct RemoteRun: Sendable {
 
         package init() {}
 
-        /// There may be more than what is shown.
+        /// Whether some downloads may be omitted.
         package var isPartial: Bool { states != nil || search != nil || limit != nil }
 
-        /// The query. Throws for a word that the daemon would not know.
+        /// Returns the query items. Throws for a word that the daemon does not know.
         func query() throws(UsageError) -> [(name: String, value: String)] {
             var query: [(name: String, value: String)] = []
             if let states {
@@ -63,13 +63,13 @@ package struct RemoteRun: Sendable {
         }
     }
 
-    /// `ferry list`.
+    /// Runs `ferry list`.
     package func list(_ options: ListOptions) async throws -> ExitCode {
         let downloads = try await link.downloads(try options.query() + sessionQuery, limit: options.limit ?? .max)
         if json {
             for download in downloads { say(download) }
         } else {
-            // What is short enough among those that are shown may mean another one that is not.
+            // A prefix that is unique among the listed downloads may match others.
             let identifiers = options.isPartial ? .whole : ShortIdentifiers(downloads.map(\.id.rawValue))
             let table = DownloadTable(width: width, showsSessions: session == FerryAPI.everySession)
             for line in table.lines(downloads, identifiers: identifiers) { say(line) }
@@ -77,7 +77,7 @@ package struct RemoteRun: Sendable {
         return .done
     }
 
-    /// `ferry show`.
+    /// Runs `ferry show`.
     package func show(_ words: [String]) async throws -> ExitCode {
         let chosen = try await pick(words)
         for (index, one) in chosen.enumerated() {
@@ -98,14 +98,14 @@ package struct RemoteRun: Sendable {
         return try DownloadPicker.pick(words, from: try await downloads())
     }
 
-    /// All downloads of the session.
+    /// Returns all downloads of the session.
     func downloads() async throws(DownloadError) -> [ListedDownload] { try await link.downloads(sessionQuery) }
 
     private var sessionQuery: [(name: String, value: String)] { session.map { [("session", $0)] } ?? [] }
 
     // MARK: Settings
 
-    /// `ferry set`.
+    /// Runs `ferry set`.
     package func set(
         _ words: [String], headers: [String] = [], user: String? = nil
     ) async throws -> ExitCode {

@@ -2,23 +2,23 @@ package import FerryAPI
 import FerryCore
 import HTTPTypes
 
-/// What the words of `ferry set` mean: pure but for what it asks of its ``PlanningWorld``.
+/// Parses the arguments of `ferry set`. Pure except for its ``PlanningWorld``.
 package enum SetPlanner {
-    /// What is to be changed.
+    /// The parsed command.
     package enum Plan: Sendable, Hashable {
-        /// Nothing: the settings are shown.
+        /// Changes nothing and shows the settings.
         case show
         case daemon(SettingsChange)
-        /// These downloads, as ``DownloadPicker`` takes them.
+        /// The payload's strings select downloads, as in ``DownloadPicker``.
         case downloads([String], ChangeBody)
     }
 
-    /// The plan: words with `=` are settings, those before them name downloads. Throws for the first that is wrong.
+    /// Returns the plan: arguments with `=` are settings, those before them select downloads. Throws the first error.
     ///
     /// - Parameters:
-    ///   - headers: `K: V` or `@FILE`, to send instead of those of before.
+    ///   - headers: `K: V` or `@FILE`, to replace the previous headers.
     ///   - user: `USER` or `USER:PASSWORD`.
-    ///   - absolute: Makes a path absolute.
+    ///   - absolute: Resolves a path against the working directory.
     package static func plan(
         _ words: [String], headers: [String] = [], user: String? = nil, world: PlanningWorld = .system,
         absolute: (String) -> String = OwnProgram.absolute
@@ -51,7 +51,7 @@ package enum SetPlanner {
         return .downloads(names, change)
     }
 
-    // MARK: The daemon's
+    // MARK: Settings of the daemon
 
     private static func apply(
         _ pair: (name: String, value: String), to change: inout SettingsChange, _ absolute: (String) -> String
@@ -91,7 +91,7 @@ package enum SetPlanner {
         "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed", "dir",
     ]
 
-    // MARK: A download's
+    // MARK: Settings of a download
 
     private static func apply(
         _ pair: (name: String, value: String), to change: inout ChangeBody
@@ -118,7 +118,7 @@ package enum SetPlanner {
         }
     }
 
-    /// Who asks, inside of a URL, counts as `--user` does: a download that waits for a login goes on.
+    /// Credentials in the URL count like `--user`: a download that waits for credentials continues.
     private static func setURL(_ text: String, in change: inout ChangeBody) throws(UsageError) {
         let url: DownloadURL
         do throws(DownloadURL.ParseError) { url = try DownloadURL(text) } catch {
@@ -128,7 +128,7 @@ package enum SetPlanner {
         if let credentials = url.credentials { set(credentials, in: &change) }
     }
 
-    /// Secrets are for one server: downloads from several are not given the same at once.
+    /// Secrets apply to one server, so they cannot be set for downloads from several at once.
     static func checkServers(of urls: [String], _ change: ChangeBody) throws(UsageError) {
         guard change.user != nil || change.headers?.fields.contains(where: \.name.isSecret) == true, change.url == nil
         else { return }
@@ -148,7 +148,7 @@ package enum SetPlanner {
         "limit", "connections", "priority", "metered", "constrained", "label", "url", "checksum", "accept-html",
     ]
 
-    /// `low`, `normal`, `high` or a whole number.
+    /// Parses `low`, `normal`, `high` or an integer.
     package static func priority(_ pair: (name: String, value: String)) throws(UsageError) -> Int {
         switch pair.value {
         case "low": DownloadPriority.low.rawValue

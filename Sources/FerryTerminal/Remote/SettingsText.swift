@@ -1,7 +1,7 @@
 package import FerryAPI
 import FerryCore
 
-/// The daemon's settings for a person, as `ferry set` takes them.
+/// Formats the daemon's settings in the syntax of `ferry set`.
 package enum SettingsText {
     package static func lines(_ settings: SettingsBody) -> [String] {
         func flag(_ value: Bool?) -> String? { value.map { $0 ? "on" : "off" } }

@@ -1,14 +1,14 @@
-/// The beginnings of identifiers that are enough to tell them apart. Pure.
+/// The shortest prefix length that keeps identifiers unique. Pure.
 package struct ShortIdentifiers: Sendable, Hashable {
-    /// How many characters are shown of each.
+    /// The number of characters to show.
     package let length: Int
     private static let least = 6
 
-    /// - Parameter all: All identifiers that could be meant.
+    /// - Parameter all: All identifiers to distinguish.
     package init(_ all: [String]) {
         let sorted = all.sorted()
         var length = Self.least
-        // Two that are alike for longest stand side by side.
+        // In sorted order, the longest common prefixes occur between neighbours.
         for (first, second) in zip(sorted, sorted.dropFirst()) where first != second {
             let common = zip(first, second).prefix { $0 == $1 }.count
             length = max(length, common + 1)
@@ -18,7 +18,7 @@ package struct ShortIdentifiers: Sendable, Hashable {
 
     private init(length: Int) { self.length = length }
 
-    /// Nothing is left out: for when not all that could be meant are known.
+    /// Shortens nothing; for use when not all identifiers are known.
     package static let whole = ShortIdentifiers(length: .max)
 
     package func short(_ identifier: String) -> String { String(identifier.prefix(length)) }

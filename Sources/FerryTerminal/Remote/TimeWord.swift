@@ -1,10 +1,10 @@
 import FerryCore
 package import Foundation
 
-/// A point of time as people write it. Pure: the time now and the calendar are arguments.
+/// Parses times on the command line. Pure: the current time and the calendar are arguments.
 package enum TimeWord {
-    /// Reads `22:30` (today, or tomorrow when that is over), `2026-12-24 22:30`, `2026-12-24T22:30:00Z`, with an offset
-    /// such as `+01:00` too, and `+2h`: that long from now.
+    /// Parses `22:30` (today, or tomorrow if that has passed), `2026-12-24 22:30`, `2026-12-24T22:30:00Z` or with an
+    /// offset such as `+01:00`, and `+2h`, which is relative to now.
     package static func parse(_ text: String, now: Date, calendar: Calendar) throws(UsageError) -> Date {
         if text.utf8.hasPrefix("+") {
             do throws(TextError) {
@@ -44,7 +44,7 @@ package enum TimeWord {
             year: days[0], month: days[1], day: days[2], hour: time[0], minute: time[1],
             second: time.count > 2 ? time[2] : 0)
         guard let date = calendar.date(from: wanted) else { return nil }
-        // 2026-02-31 would become a day in March.
+        // `Calendar` would accept 2026-02-31 as a day in March.
         let found = calendar.dateComponents([.year, .month, .day], from: date)
         return found.year == days[0] && found.month == days[1] && found.day == days[2] ? date : nil
     }

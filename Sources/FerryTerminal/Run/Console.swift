@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Standard output and standard error, with the lines at the bottom of the terminal that are drawn in place.
+/// Standard output and standard error, with the lines drawn in place at the bottom of the terminal.
 ///
-/// Every write goes through here, so that a message never lands inside a bar. What cannot be written is dropped: a
-/// download does not end because nobody reads about it.
+/// All writes go through this type, so that messages never land inside a bar. Output that cannot be written is
+/// dropped, as a download must not fail for it.
 package final class Console: Sendable {
-    /// Where bytes go; false when they cannot be written.
+    /// Writes bytes. Returns false if they cannot be written.
     package typealias Sink = @Sendable ([UInt8]) -> Bool
 
     private struct State {
@@ -23,7 +23,7 @@ package final class Console: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - width: The columns of the terminal behind `error` at this moment.
+    ///   - width: Returns the current width of the terminal behind `error`, in columns.
     package init(output: @escaping Sink, error: @escaping Sink, width: @escaping @Sendable () -> Int) {
         self.output = output
         self.error = error
@@ -31,7 +31,7 @@ package final class Console: Sendable {
         writer = nil
     }
 
-    /// The standard streams of the process; they are written to on threads of their own, see ``drained()``.
+    /// Writes to the process's standard streams, on separate threads; see ``drained()``.
     package init(_ writer: StandardWriter) {
         output = { writer.write($0, to: 1) }
         error = { writer.write($0, to: 2) }
@@ -39,21 +39,21 @@ package final class Console: Sendable {
         self.writer = writer
     }
 
-    /// Returns when everything has been written that can be; a reader that does not read makes that take for ever.
+    /// Returns when all possible output is written, which may be never if a reader does not read.
     package func drained() async { await writer?.drained() }
 
-    /// Writes on standard output what is only for the moment: left out while the reader is far behind.
+    /// Writes transient text to standard output; dropped while the reader is far behind.
     package func passing(_ text: String) {
         if writer?.isBehind(1) != true { result(text) }
     }
 
-    /// Whether standard output still takes what is written to it.
+    /// Whether standard output is still writable.
     package var isOutputOpen: Bool { state.withLock { $0.isOutputOpen } }
 
-    /// Prints a line on standard error, above what is drawn.
+    /// Prints a line on standard error, above the drawn lines.
     package func message(_ line: String) { write { $0.isErrorOpen ? Self.message(line, &$0, self) : () } }
 
-    /// Writes on standard output: a path with its end, a line of JSON.
+    /// Writes to standard output: a path with its terminator, or a line of JSON.
     package func result(_ text: String) {
         write { state in
             guard state.isOutputOpen else { return }
@@ -64,7 +64,7 @@ package final class Console: Sendable {
         }
     }
 
-    /// Replaces what is drawn; an empty list takes it away.
+    /// Replaces the drawn lines; an empty list erases them.
     package func draw(_ lines: [String]) {
         if !lines.isEmpty, writer?.isBehind(2) == true { return }
         write { state in
@@ -76,15 +76,15 @@ package final class Console: Sendable {
         }
     }
 
-    /// Takes away what is drawn, and draws nothing until ``forget()``.
+    /// Erases the drawn lines and suppresses drawing until ``forget()``.
     package func suspend() {
         draw([])
         write { $0.isSuspended = true }
-        // A frame may have come between the two.
+        // A frame may have been drawn in between.
         draw([])
     }
 
-    /// What was drawn is no longer where it was: the next frame begins on a new place.
+    /// Forgets the drawn lines, whose position has become unknown. The next frame starts at a new position.
     package func forget() {
         write { state in
             state.area.forget()

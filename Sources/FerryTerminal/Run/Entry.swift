@@ -1,16 +1,17 @@
 package import Ferry
 import FerryCore
 
-/// One file of the run, as the run knows it.
+/// The state of one file in a run.
 package struct Entry: Sendable {
-    /// The URL that was asked for, as it may be shown.
+    /// The redacted URL of the request.
     package var url: String?
-    /// The part file that it was asked to go on with.
+    /// The part file that the request resumes.
     package var part: String?
     package var download: Download
-    /// The name once the server has answered.
+    /// The name from the server's response.
     package var name: String?
-    /// Monotonic, since the run began; when the server answered, else when it was handed over.
+    /// When the server responded, or until then, when the manager received the request. Monotonic, since the start of
+    /// the run.
     package var startedAt: Duration
 
     package init(request: DownloadRequest, download: Download, startedAt: Duration) {
@@ -19,10 +20,10 @@ package struct Entry: Sendable {
         self.startedAt = startedAt
     }
 
-    /// What to call it in a message.
+    /// The name for messages.
     package var shownName: String { name ?? url ?? part.map(Paths.name(of:)) ?? "" }
 
-    /// The URL, as it may be shown, and the part file of a request.
+    /// Returns the redacted URL and the part file of a request.
     package static func origin(of request: DownloadRequest) -> (url: String?, part: String?) {
         var part: String?
         if case .part(let path) = request.destination { part = path }

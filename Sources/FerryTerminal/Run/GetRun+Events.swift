@@ -4,7 +4,7 @@ import struct Foundation.Date
 import Synchronization
 
 extension GetRun {
-    /// One event of one file.
+    /// Handles one event.
     func follow(_ event: DownloadEvent) async {
         guard let entry = ledger.withLock({ $0.entry(for: event) }) else { return }
         switch event.kind {
@@ -14,7 +14,7 @@ extension GetRun {
                 $0.countFinished(file)
                 return $0.expectedCount <= PlainProgress.fewFiles
             }
-            // A list may be long: what has ended need not be remembered.
+            // Entries of ended files are removed, as a list may be long.
             try? await entry.download.remove()
             reporter.completed(
                 file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
@@ -25,7 +25,7 @@ extension GetRun {
         case .cancelled:
             ended(entry, event, DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)))
         case .waiting(.freshLink, let message):
-            // The manager waits for a link; a command that ends cannot: what is held stays for the next one.
+            // The manager would wait for a new link. The command cannot wait; the part file remains for the next run.
             await entry.download.pause()
             ended(entry, event, DownloadError(.freshLink, message, recovery: .needsUser))
         case .waiting(.credentials, let message):
@@ -41,7 +41,7 @@ extension GetRun {
             }
             reporter.happened(event, name: name)
         case .resumed:
-            // Its name is in the journal, before any server has spoken.
+            // The name is in the journal, before any server has responded.
             let name = entry.name ?? entry.download.status.name
             if !name.isEmpty { ledger.withLock { $0.change(event.id) { $0.name = name } } }
             reporter.happened(event, name: name.isEmpty ? entry.shownName : name)
@@ -50,9 +50,9 @@ extension GetRun {
         }
     }
 
-    /// The file ended badly.
+    /// Handles a file that ended without success.
     private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) {
-        // A shutdown is no failure: the exit code says why.
+        // A shutdown is not a failure; the exit code reports it.
         let isShutDown = error.code == .shutDown && isStopping
         let isNews = ledger.withLock {
             let isOpen = $0.isOpen(event.id)
@@ -67,7 +67,7 @@ extension GetRun {
         placeIsFree()
     }
 
-    /// The part file that can be gone on with; `nil` when there is none.
+    /// Returns the part file to resume from; `nil` if there is none.
     private func heldPart(of entry: Entry) -> String? {
         let candidates = [entry.part, entry.download.status.path.map { $0 + ".part" }]
         return candidates.compactMap(\.self).first { LocalFiles.kind(of: $0) == .file }

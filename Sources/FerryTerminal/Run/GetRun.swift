@@ -3,27 +3,27 @@ import FerryCore
 import struct Foundation.Date
 import Synchronization
 
-/// Carries out a plan: hands its files to the manager, follows what happens, tells it, obeys signals.
+/// Runs a plan: submits its files to the manager, follows their events, reports them, and reacts to signals.
 ///
-///     hand over ──► manager ──► events ──► follow ──► reporter
-///         ▲                                  │
-///         └─────────── a place per end ◄─────┘
+///     submit ──► manager ──► events ──► follow ──► reporter
+///         ▲                                │
+///         └────── one slot per end ◄───────┘
 ///
-/// Only a window of the list is with the manager at a time, so that a list of any length costs little memory. One task
-/// hands over and follows: a handle is known before anything is told about its file.
+/// The manager holds only a window of the list at a time, so memory does not grow with the list. One task both
+/// submits and follows, so a handle is registered before any event of its file is handled.
 package final class GetRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager
     let reporter: Reporter
     let ledger = Mutex(Ledger())
     private let start = ContinuousClock.now
-    /// What has not been handed over yet, and how many more the manager may have.
+    /// The requests not yet submitted, and the free slots of the manager.
     private struct Window {
         var freePlaces: Int
         var requests: [DownloadRequest] = []
         var next = 0
 
-        /// The next request, when there is a place for it.
+        /// Returns the next request if a slot is free.
         mutating func take() -> DownloadRequest? {
             guard freePlaces > 0, next < requests.count else { return nil }
             freePlaces -= 1
@@ -32,7 +32,7 @@ package final class GetRun: Sendable {
         }
     }
     private let window: Mutex<Window>
-    /// Ends when there is nothing more to wait for.
+    /// Finishes when the run is over.
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
 
@@ -46,11 +46,11 @@ package final class GetRun: Sendable {
 
     var elapsed: Duration { ContinuousClock.now - start }
 
-    /// Runs until all files have ended or a signal asks to stop.
+    /// Runs until all files have ended or a signal stops the run.
     ///
     /// - Parameters:
-    ///   - signals: SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT as they come.
-    ///   - willLeave: Called at the first of the stopping signals; it may set a limit to the time that stopping takes.
+    ///   - signals: SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGCONT as they arrive.
+    ///   - willLeave: Called at the first stopping signal, for example to limit the time of the shutdown.
     package func run(
         signals: AsyncStream<Int32>, willLeave: @escaping @Sendable (ExitCode) -> Void
     ) async -> ExitCode {
@@ -72,7 +72,7 @@ package final class GetRun: Sendable {
             }
             group.addTask { await self.report() }
             group.addTask {
-                // The word of a stop of our own making comes after it is over, when the bars are there again.
+                // The SIGCONT of our own suspension arrives when the bars are drawn again, and is ignored.
                 var isOwn = false
                 for await signal in signals {
                     switch signal {
@@ -87,10 +87,10 @@ package final class GetRun: Sendable {
                 }
             }
             for await _ in end {}
-            // A signal has done that already.
+            // A stopping signal has already shut the manager down.
             if !isStopping { await manager.shutdown() }
             summarize()
-            // Signals are still obeyed: who reads standard output may take his time.
+            // Signals are still handled meanwhile, as the reader of standard output may be slow.
             await reporter.drained()
             group.cancelAll()
         }
@@ -99,13 +99,13 @@ package final class GetRun: Sendable {
 
     private func summarize() {
         reporter.clear()
-        // Stopped, most of what came belongs to files that have not ended: a sum would mislead.
+        // After a stop, most received bytes belong to unfinished files, so a total would mislead.
         guard !isStopping else { return }
         let ledger = ledger.withLock { $0 }
         reporter.summary(ledger.whole([]), receivedBytes: ledger.receivedBytes, elapsed: elapsed)
     }
 
-    /// Every file of the plan; directories are looked into here.
+    /// Returns the requests for all files of the plan, listing directories.
     private func requests() -> [DownloadRequest] {
         var requests: [DownloadRequest] = []
         for item in plan.items {
@@ -130,9 +130,9 @@ package final class GetRun: Sendable {
         return requests
     }
 
-    // MARK: Handing over
+    // MARK: Submission
 
-    /// Gives the manager as many files as have a place.
+    /// Submits requests while slots are free.
     private func handOver() async {
         while !isStopping, let request = window.withLock({ $0.take() }) {
             do {
@@ -158,7 +158,7 @@ package final class GetRun: Sendable {
         if isNews { checkEnd() }
     }
 
-    /// A failure of something that has no handle.
+    /// Reports the failure of a request without a handle.
     private func fail(_ error: DownloadError, name: String) {
         ledger.withLock { $0.countFailed(ExitCode.of(error)) }
         reporter.failed(error, id: nil, name: name, command: nil, date: Date())
@@ -166,7 +166,7 @@ package final class GetRun: Sendable {
 
     private func checkEnd() { if ledger.withLock({ $0.isDone }) { endNow.finish() } }
 
-    /// A file has ended.
+    /// Frees the slot of an ended file.
     func placeIsFree() {
         window.withLock { $0.freePlaces += 1 }
         checkEnd()
@@ -185,7 +185,7 @@ package final class GetRun: Sendable {
 
     var isStopping: Bool { ledger.withLock { $0.interruption != nil } }
 
-    /// Stops as a job of a shell does, with a clean screen; returns when it is continued.
+    /// Suspends the process as a shell job, with a clear screen. Returns when it is continued.
     private func suspend() async {
         reporter.suspend()
         await reporter.drained()

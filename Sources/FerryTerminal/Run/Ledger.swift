@@ -1,12 +1,12 @@
 package import Ferry
 
-/// The books of a run: which files are open, how many ended, what they ended with. No I/O.
+/// The counters of a run: open files, ended files and exit codes. No I/O.
 package struct Ledger: Sendable {
-    /// Files that were handed to the manager and have not ended.
+    /// Submitted files that have not ended.
     private var open: [DownloadID: Entry] = [:]
-    /// Their order, with gaps where files have ended.
+    /// The order of submission; may contain files that have ended.
     private var order: [DownloadID] = []
-    /// What happened to files whose handle is not known here yet.
+    /// Events of files whose handle is not registered yet.
     private var pending: [DownloadID: [DownloadEvent]] = [:]
     private var ended: Set<DownloadID> = []
     private var codes: Set<ExitCode> = []
@@ -14,23 +14,23 @@ package struct Ledger: Sendable {
     package private(set) var failedCount = 0
     package private(set) var finishedBytes: ByteCount = 0
     package private(set) var receivedBytes: ByteCount = 0
-    /// All files, those not yet handed over included.
+    /// The number of all files, including those not yet submitted.
     package var expectedCount = 0
-    /// No more files will come.
+    /// Whether all files are submitted.
     package var isSubmitted = false
-    /// A signal asked to stop.
+    /// The exit code of the signal that stopped the run.
     package var interruption: ExitCode?
 
     package init() {}
 
-    /// All that was asked for has ended.
+    /// Whether all files have ended.
     package var isDone: Bool { isSubmitted && open.isEmpty }
     package var exitCode: ExitCode { interruption ?? ExitCode.combine(codes) }
 
-    /// The open files, in the order in which they came.
+    /// The open files in the order of submission.
     package var entries: [Entry] { order.compactMap { open[$0] } }
 
-    /// The manager gave a handle; returns what has happened to it already, `nil` when it is a file that is listed twice.
+    /// Registers a handle. Returns the events received before; `nil` if the file was already submitted.
     package mutating func register(_ entry: Entry, id: DownloadID) -> [DownloadEvent]? {
         guard open[id] == nil, !ended.contains(id) else {
             expectedCount -= 1
@@ -41,7 +41,8 @@ package struct Ledger: Sendable {
         return pending.removeValue(forKey: id) ?? []
     }
 
-    /// Something happened: the file it happened to, or `nil` when that is to be told later, or has ended.
+    /// Returns the open file of an event. If the handle is not registered yet, keeps the event for later and returns
+    /// `nil`.
     package mutating func entry(for event: DownloadEvent) -> Entry? {
         if let entry = open[event.id] { return entry }
         if !ended.contains(event.id) { pending[event.id, default: []].append(event) }
@@ -56,11 +57,11 @@ package struct Ledger: Sendable {
         open[id] = entry
     }
 
-    /// The file has ended; what happens to it later is not told any more.
+    /// Records the end of a file; later events for it are ignored.
     package mutating func close(_ id: DownloadID) {
         guard open.removeValue(forKey: id) != nil else { return }
         ended.insert(id)
-        // Tidied rarely: a list of thousands must not cost the square of its length.
+        // Compacted rarely, to avoid quadratic cost for lists of thousands.
         if order.count > 64, order.count > 2 * open.count { order.removeAll { open[$0] == nil } }
     }
 
@@ -75,10 +76,10 @@ package struct Ledger: Sendable {
         codes.insert(code)
     }
 
-    /// Something is wrong that is no file: a bad line, a directory.
+    /// Records an error that concerns no file: a bad line or a directory.
     package mutating func note(_ code: ExitCode) { codes.insert(code) }
 
-    /// How far all files are; `open` are the statuses of the open ones.
+    /// Returns the progress of all files. `open` are the statuses of the open files.
     package func whole(_ open: [DownloadStatus]) -> WholeProgress {
         var whole = WholeProgress(
             fileCount: expectedCount, finishedCount: finishedCount, failedCount: failedCount,

@@ -1,7 +1,7 @@
 package import Ferry
 import struct Foundation.Date
 
-/// Carries out `ferry plan`: asks what would happen, writes nothing but the answer.
+/// Runs `ferry plan`: queries the server and prints the result, without writing any file.
 package struct PlanRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager

@@ -1,12 +1,12 @@
 import Ferry
 import Foundation
 
-/// What the commands of the binary do, once their words are read.
+/// The entry points of the commands, after argument parsing.
 package enum Program {
-    /// The version that `--version` says.
+    /// The version that `--version` prints.
     package static let version = FerryVersion.text
 
-    /// Makes the process ready: descriptors, limits, pipes. Called once, before anything is opened.
+    /// Prepares descriptors, limits and signals of the process. Called once, before any file is opened.
     package static func prepare() {
         StandardStreams.fillGaps()
         StandardStreams.ignoreBrokenPipes()
@@ -14,7 +14,7 @@ package enum Program {
         OpenFileLimit.raise()
     }
 
-    /// `ferry get`.
+    /// Runs `ferry get`.
     package static func get(_ options: GetOptions) async -> ExitCode {
         let world = PlanningWorld.system
         if let shortage = OpenFileLimit.shortage(world.openFileLimit) { return usage(shortage, command: "get") }
@@ -26,7 +26,8 @@ package enum Program {
         }
         let console = Console(StandardWriter())
         let reporter = reporter(plan, console, world)
-        // Without a pipe for signals (no descriptors left) they end the program at once: safe, only less polite.
+        // Without a pipe for signals (no descriptors left) they end the process at once, which is safe but less
+        // graceful.
         let watch = SignalWatch()
         let run = GetRun(plan, manager: DownloadManager(plan.configuration), reporter: reporter)
         return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
@@ -34,10 +35,10 @@ package enum Program {
         }
     }
 
-    /// `ferry plan`.
+    /// Runs `ferry plan`.
     package static func plan(_ options: GetOptions) async -> ExitCode {
         var world = PlanningWorld.system
-        // A plan writes nothing, not even a directory.
+        // A plan creates nothing, not even a directory.
         world.prepareDirectory = { _ in }
         if let shortage = OpenFileLimit.shortage(world.openFileLimit) { return usage(shortage, command: "plan") }
         let plan: GetPlan
@@ -55,7 +56,7 @@ package enum Program {
         return code
     }
 
-    /// One line: what is wrong with the command, and where to read more.
+    /// Prints a usage error on one line. Returns the exit code.
     package static func usage(_ message: String, command: String) -> ExitCode {
         let name = command.isEmpty ? "ferry" : "ferry \(command)"
         let text = "ferry: \(PrintableText.escape(message)) (see \(name) --help)\n"
@@ -65,7 +66,7 @@ package enum Program {
 
     private static func reporter(_ plan: GetPlan, _ console: Console, _ world: PlanningWorld) -> Reporter {
         let canDraw = TerminalSize.canDraw(2, environment: world.environment)
-        // Bytes of the file on the same terminal would tear the bars apart.
+        // The file's bytes on the same terminal would break the bars.
         let isBodyShown = plan.output.result == .body && isatty(1) == 1
         let style = ProgressStyle.choose(
             plan.output, canDraw: canDraw && !isBodyShown, environment: world.environment)

@@ -1,14 +1,14 @@
-/// How progress is shown.
+/// The form of progress output.
 package enum ProgressStyle: Sendable, Hashable {
-    /// Redrawn in place on a terminal.
+    /// Bars redrawn in place on a terminal.
     case bars(color: Bool)
-    /// A line now and then.
+    /// Occasional lines.
     case lines
     /// Lines of JSON on standard output.
     case json
     case none
 
-    /// How often progress is looked at; `nil`: never.
+    /// The interval of progress updates; `nil` for none.
     package var interval: Duration? {
         switch self {
         case .bars: .milliseconds(100)
@@ -18,9 +18,9 @@ package enum ProgressStyle: Sendable, Hashable {
         }
     }
 
-    /// The style for these options.
+    /// Returns the style for these options.
     ///
-    /// - Parameter canDraw: Standard error is a terminal that can move its cursor.
+    /// - Parameter canDraw: Whether standard error is a terminal with cursor movement.
     package static func choose(_ options: OutputOptions, canDraw: Bool, environment: [String: String]) -> ProgressStyle
     {
         if options.result == .json { return .json }

@@ -2,11 +2,11 @@ package import Ferry
 package import struct Foundation.Date
 import Synchronization
 
-/// Tells what happens, in the way that was asked for: results on standard output, all else on standard error.
+/// Reports the run in the requested form: results on standard output, everything else on standard error.
 package final class Reporter: Sendable {
     private struct State {
         var plain = PlainProgress()
-        /// Files whose progress is told, with the time of the last line.
+        /// The files with progress output, and the time of their last line.
         var live: [DownloadID: Duration?] = [:]
     }
 
@@ -17,7 +17,7 @@ package final class Reporter: Sendable {
     private let mayDraw: @Sendable () -> Bool
     private let state = Mutex(State())
 
-    /// At most two lines of progress a second and file.
+    /// The minimum time between two progress lines of a file.
     private static let progressInterval = Duration.milliseconds(500)
 
     package init(
@@ -34,7 +34,7 @@ package final class Reporter: Sendable {
 
     package var interval: Duration? { style.interval }
 
-    /// An event that does not end the file.
+    /// Reports an event that does not end the file.
     package func happened(_ event: DownloadEvent, name: String) {
         switch event.kind {
         case .started, .resumed:
@@ -51,9 +51,9 @@ package final class Reporter: Sendable {
         }
     }
 
-    /// A file is there.
+    /// Reports a completed file.
     ///
-    /// - Parameter isOneOfFew: Few enough files for a line each.
+    /// - Parameter isOneOfFew: Whether the run has few enough files for a line each.
     package func completed(
         _ file: FinishedDownload, event: DownloadEvent, name: String, elapsed: Duration, isOneOfFew: Bool
     ) {
@@ -68,9 +68,9 @@ package final class Reporter: Sendable {
         }
     }
 
-    /// A file failed; said however quiet.
+    /// Reports a failed file, even with `-q`.
     ///
-    /// - Parameter id: `nil` when it was never on the list.
+    /// - Parameter id: `nil` if the file was never listed.
     package func failed(_ error: DownloadError, id: DownloadID?, name: String, command: String?, date: Date) {
         if let id { forget(id) }
         if options.result == .json {
@@ -79,19 +79,19 @@ package final class Reporter: Sendable {
         self.error(ErrorText.line(error, name: name, command: command))
     }
 
-    /// A line about an error; said however quiet.
+    /// Prints an error, even with `-q`.
     package func error(_ line: String) { console.message("ferry: " + line) }
 
-    /// A line for people who did not ask for quiet.
+    /// Prints a message, except with `-q`.
     package func message(_ line: String) {
         if options.detail > .quiet { console.message("ferry: " + line) }
     }
 
-    /// Time has passed.
+    /// Updates progress.
     ///
     /// - Parameters:
     ///   - open: The statuses of all files that have not ended.
-    ///   - elapsed: Since the run began, monotonic.
+    ///   - elapsed: The monotonic time since the start of the run.
     package func tick(_ open: [DownloadStatus], whole: WholeProgress, elapsed: Duration, date: Date) {
         switch style {
         case .none: break
@@ -99,12 +99,13 @@ package final class Reporter: Sendable {
             guard mayDraw() else { return }
             let size = size()
             let running = open.filter { !$0.state.isFinal && $0.state != .waiting(.slot) }
-            // Room for the ^C or ^Z that the terminal echoes: wrapped, it would move the cursor off the last line.
+            // Leaves space for the ^C or ^Z that the terminal echoes: if that wrapped, it would move the cursor off
+            // the last line.
             let columns = size.columns > 24 ? size.columns - 3 : size.columns
             let renderer = BarRenderer(width: columns, height: size.lines, usesColor: color)
             console.draw(renderer.lines(BarBoard(running: running, whole: whole, now: date)))
         case .lines:
-            // Under the lock, so that nothing is said about a file after its end.
+            // Under the lock, so that no progress is reported for a file after its end.
             state.withLock { state in
                 let running = open.filter { state.live[$0.id] != nil && !$0.state.isFinal }
                 for line in state.plain.lines(running, whole: whole, elapsed: elapsed) { console.message(line) }
@@ -121,19 +122,19 @@ package final class Reporter: Sendable {
         }
     }
 
-    /// Takes the bars off the screen.
+    /// Erases the bars.
     package func clear() { console.draw([]) }
 
-    /// Returns when everything that was told has been written.
+    /// Returns when all output is written.
     package func drained() async { await console.drained() }
 
-    /// The terminal is left to somebody else: nothing is drawn until ``continued()``.
+    /// Stops drawing until ``continued()``, as other programs use the terminal.
     package func suspend() { console.suspend() }
 
-    /// The terminal was used by somebody else meanwhile.
+    /// Resumes drawing after other programs have used the terminal.
     package func continued() { console.forget() }
 
-    /// A last line for more than one file.
+    /// Prints the total of a run with more than one file.
     package func summary(_ whole: WholeProgress, receivedBytes: ByteCount, elapsed: Duration) {
         guard options.detail > .quiet, style != .json, whole.fileCount > 1 else { return }
         let seconds = Seconds.of(elapsed)

@@ -1,21 +1,21 @@
-/// How many columns of a terminal a text takes.
+/// The width of text in terminal columns.
 ///
-/// Source: Unicode Standard Annex #11 (East Asian Width W and F are two columns); marks and format characters take
-/// none, as in `wcwidth`. Where terminals differ (emoji sequences) it counts the larger figure: a line that is too
-/// short looks the same, one that is too long wraps.
+/// Source: Unicode Standard Annex #11 (East Asian Width W and F are two columns); marks and format characters have
+/// width 0, as in `wcwidth`. Where terminals differ (emoji sequences), the larger width counts: a line that is too
+/// short is harmless, one that is too long wraps.
 package enum DisplayWidth {
-    /// The columns of a text that has no control characters.
+    /// Returns the width of a text without control characters.
     package static func columns(of text: some StringProtocol) -> Int {
         var columns = 0
         for scalar in text.unicodeScalars { columns += self.columns(of: scalar) }
         return columns
     }
 
-    /// 0, 1 or 2.
+    /// Returns 0, 1 or 2.
     package static func columns(of scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return value == 0 ? 0 : 1 }
-        // VARIATION SELECTOR-16 makes the character before it an emoji, two columns wide.
+        // VARIATION SELECTOR-16 turns the preceding character into an emoji of two columns.
         if value == 0xFE0F { return 1 }
         if 0x1160...0x11FF ~= value || 0xD7B0...0xD7FF ~= value { return 0 }
         switch scalar.properties.generalCategory {
@@ -24,9 +24,9 @@ package enum DisplayWidth {
         }
     }
 
-    /// The text, cut in its middle to at most `limit` columns: its end, where the extension is, stays readable.
+    /// Shortens a text in the middle to at most `limit` columns, so that its end with the extension remains.
     ///
-    /// Characters are never divided. What is cut out is shown as `...`, where there is room for it.
+    /// Keeps characters whole. The omission is shown as `...` if there is space.
     package static func fit(_ text: String, to limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
         let gap = limit >= 8 ? "..." : ""
@@ -50,13 +50,13 @@ package enum DisplayWidth {
         return head + gap + String(tail.reversed())
     }
 
-    /// The text, cut or filled with spaces on its right to exactly `width` columns.
+    /// Shortens or right-pads the text to exactly `width` columns.
     package static func pad(_ text: String, to width: Int) -> String {
         let fitted = fit(text, to: width)
         return fitted + String(repeating: " ", count: max(0, width - columns(of: fitted)))
     }
 
-    /// The text, filled with spaces on its left to at least `width` columns; never cut.
+    /// Left-pads the text to at least `width` columns; never shortens it.
     package static func padLeft(_ text: String, to width: Int) -> String {
         String(repeating: " ", count: max(0, width - columns(of: text))) + text
     }

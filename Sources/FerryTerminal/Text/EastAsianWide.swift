@@ -1,4 +1,4 @@
-/// The characters whose East Asian Width is W or F (UAX #11, Unicode 16), unassigned ones of the CJK planes included.
+/// Characters of East Asian Width W or F (UAX #11, Unicode 16), including unassigned ones of the CJK planes.
 enum EastAsianWide {
     static func contains(_ value: UInt32) -> Bool {
         guard value >= 0x1100 else { return false }
@@ -11,7 +11,7 @@ enum EastAsianWide {
         return low < ranges.count && ranges[low].contains(value)
     }
 
-    /// Ascending, disjoint.
+    /// Ascending and disjoint.
     static let ranges: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2630...0x2637, 0x2648...0x2653, 0x267F...0x267F, 0x268A...0x268F,

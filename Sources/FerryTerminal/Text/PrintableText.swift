@@ -1,6 +1,7 @@
-/// Text from elsewhere, made fit to be shown: what could steer the terminal or hide what follows becomes an escape.
+/// Escapes characters in untrusted text that could control the terminal or hide the following text.
 package enum PrintableText {
-    /// `\n`, `\t`, `\r`, `\x1b`, `\u{202e}` for control characters, line separators and bidirectional controls.
+    /// Returns `\n`, `\t`, `\r`, `\x1b`, `\u{202e}` and the like for control characters, line separators and
+    /// bidirectional controls.
     package static func escape(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var shown = String.UnicodeScalarView()
@@ -14,7 +15,7 @@ package enum PrintableText {
         return String(shown)
     }
 
-    /// Whether a terminal might obey this character instead of showing it.
+    /// Whether a terminal might interpret this character instead of showing it.
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false

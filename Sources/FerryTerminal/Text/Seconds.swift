@@ -1,6 +1,6 @@
-/// Spans of time as JSON lines hold them.
+/// Durations in JSON output.
 package enum Seconds {
-    /// A duration in seconds, to the millisecond.
+    /// Returns the duration in seconds, rounded to milliseconds.
     package static func of(_ duration: Duration) -> Double {
         let parts = duration.components
         let seconds = Double(parts.seconds) + Double(parts.attoseconds) / 1e18

@@ -2,9 +2,9 @@ package import FerryAPI
 import FerryCore
 
 extension DaemonFailure {
-    /// Whether the same request would bring the same again: the daemon refuses it, or is of another version.
+    /// Whether a retry would fail in the same way: the daemon refuses the request or has another version.
     ///
-    /// One that does not answer, or is just leaving, may come back.
+    /// A daemon that does not answer, or is shutting down, may come back.
     package var isLasting: Bool {
         switch self {
         case .refused(let error):

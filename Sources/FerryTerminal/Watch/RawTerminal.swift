@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Keys from the terminal, one by one, without echo; signals still come from its keys.
+/// Reads single keys from the terminal without echo. Keys still generate signals.
 final class RawTerminal: Sendable {
     private let before: termios
     let keys: AsyncStream<WatchKey>
 
-    /// Takes the terminal on standard input; `nil` where there is none, or this process is in the background.
+    /// Uses the terminal on standard input; `nil` if there is none, or if this process is in the background.
     init?() {
         var settings = termios()
         guard isatty(0) == 1, TerminalSize.isForeground(0), tcgetattr(0, &settings) == 0 else { return nil }
@@ -14,7 +14,7 @@ final class RawTerminal: Sendable {
         let (keys, continuation) = AsyncStream.makeStream(of: WatchKey.self)
         self.keys = keys
         take()
-        // Ends with the process, or with the terminal.
+        // The thread ends with the process or the terminal.
         let thread = Thread {
             var parser = KeyParser()
             var byte: UInt8 = 0
@@ -31,14 +31,14 @@ final class RawTerminal: Sendable {
         thread.start()
     }
 
-    /// No lines, no echo.
+    /// Disables line mode and echo.
     func take() {
         var raw = before
         raw.c_lflag &= ~tcflag_t(ECHO | ICANON)
         _ = tcsetattr(0, TCSANOW, &raw)
     }
 
-    /// As it was before.
+    /// Restores the original terminal settings.
     func giveBack() {
         var settings = before
         _ = tcsetattr(0, TCSANOW, &settings)

@@ -2,9 +2,9 @@ package import Ferry
 package import FerryAPI
 import FerryCore
 
-/// What `ferry watch` knows: events and keys go in, rows and orders come out. Pure.
+/// The state of `ferry watch`: processes events and keys. Pure.
 package struct WatchBoard: Sendable {
-    /// What a key asks the daemon for.
+    /// A request to the daemon that results from a key.
     package enum Order: Sendable, Hashable {
         case pause(DownloadID)
         case resume(DownloadID)
@@ -15,23 +15,23 @@ package struct WatchBoard: Sendable {
 
     private var downloads: [DownloadID: ListedDownload] = [:]
     private var order: [DownloadID] = []
-    /// The one that keys are about.
+    /// The download that keys apply to.
     package private(set) var selected: DownloadID?
-    /// The one whose cancelling is asked about.
+    /// The download whose cancellation awaits confirmation.
     package private(set) var asksAbout: DownloadID?
-    /// Bytes per second, of the daemon.
+    /// The daemon's rate limit in bytes per second.
     package private(set) var limit: ByteCount?
     package var network = NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)
-    /// The daemon does not answer.
+    /// Whether the daemon does not answer.
     package var isLost = false
-    /// The order, or more, has changed: the list is to be read anew.
+    /// Whether the list must be read again, as its order or more has changed.
     package private(set) var isStale = false
 
     package init() {}
 
-    // MARK: Facts
+    // MARK: Events
 
-    /// The whole list, in its order.
+    /// Replaces the list.
     package mutating func fill(_ items: [ListedDownload]) {
         downloads = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
         order = items.map(\.id)
@@ -44,7 +44,7 @@ package struct WatchBoard: Sendable {
         case .state(let download):
             if downloads.updateValue(download, forKey: download.id) == nil { order.append(download.id) }
         case .progress(let batch):
-            // What has stopped stands as its state says: progress may be older than that.
+            // Only for running downloads: the progress of a stopped one may be older than its state.
             for one in batch {
                 let id = DownloadID(rawValue: one.id)
                 if let state = downloads[id]?.status.state, Self.rank(state) == 0 {
@@ -68,7 +68,7 @@ package struct WatchBoard: Sendable {
         settle()
     }
 
-    /// The selection stays on the list.
+    /// Selects the first row if the selected one is gone.
     private mutating func settle() {
         let rows = rows
         if let selected, rows.contains(where: { $0.id == selected }) { return }
@@ -76,14 +76,15 @@ package struct WatchBoard: Sendable {
         asksAbout = nil
     }
 
-    // MARK: What is shown
+    // MARK: Display
 
     package func download(_ id: DownloadID) -> ListedDownload? { downloads[id] }
 
-    /// All in the order of the list.
+    /// All downloads in the order of the list.
     package var all: [ListedDownload] { order.compactMap { downloads[$0] } }
 
-    /// Those that have not ended: those that run, then those that wait, are paused, have failed; each in the list's order.
+    /// The downloads that are not completed or cancelled: running, waiting, paused, then failed ones, each in the
+    /// order of the list.
     package var rows: [ListedDownload] {
         let open = all.compactMap { one in Self.rank(one.status.state).map { (one, $0) } }
         return (0..<4).flatMap { rank in open.filter { $0.1 == rank }.map(\.0) }
@@ -99,14 +100,14 @@ package struct WatchBoard: Sendable {
         }
     }
 
-    /// Bytes per second of all.
+    /// The total speed in bytes per second.
     package var speed: Double {
         downloads.values.reduce(0) { sum, one in
             one.status.state == .downloading ? sum + max(0, one.status.progress.bytesPerSecond) : sum
         }
     }
 
-    /// How many there are of each, in words: `2 running, 1 waiting`; those that there are none of are left out.
+    /// The number of downloads by state, without zeros: `2 running, 1 waiting`.
     package var counts: String {
         var counts: [(String, Int)] = [
             ("running", 0), ("waiting", 0), ("paused", 0), ("failed", 0), ("completed", 0), ("cancelled", 0),
@@ -129,7 +130,7 @@ package struct WatchBoard: Sendable {
 
     // MARK: Keys
 
-    /// What a key means now; `nil` when nothing is to be asked of the daemon.
+    /// Handles a key. Returns the resulting order; `nil` if none is to be sent.
     package mutating func press(_ key: WatchKey) -> Order? {
         let question = asksAbout
         asksAbout = nil
@@ -140,7 +141,7 @@ package struct WatchBoard: Sendable {
         case .resume: return chosen(.resume).map { .resume($0) }
         case .cancel:
             guard let id = chosen(.cancel) else { return nil }
-            // What is there is deleted: asked before.
+            // Cancelling deletes the partial file, so it needs a second press.
             if question == id { return .cancel(id) }
             asksAbout = id
         case .faster:

@@ -1,18 +1,18 @@
-/// A key that `ferry watch` obeys.
+/// A key of `ferry watch`.
 package enum WatchKey: Sendable, Hashable {
     case up, down, pause, resume, cancel, faster, slower, quit
-    /// Any other: takes a question back.
+    /// Any other key; withdraws a pending question.
     case other
 }
 
-/// Bytes of a terminal as keys: bytes in, keys out. Pure.
+/// Decodes terminal input into keys. Pure.
 package struct KeyParser: Sendable, Hashable {
     private enum State: Sendable, Hashable { case plain, escape, sequence }
     private var state = State.plain
 
     package init() {}
 
-    /// The key that ends with this byte; `nil` in the middle of one.
+    /// Returns the key that this byte completes; `nil` within a sequence.
     package mutating func take(_ byte: UInt8) -> WatchKey? {
         switch state {
         case .plain:
@@ -22,7 +22,7 @@ package struct KeyParser: Sendable, Hashable {
             }
             return Self.key(byte)
         case .escape:
-            // CSI, or SS3 of terminals in their application mode.
+            // CSI, or SS3 from terminals in application mode.
             if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") {
                 state = .sequence
                 return nil
@@ -30,7 +30,7 @@ package struct KeyParser: Sendable, Hashable {
             state = .plain
             return byte == 0x1B ? .other : Self.key(byte)
         case .sequence:
-            // Parameters go before the letter that ends it.
+            // Parameter bytes precede the final byte.
             guard (0x40...0x7E).contains(byte) else { return nil }
             state = .plain
             switch byte {

@@ -2,10 +2,10 @@ import Ferry
 import FerryAPI
 package import struct Foundation.Date
 
-/// Draws what `ferry watch` shows: a line for each download that has not ended, the counts, the keys.
+/// Draws `ferry watch`: a line for each unfinished download, the counts, and the keys.
 ///
-/// No line is wider than `width - 1` columns, and there are never more lines than `height - 1`; where there are more
-/// downloads, those around the selected one are shown.
+/// No line is wider than `width - 1` columns, and there are at most `height - 1` lines. With more downloads, those
+/// around the selection are shown.
 package struct WatchRenderer: Sendable {
     package var width: Int
     package var height: Int
@@ -17,7 +17,7 @@ package struct WatchRenderer: Sendable {
         self.usesColor = usesColor
     }
 
-    /// - Parameter hasKeys: Keys are obeyed: the line about them is shown.
+    /// - Parameter hasKeys: Whether keys are read, so that their help line is shown.
     package func lines(_ board: WatchBoard, now: Date, hasKeys: Bool) -> [String] {
         let bars = BarRenderer(width: width - 2, height: height, usesColor: usesColor)
         let all = board.rows
@@ -54,7 +54,7 @@ package struct WatchRenderer: Sendable {
 
     private func help(_ board: WatchBoard) -> String {
         if let id = board.asksAbout, let one = board.download(id) {
-            return PrintableText.escape("press c again to cancel \(one.status.name) and delete what is there")
+            return PrintableText.escape("press c again to cancel \(one.status.name) and delete its partial data")
         }
         return "up/down select  p pause  r resume  c cancel  +/- limit  q quit"
     }

@@ -4,31 +4,31 @@ import FerryCore
 import Foundation
 import Synchronization
 
-/// Carries out `ferry watch`: follows the daemon's events, shows them, obeys keys and signals.
+/// Runs `ferry watch`: follows the daemon's events, draws them, and handles keys and signals.
 ///
-/// Ends with `q`, with a signal, or when all downloads that were named have ended.
+/// Ends with `q`, with a signal, or when all selected downloads have ended.
 package final class WatchRun: Sendable {
     private struct State {
         var board = WatchBoard()
         var plain = PlainProgress()
-        /// Those that were named and have not ended; `nil` when none was named.
+        /// The selected downloads that have not ended; `nil` without a selection.
         var awaited: Set<DownloadID>?
         var codes: Set<ExitCode> = []
         var code: ExitCode?
-        /// What the daemon refuses: asking again would bring the same.
+        /// The daemon's permanent refusal, which a retry would not change.
         var refusal: DownloadError?
         var isChanged = true
     }
 
     private let link: RemoteLink
-    /// The session that is watched, or `all`; `nil` for that of the command line and the page.
+    /// The watched session, or `all`; `nil` for that of the command line and the page.
     private let session: String?
     private let console: Console
     private let style: ProgressStyle
     private let terminal: RawTerminal?
     private let state = Mutex(State())
     private let start = ContinuousClock.now
-    /// Ends when there is nothing more to wait for.
+    /// Finishes when the run is over.
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
 
@@ -43,7 +43,8 @@ package final class WatchRun: Sendable {
         (end, endNow) = AsyncStream.makeStream()
     }
 
-    /// Watches these, to their end; with none named all, for ever. Throws what the daemon refuses.
+    /// Watches the selected downloads until they have ended; without a selection all, indefinitely. Throws if the
+    /// daemon refuses the requests.
     func run(_ words: [String], signals: AsyncStream<Int32>) async throws -> ExitCode {
         defer { terminal?.giveBack() }
         if !words.isEmpty {
@@ -80,7 +81,7 @@ package final class WatchRun: Sendable {
         endNow.finish()
     }
 
-    // MARK: Following
+    // MARK: Events
 
     private func follow() async {
         var last: String?
@@ -127,7 +128,7 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// A line for what happened, where nothing is drawn.
+    /// Prints a line for an event if nothing is drawn.
     private func tell(_ event: DownloadEvent) {
         guard style == .lines else { return }
         let name = state.withLock { $0.board.download(event.id)?.status.name } ?? event.id.rawValue
@@ -140,7 +141,7 @@ package final class WatchRun: Sendable {
         state.withLock { if event.kind.isEnd { $0.plain.ended(event.id) } }
     }
 
-    /// Those that were named and have ended are not waited for any longer.
+    /// Removes selected downloads that have ended from those to wait for.
     private func settle() {
         let isOver = state.withLock { state in
             guard let awaited = state.awaited else { return false }
@@ -157,7 +158,7 @@ package final class WatchRun: Sendable {
         if isOver { finish() }
     }
 
-    // MARK: Showing
+    // MARK: Display
 
     private func tick() async {
         guard let interval = style.interval, style != .json else { return }
@@ -193,14 +194,14 @@ package final class WatchRun: Sendable {
         }
     }
 
-    // MARK: Obeying
+    // MARK: Input
 
     private func obey(_ key: WatchKey) async {
         let order = state.withLock { state in
             state.isChanged = true
             return state.board.press(key)
         }
-        // What cannot be done now is shown by the next event, or by its absence.
+        // Errors are ignored: the next event shows the actual state.
         switch order {
         case nil: break
         case .pause(let id): _ = try? await link.ask(.pause, id: id.rawValue, as: ActionBody.self)
@@ -230,7 +231,7 @@ package final class WatchRun: Sendable {
 }
 
 extension RemoteRun {
-    /// `ferry watch`.
+    /// Runs `ferry watch`.
     package func watch(_ words: [String], showsProgress: Bool = true) async throws -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
         let options = OutputOptions(

@@ -2,31 +2,31 @@ package import FerryCore
 import FerryEngine
 package import SystemPackage
 
-/// All of a model's disk at one step, as a value: the files, what the disk has of them, and the boot.
+/// The complete state of a model disk at one step, as a value: visible files, durable files, and the boot.
 package struct DiskImage: Sendable {
-    /// How names survive a power cut.
+    /// How directory changes survive a power cut.
     package enum NameLoss: Sendable, CaseIterable {
-        /// Up to some step all, after it none: what a file system with a journal of its own does.
+        /// All changes up to some step survive and none after it, as on a journaling file system.
         case inOrder
-        /// Each by itself.
+        /// Each change survives or not, independently.
         case anyOrder
     }
 
     static let root: UInt64 = 2
     static let device: UInt64 = 0xFE44
-    /// The user that everything is made by.
+    /// The owner of new files.
     static let owner: UInt32 = 1000
 
     var inodes: [UInt64: ModelInode] = [:]
     var directories: [UInt64: ModelDirectory] = [:]
-    /// Counts starts of the system.
+    /// The number of system starts.
     package internal(set) var boot = 1
-    /// Counts what was done to the disk.
+    /// The number of changes to the disk.
     var tag = 0
     /// In bytes.
     package var capacity: ByteCount = 1 << 30
 
-    /// A disk with these directories, absolute paths, those above first.
+    /// A disk with these directories: absolute paths, parents first.
     package init(directories paths: [FilePath] = ["/d"]) {
         inodes[Self.root] = ModelInode(isDirectory: true, mode: 0o755, modified: FileTime(seconds: 0))
         directories[Self.root] = ModelDirectory()
@@ -47,7 +47,7 @@ package struct DiskImage: Sendable {
 
     // MARK: Names
 
-    /// The number of what a path leads to; `nil` when there is nothing.
+    /// Returns the inode number of a path; `nil` if the path does not exist.
     func find(_ path: FilePath) -> UInt64? {
         find(Self.names(of: path)[...])
     }
@@ -61,20 +61,21 @@ package struct DiskImage: Sendable {
         return inode
     }
 
-    /// The names that lead to an absolute path. `FilePath.components` checks itself at each step in a debug build, which took a
+    /// Splits an absolute path into names. `FilePath.components` validates each step in debug builds, which took a
     /// fifth of the model's time.
     private static func names(of path: FilePath) -> [String] {
         path.string.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
-    /// The directory of a path and the name in it; `nil` for the root, and when the directory is not there.
+    /// Returns the parent directory and the last component of a path; `nil` for the root, or if the parent does not
+    /// exist.
     func place(_ path: FilePath) -> (parent: UInt64, name: String)? {
         let names = Self.names(of: path)
         guard let name = names.last, let parent = find(names.dropLast()), directories[parent] != nil else { return nil }
         return (parent, name)
     }
 
-    /// Every path of a file, sorted.
+    /// The paths of all files, sorted.
     package var files: [FilePath] {
         directories.flatMap { directory, entries -> [FilePath] in
             guard let above = path(of: directory) else { return [] }
@@ -95,9 +96,9 @@ package struct DiskImage: Sendable {
         directories.values.reduce(0) { $0 + $1.names.values.count { $0 == inode } }
     }
 
-    // MARK: Numbers
+    // MARK: Inodes
 
-    /// Takes a file in under the lowest number that is free: so numbers are used anew at once, as real ones are.
+    /// Adds a file under the lowest free inode number, so that numbers are reused at once, as on real file systems.
     mutating func add(_ inode: ModelInode, inUse: Set<UInt64>) -> UInt64 {
         var number = Self.root + 1
         while inodes[number] != nil || inUse.contains(number) { number += 1 }
@@ -105,7 +106,8 @@ package struct DiskImage: Sendable {
         return number
     }
 
-    /// Lets go of files that nobody has open, and that no name leads to, nor could after a power cut; gives their numbers.
+    /// Removes files that are not open and that no name refers to, now or after a power cut. Returns their inode
+    /// numbers.
     mutating func collect(inUse: Set<UInt64>) -> [UInt64] {
         let gone = inodes.keys.filter { number in
             number != Self.root && !inUse.contains(number) && !directories.values.contains { $0.mentions(number) }
@@ -117,15 +119,15 @@ package struct DiskImage: Sendable {
         return gone
     }
 
-    // MARK: Ends
+    // MARK: Crashes
 
-    /// The disk after a power cut at this step; the seed decides what of the unsynced is there.
+    /// Returns the disk after a power cut at this step. The seed decides which unsynced changes survive.
     package func powerCut(seed: UInt64, names: NameLoss = .inOrder) -> DiskImage {
         var random = SeededGenerator(seed: seed)
         var found = self
         found.boot += 1
         let last = Int.random(in: 0...max(1, tag), using: &random)
-        // Half of them near the end, where the steps are that matter.
+        // Half of the cuts are near the end, where the critical steps are.
         let cutoff = Bool.random(using: &random) ? last : max(0, tag - last % 8)
         for number in directories.keys.sorted() {
             guard let directory = directories[number] else { continue }
@@ -148,7 +150,7 @@ package struct DiskImage: Sendable {
         return found
     }
 
-    /// The disk after every process was killed: what was written is there, what was open is closed.
+    /// Returns the disk after all processes were killed: written data survives, open files are closed.
     package func crash() -> DiskImage {
         var found = self
         _ = found.collect(inUse: [])

@@ -3,35 +3,36 @@ package import FerryEngine
 import Synchronization
 package import SystemPackage
 
-/// A file system with faults: it counts calls, notes them, lets a test look at each before it is made, and fails some.
+/// A file system that injects faults: it counts and logs calls, lets a test inspect each before it is made, and fails
+/// some.
 package final class FaultyFileSystem: FileSystem {
-    /// Sees a call before it is made; what it gives is the failure.
+    /// Inspects a call before it is made. A returned kind makes the call fail.
     package typealias Look = @Sendable (FileError.Operation, FilePath) -> FileError.Kind?
 
     package enum Fault: Sendable {
         case none
-        /// The call with this number, counted from 0, fails; those after it work.
+        /// The call with this number, counted from 0, fails; later ones work.
         case once(Int)
-        /// This call and all after it fail, and have no effect: as if the process had been killed before it.
+        /// This call and all later ones fail without effect, as if the process had been killed before it.
         case fromThen(Int)
     }
 
-    /// What a call fails with.
+    /// The error of a failing call.
     package enum Failure: Sendable {
         case kind(FileError.Kind)
-        /// What the system would say.
+        /// The error that the system would report.
         case errno(Int32)
     }
 
     let fault: Fault
     private let failure: Failure
-    /// Operations that this file system does not have.
+    /// Operations that this file system does not support.
     let missing: Set<Missing>
-    /// What lies below this directory is on another device.
+    /// Paths below this directory are on another device.
     private let mount: FilePath?
-    /// It is the same device there, and yet nothing is renamed across.
+    /// Whether both sides are the same device, although renames across are refused, as for a bind mount.
     private let isBound: Bool
-    /// The one owner of all files, as on vfat; `nil`: each file's own.
+    /// The owner that all files report, as on vfat; `nil` for each file's own.
     private let owner: UInt32?
     private let base: any FileSystem
     private let look: Look
@@ -46,19 +47,20 @@ package final class FaultyFileSystem: FileSystem {
         var log: [String] = []
     }
 
-    /// Shared with the confined ones that were made of it.
+    /// Shared with the confined file systems derived from this one.
     private final class Tally: Sendable {
         let state = Mutex(State())
     }
 
     /// - Parameters:
-    ///   - fault: Which calls fail.
-    ///   - failure: With what.
-    ///   - missing: What this file system cannot do.
-    ///   - mount: What lies below this directory is on another device; `isBound`: on the same, and nothing is renamed across.
-    ///   - owner: All files show this owner, as on vfat.
-    ///   - base: The one that does the rest.
-    ///   - look: Sees each call first.
+    ///   - fault: The calls that fail.
+    ///   - failure: The error of failing calls.
+    ///   - missing: The operations that are not supported.
+    ///   - mount: The directory below which paths are on another device. With `isBound` they are on the same device,
+    ///     and only renames across are refused.
+    ///   - owner: The owner that all files report, as on vfat.
+    ///   - base: The file system that performs the operations.
+    ///   - look: Inspects each call first.
     package init(
         _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [], mount: FilePath? = nil,
         isBound: Bool = false, owner: UInt32? = nil, over base: any FileSystem = LocalFileSystem(),
@@ -90,7 +92,7 @@ package final class FaultyFileSystem: FileSystem {
         self.init(.none, missing: missing, mount: mount, isBound: isBound, owner: owner, over: base)
     }
 
-    /// The local file system, with somebody who looks at every call and may refuse it.
+    /// The local file system with a closure that inspects every call and may refuse it.
     package convenience init(_ look: @escaping Look) { self.init(.none, look: look) }
 
     package var count: Int { tally.state.withLock { $0.count } }
@@ -200,7 +202,7 @@ final class FaultyFile: File {
         do throws(FileError) {
             try fileSystem.step(.write, path)
         } catch {
-            // A write that fails has written something, in the worst case.
+            // In the worst case, a failing write has written some of its bytes.
             if case .once = fileSystem.fault {
                 try? file.write(UnsafeRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), at: offset)
             }
@@ -220,7 +222,7 @@ final class FaultyFile: File {
         try beforeSync()
         try file.sync()
     }
-    /// A sync that fails has lost what it covered, and the next one succeeds without it.
+    /// A failing sync loses the unsynced data, and the next one succeeds without it.
     private func beforeSync() throws(FileError) {
         do throws(FileError) { try fileSystem.step(.sync, path) } catch {
             (file as? ModelFile)?.loseUnsynced()

@@ -7,7 +7,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// All bytes of a small generated file, made once: comparing them is then one call of the C library.
+/// All bytes of a small generated file, made once, so that a comparison is a single `memcmp`.
 package final class FileBytes: Sendable {
     package let all: [UInt8]
 
@@ -15,7 +15,7 @@ package final class FileBytes: Sendable {
 
     private init(_ resource: Resource) { all = resource.bytes(0..<resource.size) }
 
-    /// The bytes of this resource; shared by all who ask.
+    /// Returns the shared bytes of this resource.
     package static func of(_ resource: Resource) -> FileBytes {
         let key = "\(resource.seed) \(resource.size) \(resource.literal?.hashValue ?? 0)"
         if let bytes = known.withLock({ $0[key] }) { return bytes }
@@ -26,7 +26,7 @@ package final class FileBytes: Sendable {
 
     package var count: ByteCount { ByteCount(all.count) }
 
-    /// Whether `buffer` is what the file has from `offset` on.
+    /// Whether `buffer` equals the file's bytes from `offset`.
     package func equals(_ buffer: UnsafeRawBufferPointer, at offset: ByteCount) -> Bool {
         guard offset >= 0, offset + ByteCount(buffer.count) <= count else { return false }
         guard let base = buffer.baseAddress, !buffer.isEmpty else { return true }

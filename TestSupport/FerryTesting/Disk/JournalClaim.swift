@@ -2,21 +2,21 @@ import FerryCore
 import FerryEngine
 import Foundation
 
-/// What one slot of a journal says, read by the words of `docs/journal-format.md` and without the engine's own reader.
+/// The contents of one journal slot, decoded from `docs/journal-format.md` independently of the engine's reader.
 struct JournalClaim: Sendable {
     var sequence: UInt64
     var slotBytes: Int
     var record: JournalRecord
-    /// The step that wrote it.
+    /// The step that wrote the slot.
     var tag = 0
-    /// A sync has made it durable.
+    /// Whether a sync has made the slot durable.
     var isStable = false
 
     var ranges: RangeSet<ByteCount> { RangeSet(pairs: record.claimed) ?? RangeSet() }
 
     private static let magic = Array("ferry-journal ".utf8)
 
-    /// Reads the slot at `offset` of these bytes; `nil` when none that is whole begins there.
+    /// Decodes the slot at `offset`; `nil` if no complete slot begins there.
     init?(_ bytes: [UInt8], at offset: Int) {
         guard offset < bytes.count, bytes[offset...].starts(with: Self.magic),
             let end = bytes[offset...].prefix(160).firstIndex(of: UInt8(ascii: "\n"))
@@ -36,7 +36,7 @@ struct JournalClaim: Sendable {
         self.record = record
     }
 
-    /// All slots that begin in these bytes, which lie at `start` of a file; by their offsets in the file.
+    /// Returns all slots that begin in these bytes, which start at `start` in the file, by their offset in the file.
     static func all(in bytes: [UInt8], at start: Int = 0) -> [Int: JournalClaim] {
         var found: [Int: JournalClaim] = [:]
         var offset = (4096 - start % 4096) % 4096

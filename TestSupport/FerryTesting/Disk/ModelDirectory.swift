@@ -1,12 +1,12 @@
-/// A directory of the model: the names that programs see, and apart from that those that the disk has.
+/// A directory of the model, with its visible names and, separately, its durable ones.
 struct ModelDirectory: Sendable {
     enum Change: Sendable, Hashable {
         case link(String, UInt64)
         case unlink(String, UInt64)
-        /// In one step, whatever survives.
+        /// Atomic, also in a power cut.
         case rename(String, String, UInt64)
 
-        /// The file that it is about.
+        /// The inode of the change.
         var inode: UInt64 {
             switch self {
             case .link(_, let inode), .unlink(_, let inode), .rename(_, _, let inode): inode
@@ -16,7 +16,7 @@ struct ModelDirectory: Sendable {
 
     var names: [String: UInt64] = [:]
     private(set) var stable: [String: UInt64] = [:]
-    /// What was done since the last sync, with the step.
+    /// The changes since the last sync, each with its step.
     private(set) var changes: [(tag: Int, change: Change)] = []
 
     mutating func make(_ change: Change, tag: Int) {
@@ -29,7 +29,7 @@ struct ModelDirectory: Sendable {
         changes.removeAll()
     }
 
-    /// The directory as it is found after a power cut: the changes for which `survives` says so are there.
+    /// Returns the directory after a power cut: the changes for which `survives` returns true are applied.
     func survivor(_ survives: (Int) -> Bool) -> ModelDirectory {
         var found = ModelDirectory()
         found.stable = stable
@@ -38,7 +38,7 @@ struct ModelDirectory: Sendable {
         return found
     }
 
-    /// Whether the disk has this name for this file, and nothing unsynced would take it away.
+    /// Whether this name of the file is durable and no unsynced change could remove it.
     func keeps(_ name: String, _ inode: UInt64) -> Bool {
         stable[name] == inode
             && !changes.contains { _, change in
@@ -49,7 +49,7 @@ struct ModelDirectory: Sendable {
             }
     }
 
-    /// Whether anything here leads to this file, or could after a power cut.
+    /// Whether any name refers to this file, now or after a power cut.
     func mentions(_ inode: UInt64) -> Bool {
         names.values.contains(inode) || stable.values.contains(inode) || changes.contains { $0.change.inode == inode }
     }

@@ -1,7 +1,7 @@
 package import FerryEngine
 package import SystemPackage
 
-/// What changes names.
+/// Operations on names.
 extension ModelDisk {
     package func link(_ file: any File, to path: FilePath) throws(FileError) {
         guard let file = file as? ModelFile, file.disk === self else {

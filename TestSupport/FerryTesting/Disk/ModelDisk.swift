@@ -3,31 +3,31 @@ package import FerryEngine
 import Synchronization
 package import SystemPackage
 
-/// A disk in memory, behind the engine's own door to the system, that knows what a power cut would leave of it.
+/// A file system in memory that models what a power cut leaves of it.
 ///
-/// What programs see and what is durable are kept apart: data becomes durable by a sync of the file, names by a sync of the
-/// directory. At each step the rules of writing are checked (``WritingRules``); and each step can be kept (``record()``),
-/// so that a run can be cut at every one of them afterwards.
+/// Visible and durable state are separate: data becomes durable by a sync of the file, names by a sync of the
+/// directory. Every step is checked against ``WritingRules`` and can be recorded (``record()``), so that a run can
+/// later be cut at each one.
 package final class ModelDisk: FileSystem {
     struct State {
         var image: DiskImage
         var rules: WritingRules
-        /// The open file that has the lock of each file.
+        /// The open file that holds the lock of each inode.
         var locks: [UInt64: ObjectIdentifier] = [:]
-        /// How often each file is open.
+        /// The number of open files per inode.
         var opened: [UInt64: Int] = [:]
         var steps: [DiskStep]?
-        /// Of so many steps one is kept.
+        /// One of this many steps is recorded.
         var interval = 1
         var syncs = 0
         var writes = 0
-        /// Runs between the beginning and the end of each sync of data, without the lock.
+        /// Called between the beginning and the end of each data sync, without the lock.
         var duringSync: (@Sendable (FilePath) -> Void)?
 
         var inUse: Set<UInt64> { Set(opened.keys) }
     }
     private let state: Mutex<State>
-    /// Rings at each step.
+    /// Notified at each step.
     package let news = AsyncEvent()
 
     package init(_ image: DiskImage = DiskImage(), rules: WritingRules = WritingRules()) {
@@ -40,14 +40,15 @@ package final class ModelDisk: FileSystem {
 
     package var image: DiskImage { state.withLock { $0.image } }
     package var rules: WritingRules { state.withLock { $0.rules } }
-    /// What broke a rule of writing.
+    /// The violations of the writing rules.
     package var violations: [String] { state.withLock { $0.rules.violations } }
-    /// How many syncs of data have begun.
+    /// The number of data syncs that have begun.
     package var syncs: Int { state.withLock { $0.syncs } }
-    /// How many writes have returned.
+    /// The number of writes that have returned.
     package var writes: Int { state.withLock { $0.writes } }
 
-    /// Keeps each step from now on, or one of `interval`: each takes memory as the disk has blocks. The first is as it is now.
+    /// Records every step from now on, or one of `interval`, beginning with the current state. Each takes memory in
+    /// proportion to the number of blocks.
     package func record(every interval: Int = 1) {
         state.withLock { state in
             state.interval = max(1, interval)
@@ -55,13 +56,13 @@ package final class ModelDisk: FileSystem {
         }
     }
 
-    /// The steps since ``record()``.
+    /// The steps recorded since ``record()``.
     package var steps: [DiskStep] { state.withLock { $0.steps ?? [] } }
 
-    /// Does something while the data of a file is on its way to the disk.
+    /// Sets a closure that runs during each data sync.
     package func duringSync(_ body: (@Sendable (FilePath) -> Void)?) { state.withLock { $0.duringSync = body } }
 
-    /// Gives a file to another user, durably, as that user would have made it.
+    /// Durably changes the owner of a file, as if another user had created it.
     package func give(_ path: FilePath, to owner: UInt32) throws(FileError) {
         try step("give \(path)") { (state, tag) throws(FileError) in
             guard let inode = state.image.find(path), var dress = state.image.inodes[inode]?.dress else {
@@ -76,7 +77,7 @@ package final class ModelDisk: FileSystem {
     /// Changes the size of the disk.
     package func set(capacity: ByteCount) { state.withLock { $0.image.capacity = capacity } }
 
-    /// Waits until something holds; looked at after each step.
+    /// Waits until the condition holds; checked after each step.
     package func wait(until condition: @Sendable (ModelDisk) -> Bool) async {
         while true {
             let seen = news.count
@@ -94,7 +95,7 @@ package final class ModelDisk: FileSystem {
         return try result.get()
     }
 
-    /// One step that changes something.
+    /// Performs one step that changes the disk.
     func step<T: Sendable>(
         _ name: @autoclosure () -> String, _ body: (inout State, Int) throws(FileError) -> T
     ) throws(FileError) -> T {
@@ -156,9 +157,9 @@ package final class ModelDisk: FileSystem {
         }
     }
 
-    // MARK: What it is like
+    // MARK: Properties
 
-    /// There are no symbolic links here.
+    /// The model has no symbolic links.
     package func confined(to root: FilePath) -> any FileSystem { self }
 
     package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
@@ -204,7 +205,7 @@ extension ModelDisk.State {
         return inode
     }
 
-    /// The directory and name of a path that is free.
+    /// Returns the directory and name of a path that does not exist yet.
     func free(_ path: FilePath, for operation: FileError.Operation) throws(FileError) -> (UInt64, String) {
         guard let (parent, name) = image.place(path) else {
             throw FileError(operation, path, errno: Errno.noSuchFileOrDirectory.rawValue)
@@ -225,6 +226,6 @@ extension ModelDisk.State {
             kind: inode.isDirectory ? .directory : .regular)
     }
 
-    /// Each step is a second after the one before.
+    /// Each step takes one second.
     static func time(_ tag: Int) -> FileTime { FileTime(seconds: 1_760_000_000 + Int64(tag)) }
 }

@@ -28,7 +28,7 @@ final class ModelFile: File {
         guard mayWrite else { throw FileError(.write, path, errno: Errno.badFileDescriptor.rawValue) }
         let copy = Array(bytes)
         if copy.count > 1, disk.isRecording {
-            // A kill in the middle of a write leaves some of it.
+            // A kill during a write leaves some of its bytes.
             try change(.write, "write half of") { (state, tag) throws(FileError) in
                 try state.write(copy[..<(copy.count / 2)], to: self, at: offset, tag: tag)
             }
@@ -50,7 +50,7 @@ final class ModelFile: File {
     func dataSync() throws(FileError) { try sync(isFull: false) }
     func sync() throws(FileError) { try sync(isFull: true) }
 
-    /// What was written before it began is there when it returns; of what is written meanwhile nothing is said.
+    /// Makes the data written before the sync began durable. Data written during the sync may or may not be.
     private func sync(isFull: Bool) throws(FileError) {
         try check(.sync)
         let (mark, during) = try disk.look { state in
@@ -65,7 +65,7 @@ final class ModelFile: File {
         }
     }
 
-    /// What a failed sync does: programs go on seeing what they wrote, and it never reaches the disk.
+    /// Models a failed sync: programs still see their data, but it never reaches the disk.
     func loseUnsynced() {
         try? disk.step("lose \(path)") { (state, _) throws(FileError) in
             state.image.inodes[self.inode]?.loseUnsynced()
@@ -158,7 +158,7 @@ extension ModelDisk.State {
         if more > 0, image.usedBytes + more > image.capacity {
             throw FileError(.write, file.path, errno: Errno.noSpace.rawValue)
         }
-        // Out of the table while it changes, so that nothing is copied.
+        // Removed from the table during the change, to avoid a copy.
         image.inodes[file.inode] = nil
         bytes.withUnsafeBytes { inode.write($0, at: offset, tag: tag) }
         inode.dress.modified = Self.time(tag)

@@ -1,23 +1,23 @@
 import FerryCore
 import FerryEngine
 
-/// What a power cut can leave.
+/// The states that a power cut can leave.
 extension ModelInode {
-    /// How much of what is unsynced survives.
+    /// How much unsynced data survives.
     enum Luck: Sendable {
         case none, all
-        /// Each block by itself, some of them torn.
+        /// Each block independently; some are torn.
         case mixed
     }
 
-    /// The file as it is found after the power came back; chance decides what of the unsynced is there.
+    /// Returns the file after a power cut; the generator decides which unsynced data survives.
     func survivor(_ luck: Luck, using random: inout SeededGenerator) -> ModelInode {
         var found = ModelInode(isDirectory: isDirectory, mode: birth.mode, modified: birth.modified)
         let old = stable ?? Stable(dress: birth)
         found.dress = Self.pick(old.dress, newDresses, luck, &random)
         found.length = Self.pick(old.length, newLengths, luck, &random)
         found.blocks = old.blocks
-        // In order, so that a seed means the same each time.
+        // Sorted, so that a seed always gives the same result.
         for index in newBlocks.keys.sorted() {
             let versions = newBlocks[index] ?? []
             var block = Self.pick(old.blocks[index] ?? [], versions, luck, &random)
@@ -32,7 +32,7 @@ extension ModelInode {
         return found
     }
 
-    /// Nothing lies behind the end of the file, whatever the disk has there.
+    /// Removes data behind the end of the file, whatever the disk holds there.
     private mutating func cut(at length: ByteCount) {
         let (last, start) = (Int(length) / Self.blockSize, Int(length) % Self.blockSize)
         blocks = blocks.filter { !$0.value.isEmpty && ($0.key < last || $0.key == last && start > 0) }
@@ -54,7 +54,7 @@ extension ModelInode {
         }
     }
 
-    /// A mixture of two versions of a block, sector by sector.
+    /// Mixes two versions of a block, sector by sector.
     private static func torn(_ one: [UInt8], _ other: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         let zeros = [UInt8](repeating: 0, count: blockSize)
         var block = one.isEmpty ? zeros : one
@@ -66,15 +66,15 @@ extension ModelInode {
         return block
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// Whether programs see these bytes of `file` there.
+    /// Whether programs see these bytes of `file` in the range.
     func holds(_ file: FileBytes, _ range: Range<ByteCount>) -> Bool {
         range.upperBound <= length
             && parts(of: range) { index, part, offset in matches(blocks[index], file, part, offset) }
     }
 
-    /// Whether each state that a power cut can leave has these bytes of `file` there.
+    /// Whether every state that a power cut can leave has these bytes of `file` in the range.
     func keeps(_ file: FileBytes, _ range: Range<ByteCount>) -> Bool {
         guard let stable, range.upperBound <= stable.length else { return range.isEmpty }
         guard newLengths.allSatisfy({ range.upperBound <= $0.value }) else { return false }

@@ -1,10 +1,11 @@
 import FerryCore
 import FerryEngine
 
-/// A file of the model: what programs see of it, and apart from that what the disk has of it.
+/// A file of the model, with its visible state and, separately, its durable one.
 ///
-/// What was written since the last sync is kept as versions, block by block: a power cut leaves any of them, or of two a
-/// mixture by sectors. So is the length, and so are times, mode and attributes, which `fdatasync` does not bring to the disk.
+/// Data written since the last sync is kept as versions of each block: a power cut leaves any of them, or a mixture
+/// of two by sectors. The same holds for the length, and for times, mode and attributes, which `fdatasync` does not
+/// write.
 struct ModelInode: Sendable {
     static let blockSize = 4096
     static let sectorSize = 512
@@ -17,30 +18,30 @@ struct ModelInode: Sendable {
         var attributes: [String: [UInt8]] = [:]
     }
 
-    /// A value that the disk need not have yet; `tag` is the step that made it.
+    /// A value that may not be durable yet; `tag` is the step that made it.
     struct Version<Value: Sendable>: Sendable {
         var tag: Int
         var value: Value
     }
 
-    /// What the disk has.
+    /// The durable state.
     struct Stable: Sendable {
         var length: ByteCount = 0
-        /// Blocks that are not here are zeros.
+        /// Missing blocks are zeros.
         var blocks: [Int: [UInt8]] = [:]
         var dress: Dress
     }
 
     let isDirectory: Bool
     var length: ByteCount = 0
-    /// What programs see; an empty block, and one that is not here, is zeros.
+    /// The visible blocks; empty or missing ones are zeros.
     var blocks: [Int: [UInt8]] = [:]
     var dress: Dress
-    /// Blocks that are reserved.
+    /// The number of reserved blocks.
     var reserved = 0
-    /// How it appears when no more than its making is on the disk.
+    /// The metadata if only the creation of the file is durable.
     let birth: Dress
-    /// `nil`: the disk does not know of it.
+    /// `nil` if the disk does not know the file.
     var stable: Stable?
     var newBlocks: [Int: [Version<[UInt8]>]] = [:]
     var newLengths: [Version<ByteCount>] = []
@@ -55,7 +56,7 @@ struct ModelInode: Sendable {
 
     var allocatedBlocks: Int { max(reserved, blocks.values.count { !$0.isEmpty }) }
 
-    // MARK: What programs do
+    // MARK: Operations of programs
 
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount, tag: Int) {
         guard !bytes.isEmpty else { return }
@@ -131,9 +132,9 @@ struct ModelInode: Sendable {
         newLengths.append(Version(tag: tag, value: length))
     }
 
-    // MARK: What a sync does
+    // MARK: Syncs
 
-    /// Data and length as they were at step `tag` are on the disk; with `isFull` the dress too.
+    /// Makes data and length of step `tag` durable; with `isFull` also the metadata.
     mutating func settle(upTo tag: Int, isFull: Bool) {
         var stable = self.stable ?? Stable(dress: birth)
         for (index, versions) in newBlocks {
@@ -151,10 +152,10 @@ struct ModelInode: Sendable {
         self.stable = stable
     }
 
-    /// A sync failed: what was written since the last is marked as written, and is not.
+    /// Models a failed sync: data written since the last one is marked as clean, but is lost.
     mutating func loseUnsynced() { newBlocks.removeAll() }
 
-    /// Its directory was synced: it exists, with nothing in it yet.
+    /// Models a sync of the directory: the file exists durably, but is empty.
     mutating func settleBirth() {
         if stable == nil { stable = Stable(dress: birth) }
     }

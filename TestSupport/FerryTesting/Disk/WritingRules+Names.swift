@@ -1,14 +1,14 @@
 import FerryCore
 import FerryEngine
 
-/// Publishing, and what is found at a start.
+/// The rules of publishing, and of the disk found at a start.
 extension WritingRules {
-    /// Whether a name is one that a user sees as finished.
+    /// Whether a user would take a file of this name for finished.
     static func isFinal(_ name: String) -> Bool {
         ![".part", ".part.old", ".part.ferry", ".part.ferry.old", ".part.ferry.new"].contains { name.hasSuffix($0) }
     }
 
-    /// A file got a name; `from` is the one that it had.
+    /// Checks a new name of a file; `old` is its previous name.
     mutating func named(
         _ name: String, _ inode: UInt64, from old: String? = nil, in directory: UInt64, before: DiskImage,
         _ image: DiskImage
@@ -27,7 +27,7 @@ extension WritingRules {
         if syncs, !newest.isStable { broke("C5", "the announcement of \(name) is not durable") }
     }
 
-    /// A file lost a name.
+    /// Checks the removal of a name.
     mutating func unnamed(_ name: String, _ inode: UInt64, in directory: UInt64, _ image: DiskImage) {
         if Self.isFinal(name) { broke("C3", "\(name) was removed") }
         guard syncs, name.hasSuffix(".part.ferry"), let publishing = newest(of: inode)?.record.publishing,
@@ -49,12 +49,12 @@ extension WritingRules {
         claims[journal]?.values.joined().max { $0.sequence < $1.sequence }
     }
 
-    /// The disk as it is found: what its journals say must be true, and what has a final name must be whole.
+    /// Checks the disk at a start: journals must be true, and files with a final name whole.
     mutating func look(at image: DiskImage) {
         for entries in image.directories.values {
             for (name, inode) in entries.names {
                 guard let file = image.inodes[inode], !file.isDirectory else { continue }
-                // What was never synced may be torn: that was asked for.
+                // Without syncing, a final file may be torn.
                 if Self.isFinal(name), syncs, !isWhole(file) { broke("C3", "\(name) is not whole") }
                 guard name.hasSuffix(".part.ferry") || name.hasSuffix(".part.ferry.old") else { continue }
                 let slots = JournalClaim.all(in: file.all)
@@ -69,7 +69,7 @@ extension WritingRules {
         }
     }
 
-    /// What the engine would believe of a journal that it finds.
+    /// Checks a journal that the engine would trust.
     private mutating func believe(_ claim: JournalClaim, of name: String, _ image: DiskImage) {
         let record = claim.record
         guard record.unsyncedBoot == nil || record.unsyncedBoot == image.bootID else { return }
@@ -83,7 +83,7 @@ extension WritingRules {
 }
 
 extension ModelInode {
-    /// All that programs see.
+    /// The visible bytes.
     var all: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
             count = read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)

@@ -1,38 +1,38 @@
 import FerryCore
 import FerryEngine
 
-/// What may be believed of what is written: the rules of the journal and of publishing, checked at every step of a
-/// ``ModelDisk``.
+/// The rules of the journal and of publishing, checked at every step of a ``ModelDisk``.
 ///
-/// 1. What a journal claims was written to that part file, comes from that identity, and whatever a power cut does it stays:
-///    a sync that began after the write has succeeded. (Without syncing: it was written, and the record names the boot.)
-/// 2. Within one part file and identity claims only grow, and claimed bytes do not change.
-/// 3. What gets a final name is whole and durable and was announced; it replaces nothing; and the announcement goes only
-///    after the name is durable.
+/// 1. Bytes that a journal claims were written to that part file, belong to that identity, and survive any power cut:
+///    a sync that began after the write has succeeded. (Without syncing:
+///    the bytes were written, and the record names the boot.)
+/// 2. Within one part file and identity, claims only grow, and claimed bytes do not change.
+/// 3. A file that gets a final name is whole, durable and announced, and replaces nothing. The announcement is
+///    removed only after the name is durable.
 package struct WritingRules: Sendable {
-    /// The files that a server has, by ETag.
+    /// The files of the server, by ETag.
     let files: [String: FileBytes]
-    /// Off for `--no-fsync`.
+    /// False for `--no-fsync`.
     let syncs: Bool
-    /// Taking claims back is part of the test.
+    /// Whether the test includes retracted claims.
     let mayShrink: Bool
-    /// What broke a rule.
+    /// The violations so far.
     package internal(set) var violations: [String] = []
-    /// What the slots of each journal say, by inode and offset: what the disk has first, then what it may have.
+    /// The contents of each journal's slots, by inode and offset: the durable version first, then possible newer ones.
     var claims: [UInt64: [Int: [JournalClaim]]] = [:]
-    /// What of each part file was found to be right and durable, of which identity.
+    /// The verified and durable ranges of each part file, and their identity.
     private var safe: [UInt64: (etag: String, ranges: RangeSet<ByteCount>)] = [:]
-    /// What was claimed last of each part file.
+    /// The last claims for each part file.
     private var last: [UInt64: (etag: String?, ranges: RangeSet<ByteCount>)] = [:]
 
-    /// - Parameter files: All that the server has or had under this name.
+    /// - Parameter files: All versions that the server has or had under this name.
     package init(_ files: [Resource] = [], syncs: Bool = true, mayShrink: Bool = false) {
         self.files = Dictionary(files.compactMap { file in file.etag.map { ($0, FileBytes.of(file)) } }) { $1 }
         self.syncs = syncs
         self.mayShrink = mayShrink
     }
 
-    /// The same rules for what a power cut leaves.
+    /// The same rules for the disk that a power cut leaves.
     var afterRestart: WritingRules {
         var rules = self
         rules.violations = []
@@ -42,7 +42,7 @@ package struct WritingRules: Sendable {
 
     mutating func broke(_ rule: String, _ what: String) { violations.append("\(rule): \(what)") }
 
-    /// This number means another file from now on.
+    /// Forgets an inode number, which refers to a different file from now on.
     mutating func forget(_ inode: UInt64) {
         claims[inode] = nil
         safe[inode] = nil
@@ -86,7 +86,7 @@ package struct WritingRules: Sendable {
             claims[inode]?[place] = Array(found[index...])
             claims[inode]?[place]?[0].isStable = true
         }
-        // What was not acknowledged may be written otherwise the next time.
+        // Unacknowledged bytes may differ in the next write.
         if let newest = newest(of: inode), newest.isStable { note(newest) }
     }
 
@@ -127,7 +127,7 @@ package struct WritingRules: Sendable {
         }
     }
 
-    /// What any journal that may survive claims of this file.
+    /// Returns the claims for this file in all journals that may survive.
     private func promises(about inode: UInt64) -> [(RangeSet<ByteCount>, String)] {
         claims.values.flatMap { $0.values.joined() }.compactMap { claim in
             guard claim.record.partInode == inode, let etag = claim.record.identity.etag else { return nil }

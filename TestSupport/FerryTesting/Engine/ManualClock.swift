@@ -2,7 +2,7 @@ import FerryEngine
 package import struct Foundation.Date
 import Synchronization
 
-/// Time that stands still until it is put forward; who sleeps is woken by that alone.
+/// A clock that only moves when advanced, which wakes the sleeping tasks that are due.
 package final class ManualClock: EngineClock {
     private struct Sleeper {
         let until: Duration
@@ -12,7 +12,7 @@ package final class ManualClock: EngineClock {
         var now = Duration.seconds(1000)
         var last = 0
         var sleepers: [Int: Sleeper] = [:]
-        /// How many were woken, and do not sleep again yet.
+        /// The number of tasks that were woken and are not sleeping again yet.
         var awake = 0
         var settled: [CheckedContinuation<Void, Never>] = []
     }
@@ -24,11 +24,11 @@ package final class ManualClock: EngineClock {
 
     package func date() -> Date {
         let seconds = now().components.seconds
-        // A day of 2025: later than the dates that resources have.
+        // A date in 2025, later than those of the resources.
         return Date(timeIntervalSince1970: 1_750_000_000 + Double(seconds))
     }
 
-    /// Puts the clock forward, and wakes who has slept long enough.
+    /// Advances the clock and wakes the tasks that are due.
     package func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now += duration
@@ -41,7 +41,7 @@ package final class ManualClock: EngineClock {
         for sleeper in woken { sleeper.resume() }
     }
 
-    /// The same, and returns when as many sleep again as were woken: for those who sleep again and again.
+    /// Advances the clock. Returns when as many tasks sleep again as were woken; for periodic tasks.
     package func beat(by duration: Duration) async {
         advance(by: duration)
         await withCheckedContinuation { continuation in

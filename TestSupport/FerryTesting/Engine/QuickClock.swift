@@ -2,7 +2,7 @@ import FerryEngine
 package import struct Foundation.Date
 import Synchronization
 
-/// Time that goes a hundred times as fast while somebody sleeps, and jumps when told.
+/// A clock on which every sleep takes one millisecond of real time, and that can be advanced.
 package final class QuickClock: EngineClock {
     private let time = Mutex(Duration.seconds(1000))
 
@@ -12,11 +12,11 @@ package final class QuickClock: EngineClock {
 
     package func date() -> Date {
         let seconds = now().components.seconds
-        // A day of 2025: later than the dates that resources have.
+        // A date in 2025, later than those of the resources.
         return Date(timeIntervalSince1970: 1_750_000_000 + Double(seconds))
     }
 
-    /// Puts the clock forward.
+    /// Advances the clock.
     package func advance(by duration: Duration) { time.withLock { $0 += duration } }
 
     package func sleep(for duration: Duration) async throws {

@@ -4,12 +4,12 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// An honest server inside the process: one file, ranges, a strong ETag, and connections that break where the script says.
+/// A correct server in process: one file, ranges, a strong ETag, and connections that fail where the script says.
 package final class ScriptedTransport: Transport {
     private struct State {
         var served: ByteCount = 0
         var requests = 0
-        /// After how many bytes of its body each answer breaks; `nil`: never.
+        /// The number of body bytes after which each response fails; `nil` for never.
         var breaks: [ByteCount?]
     }
     private let resource: Resource
@@ -19,9 +19,9 @@ package final class ScriptedTransport: Transport {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - piece: Bodies come in pieces of so many bytes.
-    ///   - breaks: Where the bodies of the first answers break, one after the other.
-    ///   - before: Called before each piece with the offset at which it begins.
+    ///   - piece: The size of body pieces in bytes.
+    ///   - breaks: Where the bodies of the first responses fail, in order.
+    ///   - before: Called before each piece with its offset.
     package init(
         _ resource: Resource, piece: Int = 100_000, breaks: [ByteCount?] = [],
         before: @escaping @Sendable (ByteCount) async -> Void = { _ in }
@@ -33,7 +33,7 @@ package final class ScriptedTransport: Transport {
         state = Mutex(State(breaks: breaks))
     }
 
-    /// Bytes of bodies that were handed out.
+    /// The number of body bytes returned.
     package var served: ByteCount { state.withLock { $0.served } }
     package var requests: Int { state.withLock { $0.requests } }
 
@@ -70,7 +70,7 @@ package final class ScriptedTransport: Transport {
             body: TransferBody { [self] () async throws(TransferFailure) -> ByteBuffer? in try await next(cursor) })
     }
 
-    /// How far one body has been handed out.
+    /// The position in one body.
     private final class Cursor: Sendable {
         struct Place {
             var position: ByteCount
@@ -97,7 +97,7 @@ package final class ScriptedTransport: Transport {
         return ByteBuffer(bytes: bytes.all[Int(position)..<Int(until)])
     }
 
-    /// `bytes=3-7` and `bytes=3-` as a half-open range.
+    /// Parses `bytes=3-7` and `bytes=3-` into a half-open range.
     private static func range(_ text: String) -> Range<ByteCount>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

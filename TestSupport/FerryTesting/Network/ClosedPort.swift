@@ -4,20 +4,21 @@
     import Darwin
 #endif
 
-/// A port of the loopback interface where nobody listens, and which nobody else is given while somebody holds this.
+/// A loopback port without a listener, reserved for the lifetime of this object.
 ///
-/// A port that was only closed is soon given to another test's server, which then answers.
+/// A port that was merely closed is soon assigned to another test's server, which would then respond.
 public final class ClosedPort: Sendable {
     /// From 1 to 65535.
     public let port: Int
     private let descriptor: Int32
 
-    /// Why there is none: the system's `errno`.
+    /// The `errno` of the failure.
     public struct Failure: Error {
         public let code: Int32
     }
 
-    /// Takes a port of 127.0.0.1; 0, the default, for any that is free. One that was just listened on can be taken.
+    /// Reserves a port of 127.0.0.1; 0, the default, selects a free one. A port that was just listened on can be
+    /// reserved.
     public init(_ wanted: Int = 0) throws(Failure) {
         // allow(platform): one call, whose constant is an enumeration in Glibc's module
         #if canImport(Glibc)
@@ -26,7 +27,7 @@ public final class ClosedPort: Sendable {
             let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         guard descriptor >= 0 else { throw Failure(code: errno) }
-        // Connections of the server that was there may still be closing.
+        // Connections of the previous server may still be closing.
         var yes: Int32 = 1
         if wanted != 0 { setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
@@ -50,6 +51,6 @@ public final class ClosedPort: Sendable {
 
     deinit { close(descriptor) }
 
-    /// `http://127.0.0.1:PORT` and this path.
+    /// Returns `http://127.0.0.1:PORT` with this path.
     public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 }

@@ -2,11 +2,11 @@ package import FerryCore
 package import Ferry
 import Synchronization
 
-/// A network that does what a test says.
+/// A network monitor under a test's control.
 ///
 ///     let network = ManualNetworkMonitor()
-///     network.set(online: false)      // generation stays
-///     network.set(online: true)       // generation counts up: the path is another one
+///     network.set(online: false)      // same generation
+///     network.set(online: true)       // new generation: the path has changed
 package final class ManualNetworkMonitor: NetworkMonitor {
     private let hub: SnapshotHub
     private let state = Mutex(State())
@@ -15,7 +15,7 @@ package final class ManualNetworkMonitor: NetworkMonitor {
         var isStarted = false
     }
 
-    /// Online, neither metered nor constrained, unless said otherwise.
+    /// By default online, neither metered nor constrained.
     package init(_ status: NetworkStatus = .online) {
         hub = SnapshotHub(NetworkSnapshot(status: status))
     }
@@ -23,7 +23,7 @@ package final class ManualNetworkMonitor: NetworkMonitor {
     package var current: NetworkSnapshot { hub.current }
     package func changes() -> AsyncStream<NetworkSnapshot> { hub.changes() }
 
-    /// Between ``start()`` and ``stop()``.
+    /// Whether the monitor is between ``start()`` and ``stop()``.
     package var isStarted: Bool { state.withLock { $0.isStarted } }
     package func start() async { state.withLock { $0.isStarted = true } }
     package func stop() async {
@@ -35,7 +35,7 @@ package final class ManualNetworkMonitor: NetworkMonitor {
         current.isLocal(host) || (!current.status.isOnline && state.withLock { $0.names.contains(host) })
     }
 
-    /// What the user says counts before what the test says.
+    /// Applies the user's settings, which take precedence over the test's values.
     package func set(_ settings: NetworkSettings) {
         hub.update { snapshot in
             if let isMetered = settings.isMetered { snapshot.status.isMetered = isMetered }
@@ -43,7 +43,7 @@ package final class ManualNetworkMonitor: NetworkMonitor {
         }
     }
 
-    /// Changes what is named; online again means another generation, as with a real network.
+    /// Changes the given values. Coming online starts a new generation, as on a real network.
     package func set(online: Bool? = nil, metered: Bool? = nil, constrained: Bool? = nil) {
         hub.update { snapshot in
             if online == true, !snapshot.status.isOnline { snapshot.generation += 1 }
@@ -53,10 +53,10 @@ package final class ManualNetworkMonitor: NetworkMonitor {
         }
     }
 
-    /// The path that connections use has changed, and nothing else.
+    /// Changes only the generation, as if connections used another path.
     package func movePath() { hub.update { $0.generation += 1 } }
 
-    /// Attaches the machine to a network, given as in `192.0.2.0/24`; what makes no sense is ignored.
+    /// Attaches a network such as `192.0.2.0/24`; an invalid prefix is ignored.
     package func attach(_ prefix: String, interface: String = "eth0") {
         guard let prefix = NetworkPrefix(prefix) else { return }
         hub.update { snapshot in
@@ -67,6 +67,6 @@ package final class ManualNetworkMonitor: NetworkMonitor {
         }
     }
 
-    /// While offline, these names are found to be local.
+    /// Sets the names that resolve to local addresses while offline.
     package func setLocalNames(_ names: Set<String>) { state.withLock { $0.names = names } }
 }

@@ -3,19 +3,19 @@
     import Foundation
     import Glibc
 
-    /// Two network namespaces: `inside`, which is watched, and `outside`, where the other ends of its cables are.
+    /// Two network namespaces, connected by virtual cables: the watched one, `inside`, and its peer, `outside`.
     ///
     ///     inside                outside
     ///     eth0  192.0.2.2/24 ── eth0  192.0.2.1/24
     ///     wwan0 10.64.0.2/24 ── wwan0 10.64.0.1/24
     package struct NetworkNamespace: Sendable {
-        /// It is in no user's PATH on some systems.
+        /// An absolute path, as on some systems it is not in users' PATH.
         private static let program = "/usr/sbin/ip"
 
         package let inside: String
         package let outside: String
 
-        /// Whether this process may make them.
+        /// Whether this process may create namespaces.
         package static let isPossible: Bool = {
             let name = "ferry-try-\(getpid())"
             guard run(["netns", "add", name]) else { return false }
@@ -23,7 +23,7 @@
             return run(["-n", name, "link", "add", "eth0", "type", "veth", "peer", "name", "eth1"])
         }()
 
-        /// Runs a body with the cables laid and eth0 switched on, no default route yet; everything goes afterwards.
+        /// Runs a body with the cables connected, eth0 up and no default route. Removes everything afterwards.
         package static func with(_ body: (NetworkNamespace) async throws -> Void) async throws {
             let id = UUID().uuidString.prefix(8)
             let network = NetworkNamespace(inside: "ferry-in-\(id)", outside: "ferry-out-\(id)")
@@ -43,16 +43,16 @@
             try near("link set lo up", "link set eth0 up")
         }
 
-        /// `ip` commands in the watched namespace.
+        /// Runs `ip` commands in the watched namespace.
         package func near(_ commands: String...) throws {
             for command in commands { try Self.ip("-n \(inside) \(command)") }
         }
-        /// And in the other.
+        /// Runs `ip` commands in the other namespace.
         package func far(_ commands: String...) throws {
             for command in commands { try Self.ip("-n \(outside) \(command)") }
         }
 
-        /// Sockets that see the watched namespace, opened on a thread that has gone into it.
+        /// Opens sockets in the watched namespace, on a thread that has entered it.
         package func sockets() -> NetlinkSockets? {
             // SAFETY: written before `done` is signalled, read after.
             final class Box: @unchecked Sendable {
@@ -69,7 +69,7 @@
             return box.sockets
         }
 
-        /// setns(2) with CLONE_NEWNET, which Glibc's module hides.
+        /// setns(2) with CLONE_NEWNET, which the Glibc module does not export.
         private static func enter(_ descriptor: Int32) -> Bool {
             typealias Function = @convention(c) (Int32, Int32) -> Int32
             guard let symbol = dlsym(nil, "setns") else { return false }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Answer {
-    /// The right answer to a request for a resource (RFC 9110 §13, §14, §15).
+    /// Returns the correct response to a request for a resource (RFC 9110 §13, §14, §15).
     public static func honest(_ request: RequestHead, _ resource: Resource, now: Date = Date()) -> Answer {
         guard ["GET", "HEAD"].contains(request.method) else {
             return .page(405, "only GET and HEAD", fields: [Field("Allow", "GET, HEAD")])
@@ -46,7 +46,7 @@ extension Answer {
         return answer
     }
 
-    /// Sets steps and the fields of the framing.
+    /// Sets the body and the framing fields.
     mutating func setContent(_ steps: [Step], _ resource: Resource) {
         body = steps
         switch resource.framing {
@@ -60,7 +60,7 @@ extension Answer {
         }
     }
 
-    /// Frames the content as chunks of this size and ends it with the last chunk.
+    /// Frames the content as chunks of this size and adds the last chunk.
     mutating func setChunks(_ size: Int) {
         body = body.map { step in
             switch step {
@@ -73,7 +73,7 @@ extension Answer {
         body.append(.raw(Array("0\r\n\r\n".utf8)))
     }
 
-    /// The Content-Digest of the content, when it is at most 64 MiB (RFC 9530 §2).
+    /// The Content-Digest of the content, if that is at most 64 MiB (RFC 9530 §2).
     private var contentDigest: String? {
         guard let count = bodyCount, count <= 67_108_864 else { return nil }
         var hash = SHA256Stream()
@@ -87,7 +87,7 @@ extension Answer {
         return Self.digestField(hash.finished())
     }
 
-    /// `sha-256=:BASE64:`, the form of Content-Digest and Repr-Digest.
+    /// Returns `sha-256=:BASE64:`, the format of Content-Digest and Repr-Digest.
     public static func digestField(_ sha256: [UInt8]) -> String {
         "sha-256=:\(Data(sha256).base64EncodedString()):"
     }
@@ -96,7 +96,7 @@ extension Answer {
         Field("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(resource.size)")
     }
 
-    /// A 206 of several parts, Content-Range in each (RFC 9110 §14.6).
+    /// Returns a 206 with several parts, with Content-Range in each (RFC 9110 §14.6).
     static func multipart(_ ranges: [Range<Int64>], _ resource: Resource) -> Answer {
         let boundary = "ferry-boundary"
         var answer = Answer(206, fields: [Field("Content-Type", "multipart/byteranges; boundary=\(boundary)")])

@@ -1,53 +1,53 @@
-/// What goes over the wire for one request, as a list of steps that behaviours may change before it is sent.
+/// The response to one request, as a list of steps that behaviours may change before it is sent.
 public struct Answer: Sendable {
     /// The status code of the status line.
     public var status: Int
-    /// The reason phrase; nil: the usual one.
+    /// The reason phrase; nil for the standard one.
     public var reason: String?
-    /// The fields as they are sent: nothing is added later.
+    /// The header fields as sent; none are added later.
     public var fields: [Field]
-    /// What comes before the head: 1xx responses, delays, gates.
+    /// The steps before the head: 1xx responses, delays, gates.
     public var before: [Step]
-    /// Sent instead of status line, fields and empty line.
+    /// Bytes to send instead of status line, fields and empty line.
     public var rawHead: [UInt8]?
     /// The content.
     public var body: [Step]
-    /// What happens after the last step.
+    /// The end of the response.
     public var ending: Ending
 
-    /// One thing that the connection does.
+    /// One action of the connection.
     public enum Step: Sendable {
         /// Bytes that count as head or framing.
         case raw([UInt8])
-        /// Bytes `range` of the resource, in chunks of `chunk` bytes, each with its chunk head; nil: as they are.
+        /// The bytes `range` of the resource, in chunks of `chunk` bytes with chunk heads; nil for no chunks.
         case content(Resource, Range<Int64>, chunk: Int?)
         /// Bytes that count as content.
         case literal([UInt8])
-        /// The same bytes again and again, until the client has enough.
+        /// These bytes repeatedly, until the client closes.
         case endless([UInt8])
-        /// From here on so many bytes a second.
+        /// Limits the rate from here on.
         case pace(bytesPerSecond: Int64)
-        /// Until a test opens the gate.
+        /// Waits until a test opens the gate.
         case wait(Gate)
-        /// For so long.
+        /// Waits for this time.
         case delay(Duration)
     }
 
-    /// What happens after the last step.
+    /// The end of a response.
     public enum Ending: Sendable, Hashable {
         /// The connection is kept for the next request.
         case keepAlive
-        /// Closed in order; over TLS with close_notify.
+        /// An orderly close; over TLS with close_notify.
         case close
         /// FIN without close_notify.
         case cut
-        /// RST (SO_LINGER 0): what the client has not read yet may be lost.
+        /// RST (SO_LINGER 0): unread data of the client may be lost.
         case reset
         /// Nothing more is sent and the connection stays open.
         case hang
     }
 
-    /// An answer of given parts.
+    /// Creates a response from its parts.
     public init(_ status: Int, fields: [Field] = [], body: [Step] = [], ending: Ending = .keepAlive) {
         self.status = status
         self.fields = fields
@@ -56,7 +56,7 @@ public struct Answer: Sendable {
         before = []
     }
 
-    /// A small page with its Content-Length.
+    /// Returns a small page with its Content-Length.
     public static func page(
         _ status: Int, _ text: String = "", contentType: String = "text/html", fields: [Field] = []
     ) -> Answer {
@@ -65,7 +65,7 @@ public struct Answer: Sendable {
             status, fields: fields + [Field("Content-Type", contentType), length], body: [.literal(Array(text.utf8))])
     }
 
-    /// A redirect with an empty body.
+    /// Returns a redirect with an empty body.
     public static func redirect(to location: String, status: Int = 302, fields: [Field] = []) -> Answer {
         Answer(status, fields: fields + [Field("Location", location), Field("Content-Length", "0")])
     }
@@ -78,7 +78,7 @@ public struct Answer: Sendable {
         return Array((text + "\r\n").utf8)
     }
 
-    /// How many bytes of content the steps hold; nil when endless.
+    /// The number of content bytes in the steps; nil if endless.
     public var bodyCount: Int64? {
         var count: Int64 = 0
         for step in body {
@@ -92,13 +92,13 @@ public struct Answer: Sendable {
         return count
     }
 
-    /// Puts steps after `count` bytes of content (in the middle of a chunk too); at the end when there are fewer.
+    /// Inserts steps after `count` bytes of content, within a chunk if necessary; at the end if there are fewer.
     public mutating func insert(_ steps: [Step], after count: Int64) {
         let (first, second) = split(at: count)
         body = first + steps + second
     }
 
-    /// Keeps `count` bytes of content and ends so.
+    /// Keeps `count` bytes of content and sets the ending.
     public mutating func cut(after count: Int64, _ ending: Ending) {
         body = split(at: count).0
         self.ending = ending

@@ -10,11 +10,11 @@ extension Behaviour {
         }
     }
 
-    /// What Digest hashes with.
+    /// The hash algorithms of Digest authentication.
     public enum DigestAlgorithm: String, Sendable {
-        /// RFC 2617's.
+        /// RFC 2617.
         case md5 = "MD5"
-        /// RFC 7616's.
+        /// RFC 7616.
         case sha256 = "SHA-256"
 
         func hex(_ text: String) -> String {
@@ -28,7 +28,7 @@ extension Behaviour {
         }
     }
 
-    /// 401 unless the request answers the challenge as Digest with qop=auth (RFC 7616); the nonce is fixed.
+    /// 401 unless the request answers the challenge with Digest and qop=auth (RFC 7616); the nonce is fixed.
     public static func digestAuth(
         _ user: String, _ password: String, realm: String = "ferry", algorithm: DigestAlgorithm = .md5
     ) -> Behaviour {
@@ -52,14 +52,14 @@ extension Behaviour {
         }
     }
 
-    /// 403 unless the request's Cookie field holds `name=value`.
+    /// 403 unless the request's Cookie field contains `name=value`.
     public static func requireCookie(_ name: String, _ value: String) -> Behaviour {
         .require("Cookie") { field in
             field.split(separator: ";").contains { RequestHead.trimmed($0) == "\(name)=\(value)" }
         }
     }
 
-    /// A status (403) unless the request has a field whose value passes.
+    /// This status (403) unless the request has the field with a value that satisfies the condition.
     public static func require(
         _ name: String, status: Int = 403, _ isRight: @escaping @Sendable (String) -> Bool
     ) -> Behaviour {
@@ -69,7 +69,7 @@ extension Behaviour {
         }
     }
 
-    /// `name=value, name="value"` of a Digest field.
+    /// Parses the `name=value, name="value"` list of a Digest field.
     static func parameters(_ text: Substring) -> [String: String] {
         var result: [String: String] = [:]
         var rest = text

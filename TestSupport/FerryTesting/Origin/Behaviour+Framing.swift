@@ -1,20 +1,20 @@
 extension Behaviour {
-    /// The content ends after so many bytes, the head promised more (A21, A25): `.close`, `.cut` or `.reset`.
+    /// Ends the content after this many bytes, fewer than declared (A21, A25), with `.close`, `.cut` or `.reset`.
     public static func cut(after bytes: Int64, _ ending: Answer.Ending = .close) -> Behaviour {
         Behaviour { answer, _, _ in
             if (answer.bodyCount ?? .max) > bytes { answer.cut(after: bytes, ending) }
         }
     }
 
-    /// So many bytes after the end that the head promised (A6, A22).
+    /// Sends this many bytes beyond the declared end (A6, A22).
     public static func excess(_ bytes: Int) -> Behaviour {
         Behaviour { answer, _, _ in answer.body.append(.literal(Array(repeating: UInt8(ascii: "x"), count: bytes))) }
     }
 
-    /// Another Content-Length than the content has (A22, A23, A24); any text.
+    /// Sends a different Content-Length (A22, A23, A24); any text.
     public static func contentLength(_ value: String?) -> Behaviour { .field("Content-Length", value) }
 
-    /// Chunked, without a length (A25).
+    /// Uses chunked encoding without a length (A25).
     public static func chunked(_ size: Int = 65_536) -> Behaviour {
         Behaviour { answer, _, _ in
             answer.fields["Content-Length"] = nil
@@ -23,7 +23,8 @@ extension Behaviour {
         }
     }
 
-    /// Chunked, and this text instead of a chunk's size line after so many bytes of content (A27): `"zz"`, `"-5"`, `"ffffffffffffffffff"`.
+    /// Uses chunked encoding and sends this text as a chunk size after this many bytes of content (A27): `"zz"`,
+    /// `"-5"`, `"ffffffffffffffffff"`.
     public static func badChunkSize(_ line: String, after bytes: Int64 = 0) -> Behaviour {
         Behaviour { answer, _, resource in
             let content = answer.body
@@ -37,14 +38,14 @@ extension Behaviour {
         }
     }
 
-    /// Chunked without the last chunk: closed where `0` is due (A25).
+    /// Uses chunked encoding and closes instead of sending the last chunk (A25).
     public static let missingLastChunk = Behaviour.chunked().and(
         Behaviour { answer, _, _ in
             answer.body.removeLast()
             answer.ending = .close
         })
 
-    /// No length; the end of the connection ends the content (A26). `.cut`: over TLS without close_notify.
+    /// Sends no length: the end of the connection ends the content (A26). `.cut` omits close_notify over TLS.
     public static func closeDelimited(_ ending: Answer.Ending = .close) -> Behaviour {
         Behaviour { answer, _, _ in
             answer.fields["Content-Length"] = nil
@@ -53,16 +54,16 @@ extension Behaviour {
         }
     }
 
-    /// Both Content-Length and Transfer-Encoding: chunked, the content chunked (A24).
+    /// Sends both Content-Length and Transfer-Encoding: chunked, with chunked content (A24).
     public static let lengthAndChunked = Behaviour { answer, _, _ in
         answer.fields.append(Field("Transfer-Encoding", "chunked"))
         answer.setChunks(65_536)
     }
 
-    /// A second Content-Length (A24).
+    /// Sends a second Content-Length (A24).
     public static func secondContentLength(_ value: String) -> Behaviour { .extraField("Content-Length", value) }
 
-    /// A body that never ends, without a length (A29); with `chunked: true` as endless chunks.
+    /// Sends an endless body without a length (A29); with `chunked: true` as endless chunks.
     public static func endlessBody(chunked: Bool = false) -> Behaviour {
         Behaviour { answer, _, _ in
             let piece = [UInt8](repeating: UInt8(ascii: "e"), count: 16_384)
@@ -79,19 +80,20 @@ extension Behaviour {
         }
     }
 
-    /// `Connection: close` and a close after the right answer.
+    /// Sends `Connection: close` and closes after the correct response.
     public static let closeAfter = Behaviour { answer, _, _ in
         answer.fields["Connection"] = "close"
         answer.ending = .close
     }
 
-    /// A close after the right answer that nobody announced: the next request on this connection dies before its first byte.
+    /// Closes without notice after the correct response: the next request on this connection fails before its first
+    /// byte.
     public static let closeSilently = Behaviour { answer, _, _ in answer.ending = .close }
 
-    /// The request gets nothing: closed, cut or reset before the first byte.
+    /// Sends no response: closes, cuts or resets before the first byte.
     public static func drop(_ ending: Answer.Ending = .close) -> Behaviour { .raw(bytes: [], ending: ending) }
 
-    /// Other bytes than the right ones at an offset of the file (a corrupted transfer); framing stays right.
+    /// Corrupts bytes at an offset of the file; the framing stays correct.
     public static func corrupt(at offset: Int64, count: Int64 = 64) -> Behaviour {
         Behaviour { answer, _, _ in
             answer.body = answer.body.flatMap { step -> [Answer.Step] in

@@ -1,25 +1,25 @@
 extension Behaviour {
-    /// As if no Range had been asked: a 200 with the whole (A1).
+    /// Ignores Range and sends a 200 with the whole file (A1).
     public static let ignoreRange = Behaviour { answer, request, resource in
         answer = .honest(request.without("Range").without("If-Range"), resource)
     }
 
-    /// A 200 with the whole when there is an If-Range, although it matches; a plain Range is answered.
+    /// Sends a 200 with the whole file if there is an If-Range, even if it matches. A plain Range is answered.
     public static let dislikeIfRange = Behaviour { answer, request, resource in
         if request["If-Range"] != nil { answer = .honest(request.without("Range"), resource) }
     }
 
-    /// A 206 although If-Range does not match: the range of the file as it is now.
+    /// Sends a 206 with the range of the current file, even if If-Range does not match.
     public static let ignoreIfRange = Behaviour { answer, request, resource in
         answer = .honest(request.without("If-Range"), resource)
     }
 
-    /// Any text as Content-Range of a 206 (A9); nil: none (A8).
+    /// Sends any text as Content-Range of a 206 (A9); nil for no field (A8).
     public static func contentRange(_ value: String?) -> Behaviour {
         Behaviour { answer, _, _ in if answer.status == 206 { answer.fields["Content-Range"] = value } }
     }
 
-    /// A 206 that starts and ends so many bytes later (or earlier, when negative) than asked, consistent in itself (A3).
+    /// Sends a consistent 206 shifted by this many bytes, backwards if negative (A3).
     public static func shiftedRange(by bytes: Int64) -> Behaviour {
         .part { part, size in
             let start = min(max(0, part.lowerBound + bytes), max(0, size - 1))
@@ -27,17 +27,17 @@ extension Behaviour {
         }
     }
 
-    /// A 206 that ends after so many bytes of what was asked, consistent in itself (A5).
+    /// Sends a consistent 206 with at most this many bytes of the requested range (A5).
     public static func endsEarly(after bytes: Int64) -> Behaviour {
         .part { part, _ in part.lowerBound..<min(part.upperBound, part.lowerBound + max(1, bytes)) }
     }
 
-    /// A 206 that goes on for so many bytes after what was asked, consistent in itself (A6).
+    /// Sends a consistent 206 that extends the requested range by this many bytes (A6).
     public static func endsLate(by bytes: Int64) -> Behaviour {
         .part { part, size in part.lowerBound..<min(size, part.upperBound + bytes) }
     }
 
-    /// A 206 that says another total (A4), or `*` (A7): `.total("12345")`, `.total("*")`.
+    /// Sends a 206 with a different total (A4) or `*` (A7): `.total("12345")`, `.total("*")`.
     public static func total(_ total: String) -> Behaviour {
         Behaviour { answer, _, _ in
             guard answer.status == 206, let field = answer.fields["Content-Range"],
@@ -47,7 +47,7 @@ extension Behaviour {
         }
     }
 
-    /// A 206 with the whole although no Range was asked (A10); nil: with `0-(size-1)/size`.
+    /// Sends the whole file as an unrequested 206 (A10), by default with `0-(size-1)/size`.
     public static func partialUnasked(contentRange: String? = nil) -> Behaviour {
         Behaviour { answer, _, resource in
             guard answer.status == 200 else { return }
@@ -56,7 +56,7 @@ extension Behaviour {
         }
     }
 
-    /// Always this part, whatever was asked: a 206 to a request without Range too (A10).
+    /// Always sends this part as a 206, whatever the request, even without Range (A10).
     public static func onlyPart(_ part: Range<Int64>) -> Behaviour {
         Behaviour { answer, request, resource in
             let field = "bytes=\(part.lowerBound)-\(part.upperBound - 1)"
@@ -65,7 +65,7 @@ extension Behaviour {
         }
     }
 
-    /// A single range is answered as multipart/byteranges (A8).
+    /// Answers a single range as multipart/byteranges (A8).
     public static let multipart = Behaviour { answer, request, resource in
         guard answer.status == 206, let field = request["Range"],
             let ranges = RangeAnswer.ranges(field, size: resource.size), !ranges.isEmpty
@@ -75,7 +75,7 @@ extension Behaviour {
         answer.fields = validators + answer.fields
     }
 
-    /// A 416 with `bytes */LENGTH`, without Content-Range (nil), and with a body that never ends if wanted (A11).
+    /// Sends a 416 with `bytes */LENGTH`, or without Content-Range for nil, optionally with an endless body (A11).
     public static func unsatisfiable(length: Int64?, endlessBody: Bool = false) -> Behaviour {
         Behaviour { answer, _, _ in
             answer = .page(416, "no such range")
@@ -88,7 +88,7 @@ extension Behaviour {
         }
     }
 
-    /// Answers another part than was asked, right in itself.
+    /// Answers consistently with a different part than requested.
     static func part(_ choose: @escaping @Sendable (Range<Int64>, Int64) -> Range<Int64>) -> Behaviour {
         Behaviour { answer, request, resource in
             guard answer.status == 206, case .part(let asked) = RangeAnswer.make(for: request, resource: resource)

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Behaviour {
-    /// Any status with a small body (A20, A37, A38), and Retry-After as it is sent: `"2"`, a date, garbage.
+    /// Sends this status with a small body (A20, A37, A38) and Retry-After as given: `"2"`, a date, or invalid text.
     public static func status(
         _ status: Int, _ text: String = "<html>sorry</html>", retryAfter: String? = nil
     ) -> Behaviour {
@@ -11,24 +11,24 @@ extension Behaviour {
         }
     }
 
-    /// Any status with Retry-After as a date.
+    /// Sends this status with Retry-After as a date.
     public static func status(_ status: Int, retryAfter date: Date) -> Behaviour {
         .status(status, retryAfter: OriginDate.format(date))
     }
 
-    /// A 200 with an HTML page where the file was (A19).
+    /// Sends a 200 with an HTML page instead of the file (A19).
     public static func htmlPage(_ text: String = "<!doctype html><html>please log in</html>") -> Behaviour {
         Behaviour { answer, _, _ in answer = .page(200, text, contentType: "text/html; charset=utf-8") }
     }
 
-    /// A status that has no body: 204, 101, 304 unasked (A32).
+    /// Sends a status without a body: 204, 101, or an unrequested 304 (A32).
     public static func bodiless(_ status: Int, fields: [Field] = []) -> Behaviour {
         Behaviour { answer, _, _ in answer = Answer(status, fields: fields) }
     }
 
     // MARK: Redirects
 
-    /// A redirect; the location as it is sent: absolute, relative, `file:///etc/passwd`, blank (A33–A35).
+    /// Sends a redirect with this location: absolute, relative, `file:///etc/passwd`, blank (A33–A35).
     public static func redirect(to location: String, status: Int = 302, setCookie: String? = nil) -> Behaviour {
         Behaviour { answer, _, _ in
             answer = .redirect(to: location, status: status)
@@ -36,15 +36,15 @@ extension Behaviour {
         }
     }
 
-    /// A redirect to itself, for ever (A33).
+    /// Sends an endless redirect to the same URL (A33).
     public static let redirectLoop = Behaviour { answer, request, _ in answer = .redirect(to: request.target) }
 
-    /// A redirect with two Location fields (A33).
+    /// Sends a redirect with two Location fields (A33).
     public static func redirectTwice(to first: String, and second: String) -> Behaviour {
         .redirect(to: first).and(.extraField("Location", second))
     }
 
-    /// So many redirects to itself with a counter in the query, then the right answer (A33).
+    /// Sends this many redirects to the same path with a counter in the query, then the correct response (A33).
     public static func redirectChain(_ count: Int, status: Int = 302) -> Behaviour {
         Behaviour { answer, request, _ in
             let hop = request.parameters.first { $0.name == "hop" }.flatMap { Int($0.value) } ?? 0

@@ -1,6 +1,7 @@
-/// Sizes and rates as they are written in URLs and on the command line.
+/// Sizes and rates in URLs and on the command line.
 public enum ByteSize {
-    /// `100`, `10K`, `5M`, `1G`, `2T` (powers of 1000, with or without `B`), `1KiB`, `1MiB`… (powers of 1024); nil: not a size.
+    /// Parses `100`, `10K`, `5M`, `1G`, `2T` (powers of 1000, with or without `B`), `1KiB`, `1MiB`… (powers of 1024);
+    /// nil for other text.
     public static func parse(_ text: String) -> Int64? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = text.dropFirst(digits.count).lowercased()

@@ -1,22 +1,22 @@
 import NIOSSL
 
-/// Which certificate the server shows: all for the name localhost and 127.0.0.1, ::1 unless said otherwise, all P-256.
+/// The certificate of the server. All are P-256 and, except for `wrongHost`, valid for localhost, 127.0.0.1 and ::1.
 ///
 /// Made with OpenSSL 3: for each `openssl ecparam -name prime256v1 -genkey`, `openssl req -new -key … -addext
 /// subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1`, signed by `openssl ca -keyfile ca.key.pem -cert ca.pem -startdate
-/// 20200101000000Z -enddate 21200101000000Z` (the expired one: 2001 to 2002; the self-signed one: `-selfsign`). The key of
-/// the test CA was thrown away. These keys guard nothing.
+/// 20200101000000Z -enddate 21200101000000Z` (the expired one: 2001 to 2002; the self-signed one: `-selfsign`). The key
+/// of the test CA was not kept. These keys protect nothing.
 public enum Certificate: String, Sendable, Hashable, CaseIterable {
-    /// Right, signed by the test CA `OriginServer.caPEM`.
+    /// Valid, signed by the test CA `OriginServer.caPEM`.
     case good
     /// Signed by the test CA for `elsewhere.test`.
     case wrongHost
-    /// Signed by the test CA, ended in 2002.
+    /// Signed by the test CA, expired in 2002.
     case expired
-    /// Signed by itself.
+    /// Self-signed.
     case selfSigned
 
-    /// The certificate and its key, PEM.
+    /// The certificate and its key in PEM format.
     var pem: (certificate: String, key: String) {
         switch self {
         case .good: (Self.goodCertificate, Self.goodKey)
@@ -26,7 +26,7 @@ public enum Certificate: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// A TLS context that shows this certificate; `isOld`: at most TLS 1.1.
+    /// Returns a TLS context with this certificate; with `isOld` for at most TLS 1.1.
     func context(isOld: Bool) throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMBytes(Array(pem.certificate.utf8)).map {
             NIOSSLCertificateSource.certificate($0)

@@ -2,19 +2,19 @@ import NIOCore
 import Synchronization
 
 extension ConnectionHandler {
-    /// An answer under way.
+    /// A response being sent.
     struct Sending {
         let number: Int
         let path: String
         let ending: Answer.Ending
         var steps: [Answer.Step]
         var next = 0
-        /// Bytes of the step `next` that are gone.
+        /// The bytes of the step `next` that are already sent.
         var done: Int64 = 0
-        /// Head and framing that go with the next content.
+        /// Head and framing to send with the next content.
         var prefix: [UInt8] = []
         var pace: RateLimiter?
-        /// Bytes are with the channel, a gate is closed or a timer runs: something will call `pump`.
+        /// Whether bytes are being written, a gate is closed or a timer runs, one of which will call `pump`.
         var isWaiting = false
 
         init(answer: Answer, number: Int, path: String) {
@@ -25,10 +25,10 @@ extension ConnectionHandler {
         }
     }
 
-    /// At most so many bytes are with the channel at a time; the next slice is made when they are gone.
+    /// The maximum number of bytes in the channel; the next slice is made when they are written.
     static let sliceSize = 262_144
 
-    /// Sends until something must be waited for; after 16 slices others get their turn.
+    /// Sends until it must wait; after 16 slices it yields to other connections.
     func pump() {
         guard !isPumping, let loop = context?.eventLoop else { return }
         isPumping = true
@@ -99,7 +99,7 @@ extension ConnectionHandler {
 
     private var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
-    /// Sends the next slice of a step of `total` bytes of content, as much as the rates allow.
+    /// Sends the next slice of a step with `total` bytes of content, as far as the rates allow.
     private func sendSlice(of total: Int64, chunk: Int?, write: (inout ByteBuffer, Int64, Int) -> Void) {
         guard let current = sending else { return }
         let left = total - current.done
@@ -134,7 +134,7 @@ extension ConnectionHandler {
         send(counting: granted)
     }
 
-    /// Sends head and framing that wait for content; false when there are none.
+    /// Sends pending head and framing. Returns false if there are none.
     private func flushPrefix() -> Bool {
         guard let prefix = sending?.prefix, !prefix.isEmpty else { return false }
         sending?.prefix = []
@@ -163,7 +163,7 @@ extension ConnectionHandler {
         case later(nanoseconds: Int64)
     }
 
-    /// Asks the answer's pace, the connection's and the server's rate.
+    /// Takes bytes from the pace of the response and the rates of the connection and the server.
     private func take(_ wanted: Int) -> Taken {
         let now = now
         let rate = state.inner.withLock { $0.connectionRate }
@@ -200,7 +200,7 @@ extension ConnectionHandler {
         sending?.isWaiting = true
         let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
         let isOpen = gate.pass {
-            // A gate may be opened long after its connection, and the server, are gone.
+            // A gate may be opened long after its connection and the server have gone.
             if channel.isActive { channel.eventLoop.execute { bound.value.goOn(number) } }
         }
         if isOpen { sending?.isWaiting = false }
@@ -214,7 +214,7 @@ extension ConnectionHandler {
 }
 
 extension Duration {
-    /// Whole nanoseconds, capped at some 292 years.
+    /// Whole nanoseconds, limited to about 292 years.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

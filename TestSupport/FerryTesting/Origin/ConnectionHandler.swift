@@ -7,7 +7,7 @@ import NIOPosix
     import Darwin
 #endif
 
-/// One connection: reads a request head, asks for the answer, sends its steps, and so on; everything on its event loop.
+/// One connection: reads a request head, gets the response, sends its steps, and repeats. Runs on its event loop only.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -23,9 +23,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var isWaitingForSlot = false
     private var isHung = false
 
-    /// The answer being sent: what is left of it, and where in the first step.
+    /// The response being sent, with the position in its steps.
     var sending: Sending?
-    /// Lives as long as the connection: what a connection may send a second is not renewed by each request.
+    /// Lives as long as the connection, so that a new request does not renew the rate.
     var connectionLimiter: RateLimiter?
     var isPumping = false
     var scratch = ByteBuffer()
@@ -56,7 +56,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// Starts on the next request when none is being answered.
+    /// Starts the next request if no response is being sent.
     func processInput() {
         guard sending == nil, !isWaitingForSlot, !isHung, let context else { return }
         if bodyToSkip > 0 {
@@ -89,7 +89,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         pump()
     }
 
-    /// Asks for a slot; a connection that has one keeps it.
+    /// Requests a slot, which the connection then keeps.
     private func admit(_ context: ChannelHandlerContext) -> Bool {
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         let loop = context.eventLoop
@@ -104,7 +104,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         return isAdmitted
     }
 
-    /// How many bytes the next head has, with its empty line; nil when it is not there yet.
+    /// Returns the length of the next head, including its empty line; nil if it is incomplete.
     private func headEnd() -> Int? {
         let view = incoming.readableBytesView
         var index = view.startIndex
@@ -118,14 +118,14 @@ final class ConnectionHandler: ChannelInboundHandler {
         return nil
     }
 
-    /// Ends the answer as it says.
+    /// Ends the response.
     func finish(_ ending: Answer.Ending, number: Int) {
         sending = nil
         state.ended(number, isFinished: true)
         guard let context else { return }
         switch ending {
         case .keepAlive:
-            // Not from here: the pump that calls is still on the stack.
+            // Deferred, because the calling `pump` is still on the stack.
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
             context.eventLoop.execute { bound.value.processInput() }
         case .close: context.close(promise: nil)
@@ -136,7 +136,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 }
 
-/// The handler nearest to the socket: closes it behind TLS's back.
+/// The handler next to the socket, which closes it without involving TLS.
 final class WireHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private var context: ChannelHandlerContext?
@@ -152,10 +152,10 @@ final class WireHandler: ChannelInboundHandler {
         context.fireChannelActive()
     }
 
-    /// FIN, without close_notify.
+    /// Sends FIN without close_notify.
     func close() { context?.close(promise: nil) }
 
-    /// RST.
+    /// Sends RST.
     func reset() {
         guard let context else { return }
         context.channel.resetOnClose()
@@ -164,7 +164,7 @@ final class WireHandler: ChannelInboundHandler {
 }
 
 extension Channel {
-    /// Makes the coming close a RST.
+    /// Makes the next close send RST.
     func resetOnClose() {
         (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in }
     }

@@ -1,44 +1,44 @@
-/// How many connections the server takes, and what the others get (A46, A48).
+/// The number of connections that the server accepts, and its reaction to further ones (A46, A48).
 public struct ConnectionLimit: Sendable, Hashable {
-    /// What a connection beyond the limit gets.
+    /// The reaction to a connection beyond the limit.
     public enum Excess: Sendable, Hashable {
-        /// It is accepted and waits until another one is closed.
+        /// Accepted, then waits until another one closes.
         case wait
-        /// It is accepted and nothing is ever said.
+        /// Accepted without any response.
         case hang
-        /// It is accepted and closed.
+        /// Accepted and closed.
         case close
-        /// It is accepted and reset.
+        /// Accepted and reset.
         case reset
         /// The listener is closed while the limit is reached: connection refused.
         case refuse
-        /// It may send requests, and each one beyond the limit of requests in process gets this status.
+        /// Accepted, but requests beyond the limit of active requests get this status.
         case status(Int, retryAfter: String?)
     }
 
-    /// The number that are served; for `.status` requests in process, else connections.
+    /// The limit: active requests for `.status`, otherwise connections.
     public var count: Int
-    /// What the others get.
+    /// The reaction to further connections or requests.
     public var excess: Excess
 
-    /// A limit.
+    /// Creates a limit.
     public init(_ count: Int, _ excess: Excess) {
         self.count = count
         self.excess = excess
     }
 }
 
-/// What an accepted connection gets before HTTP (A44).
+/// The reaction to an accepted connection before HTTP (A44).
 public enum Greeting: Sendable, Hashable {
-    /// As usual.
+    /// Served normally.
     case serve
     /// Closed at once.
     case close
     /// Reset at once.
     case reset
-    /// Closed when the first bytes come: over TLS in the middle of the handshake.
+    /// Closed when the first bytes arrive: over TLS during the handshake.
     case closeAtFirstBytes
-    /// Nothing is ever said.
+    /// No response at all.
     case silence
     /// These bytes, then closed.
     case garbage([UInt8])

@@ -5,18 +5,18 @@
 #endif
 
 extension DeterministicBytes {
-    /// How a file compares with the bytes of a seed.
+    /// The result of comparing a file with the bytes of a seed.
     public enum FileComparison: Sendable, Hashable, CustomStringConvertible {
-        /// Every byte is right.
+        /// Every byte is correct.
         case equal
-        /// The first wrong byte.
+        /// The offset of the first wrong byte.
         case differs(at: Int64)
-        /// The bytes that are there are right, their number is not.
+        /// The existing bytes are correct, but the length is not.
         case length(Int64)
-        /// The file cannot be read: `errno`.
+        /// The file cannot be read; the payload is `errno`.
         case unreadable(Int32)
 
-        /// For messages of tests.
+        /// The text for test messages.
         public var description: String {
             switch self {
             case .equal: "equal"
@@ -32,7 +32,7 @@ extension DeterministicBytes {
         compare(file: path, ranges: [0..<size], length: size)
     }
 
-    /// Compares the given ranges of a file with the same ranges of this seed; `length`, when given, is the length it must have.
+    /// Compares ranges of a file with those of this seed, and its length with `length` if given.
     public func compare(file path: String, ranges: [Range<Int64>], length: Int64? = nil) -> FileComparison {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return .unreadable(errno) }
@@ -69,7 +69,7 @@ extension DeterministicBytes {
         return Int64(end) == length ? .equal : .length(Int64(end))
     }
 
-    /// Writes bytes `0 ..< size` to a descriptor; returns false when that fails (a closed pipe).
+    /// Writes bytes `0 ..< size` to a descriptor. Returns false on failure (a closed pipe).
     public func write(size: Int64, to descriptor: Int32) -> Bool {
         let pieceSize = 1 << 20
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 64)
@@ -93,7 +93,7 @@ extension DeterministicBytes {
     }
 }
 
-/// Outside the type, whose own `write` would hide the system's.
+/// Outside the type, whose own `write` would hide the function.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

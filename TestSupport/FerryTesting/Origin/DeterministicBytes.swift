@@ -6,21 +6,21 @@ import Synchronization
     import Darwin
 #endif
 
-/// The bytes of an endless file that nobody has to store: the byte at an offset depends on the seed and the offset alone.
+/// The bytes of an infinite generated file: each byte depends only on the seed and its offset.
 ///
-/// A table of 256 KiB of random bytes belongs to each seed. Each chunk of 64 KiB is a slice of that table at a position
-/// that depends on seed and chunk, and the first 8 bytes of each line of 64 bytes are replaced by a mix of seed and line.
-/// So filling is a copy and one store per line (fast in debug builds too), the bytes look random, every line of a file
-/// differs from every other line and from the same line under another seed, and bytes that landed at a wrong offset show.
+/// Each seed has a table of 256 KiB of random bytes. Each chunk of 64 KiB is a slice of that table at a position that
+/// depends on seed and chunk, and the first 8 bytes of each line of 64 bytes are replaced by a hash of seed and line.
+/// Filling is therefore a copy and one store per line (fast in debug builds too). Every line differs from all other
+/// lines and from the same line of another seed, so bytes at a wrong offset are detected.
 public struct DeterministicBytes: Sendable, Hashable {
-    /// Which file this is: two seeds differ in every line of 64 bytes.
+    /// The identity of the file: two seeds differ in every line of 64 bytes.
     public let seed: UInt64
     private let table: Table
 
     static let lineSize: Int64 = 64
     static let chunkSize: Int64 = 65_536
 
-    /// Makes the bytes of a seed; the table of a seed is shared.
+    /// Creates the bytes of a seed. The table of a seed is shared.
     public init(seed: UInt64) {
         self.seed = seed
         table = Table.of(seed)
@@ -32,7 +32,7 @@ public struct DeterministicBytes: Sendable, Hashable {
     /// Hashes the seed.
     public func hash(into hasher: inout Hasher) { hasher.combine(seed) }
 
-    /// Writes the bytes `offset ..< offset + buffer.count` of the file into the buffer; a negative offset counts as 0.
+    /// Writes the bytes `offset ..< offset + buffer.count` of the file to the buffer; a negative offset counts as 0.
     public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) {
         guard let base = buffer.baseAddress, !buffer.isEmpty else { return }
         var position = max(0, offset)
@@ -52,7 +52,7 @@ public struct DeterministicBytes: Sendable, Hashable {
         }
     }
 
-    /// The bytes of a range, in memory: for small ranges.
+    /// Returns the bytes of a small range.
     public func bytes(_ range: Range<Int64>) -> [UInt8] {
         let count = Int(range.upperBound - range.lowerBound)
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -61,10 +61,10 @@ public struct DeterministicBytes: Sendable, Hashable {
         }
     }
 
-    /// Puts the mix of seed and line over the first 8 bytes of each line that touches the buffer.
+    /// Overwrites the first 8 bytes of each line in the buffer with the hash of seed and line.
     private func stamp(_ base: UnsafeMutableRawPointer, count: Int, at offset: Int64) {
         var line = offset / Self.lineSize
-        // Where the line starts, relative to the buffer: at or before its first byte.
+        // The start of the line relative to the buffer: at or before its first byte.
         var at = Int(line * Self.lineSize - offset)
         while at < count {
             let mark = mix(seed, UInt64(line)).littleEndian
@@ -82,7 +82,7 @@ public struct DeterministicBytes: Sendable, Hashable {
         }
     }
 
-    /// SplitMix64's finalizer over two words.
+    /// SplitMix64's finalizer, applied to two words.
     @inline(__always)
     private func mix(_ seed: UInt64, _ index: UInt64) -> UInt64 {
         var z = seed &* 0xD134_2543_DE82_EF95 &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15
@@ -93,7 +93,7 @@ public struct DeterministicBytes: Sendable, Hashable {
 
     /// The random bytes of one seed.
     private final class Table: Sendable {
-        /// Where a chunk may start in the table.
+        /// The number of positions at which a chunk may start.
         static let spread = 262_144
         let bytes: [UInt64]
 

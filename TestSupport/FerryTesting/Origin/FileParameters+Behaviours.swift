@@ -1,5 +1,5 @@
 extension FileParameters {
-    /// The behaviours in the order of the parameters; nil when one is unknown or cannot be read.
+    /// Returns the behaviours in the order of the parameters; nil if one is unknown or invalid.
     static func behaviours(_ parameters: Pairs) -> [Behaviour]? {
         var behaviours: [Behaviour] = []
         for (name, value) in parameters where !plain.contains(name) {
@@ -75,7 +75,7 @@ extension FileParameters {
         }
     }
 
-    /// Heads and framing that are wrong.
+    /// Returns the behaviours for invalid heads and framing.
     private static func framing(_ name: String, _ value: String) -> Behaviour? {
         switch name {
         case "length": return .contentLength(value)

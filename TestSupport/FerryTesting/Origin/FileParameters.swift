@@ -1,10 +1,10 @@
 import Foundation
 
-/// The parameters of `/file/…`, read into a resource and behaviours.
+/// Parses the parameters of `/file/…` into a resource and behaviours.
 enum FileParameters {
     typealias Pairs = [(name: String, value: String)]
 
-    /// The file; nil when a value cannot be read.
+    /// Returns the resource; nil if a value is invalid.
     static func resource(size: Int64, _ parameters: Pairs) -> Resource? {
         var resource = Resource(size: size)
         for (name, value) in parameters where name == "seed" {

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// The paths that say in their URL what is served and how it misbehaves.
+/// Routes whose URLs specify the resource and its misbehaviour.
 final class FileRoutes: Sendable {
-    /// How often a URL with `times` was asked for.
+    /// The number of requests for each URL with `times` or `every`.
     private let hits: Mutex<[String: Int]> = Mutex([:])
     private let tokens: Mutex<[Int: TokenBook]> = Mutex([:])
-    /// What the paths below `/scene/` stand for.
+    /// The targets of the paths below `/scene/`.
     private let scenes: Mutex<[String: String]> = Mutex([:])
 
-    /// What the URLs mean, for `--help` and the index page.
+    /// The URL syntax, for `--help` and the index page.
     static let help = """
         /file/SIZE[/NAME]?…      a file of SIZE bytes (100, 10K, 5M, 1G, 1MiB, 1GiB)
           seed=N                 which bytes (default 1); ferry-origin print --seed N --size SIZE writes them
@@ -88,7 +88,7 @@ final class FileRoutes: Sendable {
         return answer
     }
 
-    /// Whether this request is one of those that the parameters mean; counts it when they count.
+    /// Whether the behaviours apply to this request. Counts it if the parameters require that.
     private func misbehaves(_ request: RequestHead, _ parameters: FileParameters.Pairs) -> Bool {
         func number(_ name: String) -> Int? {
             parameters.first { $0.name == name }.flatMap { Int($0.value) }
@@ -104,7 +104,7 @@ final class FileRoutes: Sendable {
         return hit <= times ?? .max && hit % max(1, every ?? 1) == 0
     }
 
-    /// `/set/NAME?TARGET`: a target that leads back to a scene would have no end.
+    /// Handles `/set/NAME?TARGET`. A target that leads back to a scene is refused, as it would recurse endlessly.
     private func set(_ request: RequestHead, _ name: String) -> Answer {
         let target = String(query(request).dropFirst())
         let path = target.prefix { $0 != "?" }
@@ -126,7 +126,7 @@ final class FileRoutes: Sendable {
         return answer(inner)
     }
 
-    /// `/expiring/HITS/REST` makes a token; `/expiring/HITS/token-N/REST` uses it.
+    /// `/expiring/HITS/REST` creates a token; `/expiring/HITS/token-N/REST` uses it.
     private func expiring(_ request: RequestHead, _ parts: [String]) -> Answer? {
         guard parts.count >= 2, let count = Int(parts[0]) else { return nil }
         let book = tokens.withLock { tokens in

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A point where an answer stops until a test lets it go on: order without sleeping.
+/// A point at which a response stops until a test lets it continue: ordering without sleeping.
 ///
-/// A gate is closed until `open()`; then it stays open. `arrived(_:)` returns when that many answers have come to it.
+/// A gate is closed until `open()` and then stays open. `arrived(_:)` returns when that many responses have reached it.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -12,10 +12,10 @@ public final class Gate: Sendable {
     }
     private let state = Mutex(State())
 
-    /// A closed gate.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Lets everything through from now on.
+    /// Releases all held responses, and lets later ones pass.
     public func open() {
         let held = state.withLock { state in
             state.isOpen = true
@@ -25,7 +25,7 @@ public final class Gate: Sendable {
         for release in held { release() }
     }
 
-    /// Waits until `count` answers have come to the gate, held or not.
+    /// Waits until `count` responses have reached the gate, held or not.
     public func arrived(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -37,7 +37,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Says that an answer has come; true: go on, false: `release` will be called.
+    /// Registers the arrival of a response. Returns true to continue; otherwise `release` is called later.
     func pass(_ release: @escaping @Sendable () -> Void) -> Bool {
         let (isOpen, ready) = state.withLock { state in
             state.arrivals += 1

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What a connection gets that is not served.
+/// Handles a connection that is not served.
 final class GreetingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

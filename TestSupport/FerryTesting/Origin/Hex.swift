@@ -1,4 +1,4 @@
-/// Bytes as text.
+/// Hexadecimal encoding.
 enum Hex {
     static func text(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)

@@ -2,13 +2,13 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The listening sockets of a server, which may be closed and opened again on the same port; changes happen one after another.
+/// The listening sockets of a server, which can be closed and reopened on the same port. Changes are serialized.
 final class Listener: Sendable {
     private struct State {
         var channels: [any Channel] = []
         var port: Int
         var last: EventLoopFuture<Void>
-        /// While it is closed: nobody else gets its port.
+        /// Reserves the port while the sockets are closed.
         var held: ClosedPort?
     }
 
@@ -27,7 +27,7 @@ final class Listener: Sendable {
 
     var port: Int { state.withLock { $0.port } }
 
-    /// Opens or closes the sockets, after all changes that were asked for before; which of both is asked when its turn comes.
+    /// Opens or closes the sockets after all earlier changes; `isOpen` is evaluated then.
     @discardableResult
     func set(open isOpen: @escaping @Sendable () -> Bool) -> EventLoopFuture<Void> {
         let (previous, promise) = state.withLock { state in
@@ -35,14 +35,14 @@ final class Listener: Sendable {
             defer { state.last = promise.futureResult }
             return (state.last, promise)
         }
-        // Outside the lock: on its own event loop this runs at once.
+        // Outside the lock, as the closure runs immediately on its own event loop.
         previous.whenComplete { _ in
             (isOpen() ? self.open(self.addresses[...]) : self.close()).cascade(to: promise)
         }
         return promise.futureResult
     }
 
-    /// Opens or closes the sockets, after all changes that were asked for before.
+    /// Opens or closes the sockets after all earlier changes.
     @discardableResult
     func set(open isOpen: Bool) -> EventLoopFuture<Void> { set(open: { isOpen }) }
 

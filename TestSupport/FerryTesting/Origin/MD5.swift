@@ -4,12 +4,12 @@
     import Darwin
 #endif
 
-/// MD5 (RFC 1321), for Digest authentication alone.
+/// MD5 (RFC 1321), for Digest authentication only.
 package enum MD5 {
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
     private static let constants: [UInt32] = (0..<64).map { UInt32((sin(Double($0 + 1))).magnitude * 4_294_967_296) }
 
-    /// The digest of a text in hexadecimal.
+    /// Returns the digest of a text in hexadecimal.
     package static func hex(_ text: String) -> String {
         var message = Array(text.utf8)
         let bits = UInt64(message.count) * 8

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// HTTP dates in the one form that servers send (RFC 9110 §5.6.7), by arithmetic and apart from the engine's own reading of them.
+/// HTTP dates in the preferred format (RFC 9110 §5.6.7), independent of the engine's parser.
 public enum OriginDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, whole seconds, rounded down.
+    /// Returns `Sun, 06 Nov 1994 08:49:37 GMT`, rounded down to whole seconds.
     public static func format(_ date: Date) -> String {
         let seconds = Int64(date.timeIntervalSince1970.rounded(.down))
         let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let rest = seconds - day * 86_400
-        // Civil date from days, March-based years of 400-year eras.
+        // Civil date from days, with March-based years in 400-year eras.
         let z = day + 719_468
         let era = (z >= 0 ? z : z - 146_096) / 146_097
         let dayOfEra = z - era * 146_097
@@ -27,7 +27,7 @@ public enum OriginDate {
         return "\(days[weekday]), \(two(dayOfMonth)) \(months[Int(month) - 1]) \(four(year)) \(time) GMT"
     }
 
-    /// Reads what `format` writes; nil for anything else.
+    /// Parses the result of `format`; nil for any other text.
     public static func parse(_ text: String) -> Date? {
         let words = text.split { $0 == " " || $0 == ":" }
         guard words.count == 8, words[0].hasSuffix(","), words[7] == "GMT",

@@ -8,23 +8,23 @@ import Synchronization
     import Darwin
 #endif
 
-/// What the executable does: a server, its signals, its end.
+/// The executable's server, with its signals and shutdown.
 public enum OriginProgram {
-    /// A command line that cannot be served.
+    /// An invalid command line.
     public struct UsageError: Error, Sendable {
         /// One line for the user.
         public let message: String
     }
 
-    /// The paths that need no program, for `--help`.
+    /// The URL syntax, for `--help`.
     public static var help: String { FileRoutes.help }
 
-    /// The command line, checked.
+    /// The validated command line.
     public struct Options: Sendable {
         var configuration = OriginServer.Configuration()
         var watchesInput: Bool
 
-        /// Reads the texts of the command line.
+        /// Parses the command line's values.
         public init(
             port: Int, addresses: [String], certificate: String?, rate: String?, connectionRate: String?,
             maxConnections: Int?, excess: String, isSingle: Bool, latencyMilliseconds: Int?, watchesInput: Bool
@@ -72,7 +72,7 @@ public enum OriginProgram {
         }
     }
 
-    /// Serves until a signal, or until standard input is closed when that is watched.
+    /// Serves until a signal, or until standard input is closed if that is watched.
     public static func serve(_ options: Options) async throws {
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         let sources = [SIGTERM, SIGINT].map { number in

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 extension OriginServer {
-    /// `http://127.0.0.1:PORT/path`; `https://localhost:PORT/path` with TLS.
+    /// Returns `http://127.0.0.1:PORT/path`, or `https://localhost:PORT/path` with TLS.
     public func url(_ path: String, host: String? = nil) -> String {
         let isTLS = configuration.certificate != nil
         let address = configuration.addresses.first ?? "127.0.0.1"
@@ -10,12 +10,12 @@ extension OriginServer {
         return "\(isTLS ? "https" : "http")://\(name):\(port)\(path)"
     }
 
-    /// Serves a file at a path (percent-encoded, as it is requested; with a query only for that very target).
+    /// Serves a file at a path, percent-encoded as in requests; with a query only for that exact target.
     public func serve(_ path: String, _ resource: Resource) {
         state.change { $0.resources[path] = resource }
     }
 
-    /// Changes the file at a path; answers that are under way stay with the version they began with.
+    /// Changes the file at a path. Responses in progress keep their version.
     public func update(_ path: String, _ change: (inout Resource) -> Void) {
         state.change { inner in
             guard var resource = inner.resources[path] else { return }
@@ -24,10 +24,10 @@ extension OriginServer {
         }
     }
 
-    /// The file at a path as it is now.
+    /// Returns the current file at a path.
     public func resource(_ path: String) -> Resource? { state.inner.withLock { $0.resources[path] } }
 
-    /// Takes a path away (404).
+    /// Removes a path (404).
     public func remove(_ path: String) {
         state.change { inner in
             inner.resources[path] = nil
@@ -36,21 +36,22 @@ extension OriginServer {
         }
     }
 
-    /// Answers a path by a closure; behaviours still apply.
+    /// Answers a path with a closure; behaviours still apply.
     public func route(_ path: String, _ route: @escaping Route) {
         state.change { $0.routes[path] = route }
     }
 
-    /// The behaviours of the next requests for a path, one each, then of all further ones; replaces what was said before.
+    /// Sets the behaviours of the next requests for a path, one each, and of all later ones. Replaces an earlier
+    /// script.
     public func script(_ path: String, _ behaviours: [Behaviour], then: Behaviour = .honest) {
         state.change { $0.scripts[path] = OriginState.Script(behaviours: behaviours, then: then) }
     }
 
-    /// The behaviour of all requests for a path from now on.
+    /// Sets the behaviour of all requests for a path.
     public func always(_ path: String, _ behaviour: Behaviour) { script(path, [], then: behaviour) }
 
-    /// A path that redirects to a link which is good for so many requests and then answers `status` (A36): each request for
-    /// `path` makes a new link `target?token=N`, where `resource` is served.
+    /// Serves a path that redirects to a link which is valid for `hits` requests and then answers `status` (A36).
+    /// Each request for `path` creates a new link `target?token=N`, where `resource` is served.
     public func serveExpiring(
         _ path: String, to target: String, _ resource: Resource, hits: Int, status: Int = 403
     ) {
@@ -63,13 +64,13 @@ extension OriginServer {
         }
     }
 
-    /// What the next accepted connections get, one each, before HTTP; then they are served.
+    /// Sets the greetings of the next accepted connections, one each; later ones are served.
     public func greet(_ greetings: [Greeting]) { state.change { $0.greetings += greetings } }
 
-    /// Bytes of content a second per connection from now on; nil: no limit.
+    /// Limits the content of each connection, in bytes per second; nil for no limit.
     public func setConnectionRate(_ bytesPerSecond: Int64?) { state.change { $0.connectionRate = bytesPerSecond } }
 
-    /// Bytes of content a second for all connections together from now on; nil: no limit.
+    /// Limits the content of all connections together, in bytes per second; nil for no limit.
     public func setServerRate(_ bytesPerSecond: Int64?) {
         let now = NIODeadline.now().uptimeNanoseconds
         state.change { inner in
@@ -80,21 +81,21 @@ extension OriginServer {
 
     // MARK: Traffic
 
-    /// What came and went so far.
+    /// The traffic so far.
     public var traffic: Traffic { state.inner.withLock { $0.traffic } }
 
-    /// Every request so far, in the order of arrival.
+    /// All requests so far, in the order of arrival.
     public var requests: [Traffic.Request] { traffic.requests }
 
-    /// Bytes of content sent for a path; nil: for all.
+    /// Returns the content bytes sent for a path; nil for all paths.
     public func bodyBytes(_ path: String? = nil) -> Int64 {
         state.inner.withLock { inner in
             path.map { inner.traffic.bodyBytesByPath[$0] ?? 0 } ?? inner.traffic.bodyBytes
         }
     }
 
-    /// Waits until the traffic meets a condition (which must not call the server) and returns it; returns what there is when
-    /// the server is shut down, throws when the task is cancelled.
+    /// Waits until the traffic meets a condition, which must not call the server, and returns it. Returns the current
+    /// traffic if the server is shut down; throws if the task is cancelled.
     @discardableResult
     public func waitFor(_ condition: @escaping @Sendable (Traffic) -> Bool) async throws -> Traffic {
         let key = state.change { inner in

@@ -4,62 +4,63 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// An HTTP/1.1 origin that serves files of any size without holding them, and misbehaves when told to:
+/// An HTTP/1.1 origin that serves generated files of any size, and misbehaves on demand:
 ///
 /// ```swift
 /// let server = try await OriginServer.start()                     // 127.0.0.1, a free port
 /// server.serve("/a.bin", Resource(size: 1 << 30, seed: 7))        // strong ETag, Last-Modified, ranges
-/// server.script("/a.bin", [.cut(after: 1000, .reset), .status(503, retryAfter: "1")])   // first hit, second hit; then honest
-/// server.update("/a.bin") { $0.seed = 8; $0.etag = "\"b\"" }      // from now on another version
+/// server.script("/a.bin", [.cut(after: 1000, .reset), .status(503, retryAfter: "1")])   // two faults, then honest
+/// server.update("/a.bin") { $0.seed = 8; $0.etag = "\"b\"" }      // a new version
 /// let url = server.url("/a.bin")
 /// try await server.waitFor { $0.requests.count >= 2 }             // no sleeping
 /// await server.shutdown()
 /// ```
 ///
-/// An answer is made from one version of a resource (`Answer.honest`), changed by the path's behaviours, and sent step by
-/// step; at most 256 KiB of it are with the socket. Without any call `/file/…`, `/redirect/…` and `/expiring/…` answer by
-/// their own parameters (`FileRoutes.help`).
+/// A response is made from one version of a resource (`Answer.honest`), changed by the path's behaviours, and sent
+/// step by step, with at most 256 KiB in the socket. `/file/…`, `/redirect/…` and `/expiring/…` answer by their own
+/// parameters (`FileRoutes.help`).
 public final class OriginServer: Sendable {
-    /// Answers a request by itself; nil: as if there were no route.
+    /// Answers a request; nil as if there were no route.
     public typealias Route = @Sendable (RequestHead) -> Answer?
 
-    /// How the server starts.
+    /// The configuration of a server.
     public struct Configuration: Sendable {
-        /// The addresses to listen on, numeric. Default: 127.0.0.1.
+        /// The numeric addresses to listen on. Default: 127.0.0.1.
         public var addresses: [String] = ["127.0.0.1"]
-        /// 0: a free one.
+        /// The port; 0 for a free one.
         public var port = 0
-        /// TLS with this certificate; nil: plain.
+        /// The TLS certificate; nil for plain HTTP.
         public var certificate: Certificate?
-        /// Speaks at most TLS 1.1 (A43).
+        /// Whether the server supports at most TLS 1.1 (A43).
         public var isOldTLS = false
-        /// Bytes of content a second for each connection.
+        /// The content rate of each connection, in bytes per second.
         public var connectionRate: Int64?
-        /// Bytes of content a second for all connections together.
+        /// The content rate of all connections together, in bytes per second.
         public var serverRate: Int64?
-        /// How many connections are served.
+        /// The limit of connections.
         public var limit: ConnectionLimit?
         /// Whether connections are kept for further requests. Default: yes.
         public var keepsAlive = true
-        /// Added before each head: a long way to the server.
+        /// A delay before each head, to simulate network latency.
         public var latency: Duration?
-        /// SO_SNDBUF of each connection; small: what is counted as sent is close to what the client has. Default: the system's.
+        /// SO_SNDBUF of each connection. If small, the bytes counted as sent are close to those received. Default:
+        /// the system's.
         public var sendBuffer: Int?
-        /// Whether `/file/…` and the like answer by their URL. Default: yes.
+        /// Whether `/file/…` and similar paths are answered. Default: yes.
         public var servesFileRoutes = true
-        /// Threads. Default: 2.
+        /// The number of threads. Default: 2.
         public var threads = 2
 
-        /// The defaults.
+        /// Creates the default configuration.
         public init() {}
     }
 
-    /// The certificate of the authority that signed `.good`, `.wrongHost` and `.expired`, PEM.
+    /// The certificate of the CA that signed `.good`, `.wrongHost` and `.expired`, in PEM format.
     public static let caPEM = Certificate.authority + "\n"
 
-    /// The port that clients connect to.
+    /// The port of the server.
     public var port: Int { listener.port }
-    /// How it was started.
+    /// The configuration at the start.
     public let configuration: Configuration
 
     let state: OriginState
@@ -75,7 +76,7 @@ public final class OriginServer: Sendable {
         self.group = group
     }
 
-    /// Starts a server; it runs until `shutdown()`.
+    /// Starts a server, which runs until `shutdown()`.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> OriginServer {
         var inner = OriginState.Inner()
         inner.connectionRate = configuration.connectionRate
@@ -113,13 +114,13 @@ public final class OriginServer: Sendable {
             throw error
         }
         if configuration.limit?.excess == .refuse {
-            // Taken back by `shutdown`: the listener holds the state.
+            // `shutdown` resets the hook to break the cycle, as the listener holds the state.
             state.listen.withLock { hook in hook = { listener.set(open: { state.wantsListening }) } }
         }
         return OriginServer(configuration: configuration, state: state, listener: listener, group: group)
     }
 
-    /// Starts a server, gives it to the body, and shuts it down whatever happens.
+    /// Starts a server, passes it to the body, and always shuts it down.
     public static func with<T: Sendable>(
         _ configuration: Configuration = Configuration(), _ body: (OriginServer) async throws -> T
     ) async throws -> T {
@@ -134,7 +135,7 @@ public final class OriginServer: Sendable {
         }
     }
 
-    /// Builds the pipeline of an accepted connection.
+    /// Sets up the pipeline of an accepted connection.
     private static func prepare(_ channel: any Channel, state: OriginState, tls: NIOSSLContext?) throws {
         let (connection, greeting) = state.accepted(channel)
         channel.closeFuture.whenComplete { _ in state.closed(connection) }
@@ -150,13 +151,13 @@ public final class OriginServer: Sendable {
             ConnectionHandler(state: state, connection: connection, wire: wire))
     }
 
-    /// Stops listening (connection refused) or listens again on the same port; returns when it is so.
+    /// Stops listening (connection refused) or listens again on the same port. Returns when that has taken effect.
     public func setListening(_ isListening: Bool) async throws {
         state.change { $0.isListening = isListening }
         try await listener.set(open: { [state] in state.wantsListening }).get()
     }
 
-    /// Closes all connections, with RST if wanted; new ones are taken. When it returns, none of the old is answered any more.
+    /// Closes all connections, by default with RST. New ones are accepted. Afterwards no old connection is answered.
     public func dropConnections(reset: Bool = true) async {
         for channel in state.inner.withLock({ Array($0.channels.values) }) {
             let closing = channel.eventLoop.submit {
@@ -168,7 +169,7 @@ public final class OriginServer: Sendable {
         }
     }
 
-    /// Closes everything and stops the threads; who waits for traffic gets it as it is. A second call does nothing.
+    /// Closes all connections and stops the threads. Tasks that wait for traffic get the current one. Idempotent.
     public func shutdown() async {
         let wasClosed = state.change { inner in
             defer { inner.isClosed = true }

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// Everything that the connections of one server share, behind one lock.
+/// The state shared by all connections of a server, behind one lock.
 final class OriginState: Sendable {
     struct Inner {
         var resources: [String: Resource] = [:]
@@ -24,31 +24,31 @@ final class OriginState: Sendable {
         var channels: [Int: any Channel] = [:]
         var served: Set<Int> = []
         var queue: [(connection: Int, resume: @Sendable () -> Void)] = []
-        /// What `setListening` said last.
+        /// The last value of `setListening`.
         var isListening = true
         var isClosed = false
     }
 
-    /// Behaviours of the first requests for a path, then of the others.
+    /// The behaviours of the first requests for a path, then of all others.
     struct Script {
         var behaviours: [Behaviour]
         var then: Behaviour
         var used = 0
     }
 
-    /// Someone who waits for traffic.
+    /// A task waiting for traffic.
     struct Waiter {
         let condition: @Sendable (Traffic) -> Bool
         let continuation: CheckedContinuation<Traffic, Never>
     }
 
     let inner: Mutex<Inner>
-    /// Called when the listener may have to be opened or closed, for `.refuse`; it asks `wantsListening` in its own time.
+    /// Called when the listener may have to be opened or closed, for `.refuse`; it evaluates `wantsListening` later.
     let listen: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
     init(_ inner: sending Inner) { self.inner = Mutex(inner) }
 
-    /// Changes the state and wakes those whose condition is met now.
+    /// Changes the state and resumes waiters whose condition is now met.
     func change<T: Sendable>(_ body: (inout Inner) -> T) -> T {
         let (result, ready, traffic) = inner.withLock { inner in
             let result = body(&inner)
@@ -63,7 +63,7 @@ final class OriginState: Sendable {
 
     // MARK: Connections
 
-    /// Counts an accepted connection and says what it gets first.
+    /// Counts an accepted connection. Returns its greeting.
     func accepted(_ channel: any Channel) -> (connection: Int, greeting: Greeting) {
         change { inner -> (Int, Greeting) in
             let connection = inner.traffic.acceptedConnections
@@ -89,10 +89,11 @@ final class OriginState: Sendable {
         }
     }
 
-    /// The connection is up; only now may the listener be closed, which would take a half-accepted one with it.
+    /// Called when the connection is active. Only now may the listener be closed, which would also close a
+    /// half-accepted one.
     func active() { listen.withLock { $0 }?() }
 
-    /// Whether the listener is to be open now.
+    /// Whether the listener should be open.
     var wantsListening: Bool {
         inner.withLock { inner in
             guard inner.isListening, !inner.isClosed else { return false }
@@ -117,7 +118,7 @@ final class OriginState: Sendable {
         listen.withLock { $0 }?()
     }
 
-    /// Whether a connection may be served now; if not, `resume` is called when it may.
+    /// Whether a connection may be served now; otherwise `resume` is called later.
     func admit(_ connection: Int, resume: @escaping @Sendable () -> Void) -> Bool {
         change { inner in
             guard let limit = inner.limit, limit.excess == .wait, !inner.served.contains(connection) else {
@@ -134,7 +135,7 @@ final class OriginState: Sendable {
 
     // MARK: Requests
 
-    /// Decides and counts the answer to a request.
+    /// Determines and counts the response to a request.
     func answer(_ request: RequestHead, connection: Int) -> (answer: Answer, number: Int) {
         let plan = change { inner in inner.plan(for: request) }
         var answer = plan.resource.map { Answer.honest(request, $0) } ?? .page(404, "<html>not here</html>")
@@ -166,7 +167,7 @@ final class OriginState: Sendable {
         return (answer, number)
     }
 
-    /// Counts content that was sent.
+    /// Counts sent content.
     func sent(_ count: Int, number: Int, path: String) {
         change { inner in
             inner.traffic.bodyBytes += Int64(count)
@@ -175,7 +176,7 @@ final class OriginState: Sendable {
         }
     }
 
-    /// Counts the end of an answer.
+    /// Counts the end of a response.
     func ended(_ number: Int, isFinished: Bool) {
         change { inner in
             inner.traffic.activeRequests -= 1
@@ -183,7 +184,8 @@ final class OriginState: Sendable {
         }
     }
 
-    /// Takes bytes out of the whole server's rate: how many may go, or after how many nanoseconds to ask again.
+    /// Takes bytes from the server's rate. Returns how many may be sent, or the delay in nanoseconds before the next
+    /// attempt.
     func takeServerRate(_ wanted: Int, now: UInt64) -> (granted: Int, delay: Int64) {
         inner.withLock { inner in
             guard inner.serverLimiter != nil else { return (wanted, 0) }
@@ -194,7 +196,7 @@ final class OriginState: Sendable {
 }
 
 extension OriginState.Inner {
-    /// What is served at a target, and how this hit is to be changed; counts the hit.
+    /// Returns the resource, route and behaviour for this request, and counts it.
     mutating func plan(
         for request: RequestHead
     ) -> (resource: Resource?, route: OriginServer.Route?, behaviour: Behaviour?) {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One end of a pipe between two channels of one event loop: what is read here is written there, and read on only when it is gone.
+/// One end of a pipe between two channels of one event loop. Reads on only when the previous data is written.
 final class PipeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -15,7 +15,7 @@ final class PipeHandler: ChannelInboundHandler {
         self.mayPass = mayPass
     }
 
-    /// Joins two channels with `autoRead` off; `mayPass` may hold what was read.
+    /// Joins two channels with `autoRead` off; `mayPass` may hold data.
     static func join(_ first: any Channel, _ second: any Channel, mayPass: @escaping Gatekeeper = { _ in true }) throws
     {
         try first.pipeline.syncOperations.addHandler(PipeHandler(peer: second, mayPass: mayPass))
@@ -52,7 +52,7 @@ final class PipeHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // After what is still being written there.
+        // After pending writes.
         peer.close(promise: nil)
         context.fireChannelInactive()
     }

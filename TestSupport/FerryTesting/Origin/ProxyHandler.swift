@@ -45,7 +45,7 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Sends an absolute-form request on in origin form, one per connection.
+    /// Forwards an absolute-form request in origin form, one per connection.
     private func forward(_ context: ChannelHandlerContext, _ head: RequestHead) {
         let prefix = "http://"
         guard head.target.lowercased().hasPrefix(prefix) else { return refuse(context, .page(400, "not absolute")) }
@@ -105,7 +105,7 @@ final class ProxyHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    /// `host:port`, `[::1]:port`, `host`.
+    /// Parses `host:port`, `[::1]:port`, `host`.
     private static func split(_ authority: Substring, defaultPort: Int) -> (String, Int)? {
         var host = authority
         var port = defaultPort

@@ -3,12 +3,13 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A forward proxy: CONNECT tunnels and absolute-form requests, with or without Basic credentials, counting.
+/// A forward proxy with CONNECT tunnels and absolute-form requests, optionally with Basic credentials. Records
+/// requests.
 ///
 /// ```swift
 /// let proxy = try await ProxyServer.start(credentials: ("u", "p"), hosts: ["files.test": "127.0.0.1"])
 /// proxy.url                                  // http://127.0.0.1:PORT
-/// proxy.requests                             // each head as it came: CONNECT files.test:443, GET http://files.test/…
+/// proxy.requests                             // each received head: CONNECT files.test:443, GET http://files.test/…
 /// await proxy.shutdown()
 /// ```
 public final class ProxyServer: Sendable {
@@ -20,10 +21,10 @@ public final class ProxyServer: Sendable {
     public var port: Int { listener.port }
     /// `http://127.0.0.1:PORT`.
     public var url: String { "http://127.0.0.1:\(port)" }
-    /// Every head that came, refused ones too.
+    /// All received heads, including refused ones.
     public var requests: [RequestHead] { seen.withLock { $0 } }
 
-    /// What the proxy asks for and refuses.
+    /// The credentials, host addresses and refused port of the proxy.
     struct Rules: Sendable {
         var authorization: String?
         var hosts: [String: String]
@@ -45,8 +46,8 @@ public final class ProxyServer: Sendable {
         }
     }
 
-    /// Starts a proxy; `hosts` maps names to addresses, others are connected to as they are (loopback only in tests);
-    /// `refusesConnectToPort`: 403 for CONNECT to that port, as many proxies do with 80.
+    /// Starts a proxy. `hosts` maps names to addresses; other hosts are connected to directly (only loopback in
+    /// tests). `refusesConnectToPort` answers CONNECT to that port with 403, as many proxies do for 80.
     public static func start(
         credentials: (user: String, password: String)? = nil, hosts: [String: String] = [:],
         refusesConnectToPort: Int? = nil
@@ -69,14 +70,14 @@ public final class ProxyServer: Sendable {
 
     func note(_ head: RequestHead) { seen.withLock { $0.append(head) } }
 
-    /// Closes everything and stops the thread.
+    /// Closes all connections and stops the thread.
     public func shutdown() async {
         try? await listener.set(open: false).get()
         try? await group.shutdownGracefully()
     }
 }
 
-/// Lets the connections find their proxy without keeping it.
+/// Connects the handlers with their proxy without retaining it.
 final class ProxyLog: Sendable {
     struct Weak { weak var value: ProxyServer? }
     let proxy = Mutex(Weak())

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a right server answers to Range, If-Range and the conditional fields (RFC 9110 §13, §14): values in, a value out.
+/// The correct response to Range, If-Range and the conditional fields (RFC 9110 §13, §14). Pure.
 enum RangeAnswer: Sendable, Hashable {
-    /// 200 with the whole.
+    /// 200 with the whole file.
     case whole
     /// 206 with one part.
     case part(Range<Int64>)
-    /// 206 multipart/byteranges, or 200, as the resource says.
+    /// 206 multipart/byteranges or 200, depending on the resource.
     case parts([Range<Int64>])
     /// 416.
     case unsatisfiable
@@ -26,7 +26,8 @@ enum RangeAnswer: Sendable, Hashable {
         }
     }
 
-    /// The satisfiable ranges of a Range field, clipped; empty: none can be satisfied; nil: not a valid bytes range, to be ignored.
+    /// Returns the satisfiable ranges of a Range field, clipped; empty if none is satisfiable; nil for an invalid
+    /// field, which is to be ignored.
     static func ranges(_ field: String, size: Int64) -> [Range<Int64>]? {
         let pair = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard pair.count == 2, pair[0].lowercased() == "bytes" else { return nil }
@@ -52,7 +53,7 @@ enum RangeAnswer: Sendable, Hashable {
         return result
     }
 
-    /// If-Range: strong comparison of the tag, or the exact date (RFC 9110 §13.1.5).
+    /// Evaluates If-Range: strong comparison of the tag, or the exact date (RFC 9110 §13.1.5).
     static func mayUseRange(_ condition: String?, _ resource: Resource) -> Bool {
         guard let condition else { return true }
         if condition.hasPrefix("\"") || condition.hasPrefix("W/") {
@@ -61,7 +62,7 @@ enum RangeAnswer: Sendable, Hashable {
         return resource.lastModified.map { OriginDate.format($0) == condition } ?? false
     }
 
-    /// If-None-Match (weak comparison), else If-Modified-Since.
+    /// Evaluates If-None-Match (weak comparison), otherwise If-Modified-Since.
     static func isNotModified(_ request: RequestHead, _ resource: Resource) -> Bool {
         if let condition = request["If-None-Match"] {
             guard let etag = resource.etag else { return false }
@@ -78,7 +79,7 @@ enum RangeAnswer: Sendable, Hashable {
         return text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
     }
 
-    /// Digits only; beyond Int64 counts as its largest value.
+    /// Parses digits; numbers beyond Int64 become its maximum.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int64(text) ?? Int64.max

@@ -1,13 +1,13 @@
-/// A token bucket over given times: small slices, so that a limited body flows evenly.
+/// A token bucket with time as an argument. Small slices keep a limited body smooth.
 package struct RateLimiter: Sendable {
     package let bytesPerSecond: Int64
-    /// The least that is worth a write: what comes in 10 ms, at most 64 KiB.
+    /// The minimum size of a write: the bytes of 10 ms, at most 64 KiB.
     package let slice: Int
     private let capacity: Double
     private var available: Double
     private var refilled: UInt64
 
-    /// A bucket that holds one slice at `now` (nanoseconds of any monotonic clock).
+    /// Creates a bucket with one slice at `now`, in nanoseconds of any monotonic clock.
     package init(bytesPerSecond: Int64, now: UInt64) {
         self.bytesPerSecond = max(1, bytesPerSecond)
         slice = Int(max(1, min(65_536, self.bytesPerSecond / 100)))
@@ -16,7 +16,7 @@ package struct RateLimiter: Sendable {
         refilled = now
     }
 
-    /// How many of the wanted bytes may go now; 0: not before `delay`.
+    /// Returns how many of the wanted bytes may be sent now; 0 means not before `delay`.
     package mutating func take(_ wanted: Int, now: UInt64) -> Int {
         refill(now)
         guard wanted > 0, available >= Double(min(wanted, slice)) else { return 0 }
@@ -25,10 +25,10 @@ package struct RateLimiter: Sendable {
         return granted
     }
 
-    /// Takes back what was granted and not used.
+    /// Returns granted but unused bytes.
     package mutating func giveBack(_ count: Int) { available = min(capacity, available + Double(count)) }
 
-    /// Nanoseconds until `wanted` bytes, or a slice of them, may go.
+    /// Returns the nanoseconds until `wanted` bytes, or a slice of them, may be sent.
     package func delay(_ wanted: Int) -> Int64 {
         let missing = Double(min(wanted, slice)) - available
         return missing <= 0 ? 0 : Int64((missing / Double(bytesPerSecond) * 1e9).rounded(.up))

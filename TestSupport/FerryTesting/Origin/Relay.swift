@@ -2,13 +2,13 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A TCP relay in front of a server, that can be cut: a network that drops.
+/// A TCP relay in front of a server that can be interrupted, to simulate a failing network.
 ///
 /// ```swift
 /// let relay = try await Relay.start(to: server.port)
 /// relay.cut()                                  // RST on both sides of every connection
 /// try await relay.setRefusing(true)            // connection refused, until false
-/// relay.freeze(); relay.thaw()                 // nothing goes through, nothing is closed
+/// relay.freeze(); relay.thaw()                 // stops and resumes forwarding
 /// await relay.shutdown()
 /// ```
 public final class Relay: Sendable {
@@ -25,7 +25,7 @@ public final class Relay: Sendable {
 
     /// The port that clients connect to.
     public var port: Int { listener.port }
-    /// Connections taken so far.
+    /// The number of connections accepted so far.
     public var acceptedConnections: Int { state.withLock { $0.accepted } }
 
     private init(target: (host: String, port: Int)) {
@@ -78,7 +78,7 @@ public final class Relay: Sendable {
         channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.pairs.removeValue(forKey: key) } }
     }
 
-    /// True: go on; false: `release` is called when the relay thaws.
+    /// Returns true to continue; otherwise `release` is called when the relay thaws.
     private func mayPass(_ release: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.isFrozen { state.held.append(release) }
@@ -86,21 +86,21 @@ public final class Relay: Sendable {
         }
     }
 
-    /// Closes every connection with RST on both sides; new ones are taken.
+    /// Closes every connection with RST on both sides. New ones are accepted.
     public func cut() {
         let channels = state.withLock { Array($0.pairs.values) }
-        // All first, because one end that closes closes the other; the order holds on the one event loop.
+        // All first, because one end that closes closes the other. The single event loop guarantees the order.
         for channel in channels { channel.eventLoop.execute { channel.resetOnClose() } }
         for channel in channels { channel.eventLoop.execute { channel.close(promise: nil) } }
     }
 
-    /// Connection refused from now on (true), or taken again on the same port (false).
+    /// Refuses connections (true), or accepts them again on the same port (false).
     public func setRefusing(_ refuses: Bool) async throws { try await listener.set(open: !refuses).get() }
 
-    /// Lets nothing through from now on, and closes nothing.
+    /// Stops forwarding without closing connections.
     public func freeze() { state.withLock { $0.isFrozen = true } }
 
-    /// Lets everything through again.
+    /// Resumes forwarding.
     public func thaw() {
         let held = state.withLock { state in
             state.isFrozen = false
@@ -110,7 +110,7 @@ public final class Relay: Sendable {
         for release in held { release() }
     }
 
-    /// Closes everything and stops the thread.
+    /// Closes all connections and stops the thread.
     public func shutdown() async {
         try? await listener.set(open: false).get()
         thaw()
@@ -119,7 +119,7 @@ public final class Relay: Sendable {
     }
 }
 
-/// Lets a listener that is made before its relay find it; weak, so that neither keeps the other.
+/// Connects the listener with the relay, which is created later; weak to avoid a retain cycle.
 private final class RelayBox: Sendable {
     struct Weak { weak var value: Relay? }
     let relay = Mutex(Weak())

@@ -1,11 +1,11 @@
-/// One header field, name as it was sent or is to be sent.
+/// One header field, with its name as sent.
 public struct Field: Sendable, Hashable {
-    /// The name, case kept.
+    /// The name, with its case preserved.
     public var name: String
-    /// The value without surrounding blanks.
+    /// The value without surrounding whitespace.
     public var value: String
 
-    /// A field.
+    /// Creates a field.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -13,7 +13,7 @@ public struct Field: Sendable, Hashable {
 }
 
 extension [Field] {
-    /// The first value of a name (any case); setting replaces all of that name, nil removes them.
+    /// The first value of a name, ignoring case. Setting replaces all fields of that name; nil removes them.
     public subscript(_ name: String) -> String? {
         get { first { $0.name.lowercased() == name.lowercased() }?.value }
         set {
@@ -24,18 +24,18 @@ extension [Field] {
     }
 }
 
-/// The head of a request, read leniently: what a client sent is to be seen, not to be refused.
+/// The head of a request. Parsed leniently, so that tests see what a client sent.
 public struct RequestHead: Sendable, Hashable {
     /// `GET`, `HEAD`, `CONNECT`…
     public var method: String
-    /// As it was sent: `/path?query`, an absolute URL, or `host:port`.
+    /// The target as sent: `/path?query`, an absolute URL, or `host:port`.
     public var target: String
     /// `HTTP/1.1`.
     public var version: String
-    /// In the order sent.
+    /// The fields in the order sent.
     public var fields: [Field]
 
-    /// A head.
+    /// Creates a head.
     public init(method: String = "GET", target: String, version: String = "HTTP/1.1", fields: [Field] = []) {
         self.method = method
         self.target = target
@@ -43,7 +43,7 @@ public struct RequestHead: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// Reads the bytes before the empty line; nil when the first line has not three words.
+    /// Parses the bytes before the empty line; nil if the first line does not have three words.
     public init?(_ bytes: some Sequence<UInt8>) {
         var lines = String(decoding: Array(bytes), as: UTF8.self).split(
             omittingEmptySubsequences: true, whereSeparator: \.isNewline)
@@ -62,7 +62,7 @@ public struct RequestHead: Sendable, Hashable {
     /// The target up to `?`.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The query's parameters, percent-decoded; `+` stays `+`.
+    /// The query's parameters, percent-decoded; `+` is not decoded.
     public var parameters: [(name: String, value: String)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         return target[target.index(after: mark)...].split(separator: "&").map { part in
@@ -71,17 +71,17 @@ public struct RequestHead: Sendable, Hashable {
         }
     }
 
-    /// The first value of a field, name in any case.
+    /// The first value of a field, ignoring case.
     public subscript(_ name: String) -> String? { fields[name] }
 
-    /// The same request without a field.
+    /// Returns the same request without a field.
     public func without(_ name: String) -> RequestHead {
         var copy = self
         copy.fields[name] = nil
         return copy
     }
 
-    /// Whether the client wants the connection closed after the answer.
+    /// Whether the client asks to close the connection after the response.
     var wantsClose: Bool {
         let connection = self["Connection"]?.lowercased() ?? ""
         return connection.contains("close") || (version == "HTTP/1.0" && !connection.contains("keep-alive"))

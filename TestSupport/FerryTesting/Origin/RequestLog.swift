@@ -1,6 +1,6 @@
 import Foundation
 
-/// The requests of a server as JSON, for who drives the executable from outside.
+/// The requests of a server as JSON, for programs that control the executable.
 struct RequestLog: Encodable {
     let requests: [Entry]
 
@@ -10,11 +10,11 @@ struct RequestLog: Encodable {
         let status: Int
         let bodyBytes: Int64
         let isFinished: Bool
-        /// In the order sent: name, value.
+        /// Name and value, in the order sent.
         let fields: [[String]]
     }
 
-    /// All but those that ask what was served, or say what is to be.
+    /// Excludes requests for statistics and scenes.
     init(_ requests: [Traffic.Request]) {
         self.requests =
             requests
@@ -29,7 +29,7 @@ struct RequestLog: Encodable {
 }
 
 extension OriginServer {
-    /// Every request so far, but for those of the executable's own paths, as one line of JSON.
+    /// All requests except those for the executable's own paths, as one line of JSON.
     package var requestLog: String {
         let data = try? JSONEncoder().encode(RequestLog(requests))
         return data.map { String(decoding: $0, as: UTF8.self) + "\n" } ?? "{}\n"

@@ -1,4 +1,4 @@
-/// SHA-256 of bytes that come in pieces (FIPS 180-4), written here so that tests do not check the engine with its own library.
+/// Incremental SHA-256 (FIPS 180-4), implemented here so that tests do not check the engine with its own library.
 public struct SHA256Stream: Sendable {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
@@ -6,12 +6,12 @@ public struct SHA256Stream: Sendable {
     private var pending: [UInt8] = []
     private var length: UInt64 = 0
 
-    /// An empty hash.
+    /// Creates an empty hash.
     public init() {}
 
     private static let constants: [UInt32] = firstPrimes(64).map { root($0) }
 
-    /// The first 32 bits of the fractional part of a number's cube root, by integer search.
+    /// Returns the first 32 bits of the fractional part of a number's cube root, by integer search.
     private static func root(_ prime: UInt64) -> UInt32 {
         // The largest r with r³ ≤ prime·2⁹⁶ in 128 bits; r has at most 35 bits.
         let target = UInt128(prime) << 96
@@ -46,7 +46,7 @@ public struct SHA256Stream: Sendable {
         }
     }
 
-    /// The digest of all bytes so far.
+    /// Returns the digest of all bytes so far.
     public func finished() -> [UInt8] {
         var copy = self
         let bits = length &* 8

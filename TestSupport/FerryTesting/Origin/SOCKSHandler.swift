@@ -44,7 +44,7 @@ final class SOCKSHandler: ChannelInboundHandler, RemovableChannelHandler {
         return incoming.readBytes(length: 2 + Int(head[1])).map { Array($0.dropFirst(2)) }
     }
 
-    /// Version, command, 0, type, address, port; a name as it came.
+    /// Reads version, command, 0, type, address and port; a name is returned as received.
     private func takeTarget() -> (String, Int)? {
         guard let head = incoming.getBytes(at: incoming.readerIndex, length: 5) else { return nil }
         let length = [1: 4, 4: 16][head[3]] ?? 1 + Int(head[4])

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A SOCKS version 5 proxy without passwords, which notes where it was asked to connect to.
+/// A SOCKS version 5 proxy without authentication, which records its targets.
 ///
 /// ```swift
 /// let proxy = try await SOCKSServer.start(hosts: ["files.test": "127.0.0.1"])
@@ -10,7 +10,7 @@ import Synchronization
 /// await proxy.shutdown()
 /// ```
 public final class SOCKSServer: Sendable {
-    /// What was asked for, shared with the connections.
+    /// The requested targets, shared with the connections.
     final class Targets: Sendable {
         private let all = Mutex<[String]>([])
         func note(_ target: String) { all.withLock { $0.append(target) } }
@@ -25,7 +25,7 @@ public final class SOCKSServer: Sendable {
     public var port: Int { listener.port }
     /// `socks5://127.0.0.1:PORT`.
     public var url: String { "socks5://127.0.0.1:\(port)" }
-    /// `host:port` of every CONNECT, names as they came.
+    /// The `host:port` of every CONNECT, with names as received.
     public var targets: [String] { noted.list }
 
     private init(hosts: [String: String], group: MultiThreadedEventLoopGroup, noted: Targets) {
@@ -43,7 +43,7 @@ public final class SOCKSServer: Sendable {
         }
     }
 
-    /// Starts a proxy; `hosts` maps names to addresses, others are connected to as they are (loopback only in tests).
+    /// Starts a proxy. `hosts` maps names to addresses; other hosts are connected to directly (only loopback in tests).
     public static func start(hosts: [String: String] = [:]) async throws -> SOCKSServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = SOCKSServer(hosts: hosts, group: group, noted: Targets())
@@ -56,7 +56,7 @@ public final class SOCKSServer: Sendable {
         return server
     }
 
-    /// Closes everything and stops the thread.
+    /// Closes all connections and stops the thread.
     public func shutdown() async {
         try? await listener.set(open: false).get()
         try? await group.shutdownGracefully()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Links that are good for a number of uses.
+/// Links that are valid for a limited number of uses.
 final class TokenBook: Sendable {
     private let uses: Mutex<[Int: Int]> = Mutex([:])
     private let hits: Int

@@ -1,18 +1,19 @@
-/// What the server has seen and sent so far.
+/// The requests and bytes of a server so far.
 public struct Traffic: Sendable {
-    /// One request and what became of it.
+    /// One request and its response.
     public struct Request: Sendable {
         /// 0 for the first request of the server.
         public var number: Int
         /// 0 for the first accepted connection.
         public var connection: Int
-        /// As it came.
+        /// The head as received.
         public var head: RequestHead
-        /// The status that was sent; 0: bytes that are no HTTP.
+        /// The status sent; 0 for bytes that are not HTTP.
         public var status: Int
-        /// Bytes of content that the kernel took.
+        /// The content bytes accepted by the kernel.
         public var bodyBytes: Int64 = 0
-        /// Whether the whole answer was sent as planned; false while it is under way, and when the client left.
+        /// Whether the whole response was sent as planned; false while it is in progress, or if the client
+        /// disconnected.
         public var isFinished = false
 
         /// The path without the query.
@@ -23,26 +24,26 @@ public struct Traffic: Sendable {
         public var ifRange: String? { head["If-Range"] }
     }
 
-    /// Every request, in the order of arrival (the first 100,000).
+    /// All requests in the order of arrival (the first 100,000).
     public var requests: [Request] = []
-    /// How many requests came.
+    /// The number of requests.
     public var requestCount = 0
-    /// Bytes of content that the kernel took, in all.
+    /// The total content bytes accepted by the kernel.
     public var bodyBytes: Int64 = 0
-    /// The same per path (without the query).
+    /// The content bytes per path, without the query.
     public var bodyBytesByPath: [String: Int64] = [:]
-    /// Connections accepted, served or not.
+    /// The number of accepted connections, served or not.
     public var acceptedConnections = 0
-    /// Connections open now.
+    /// The number of open connections.
     public var openConnections = 0
-    /// The most that were open at once.
+    /// The peak number of open connections.
     public var peakConnections = 0
-    /// Requests being answered now.
+    /// The number of requests being answered.
     public var activeRequests = 0
-    /// The most that were answered at once.
+    /// The peak number of requests being answered.
     public var peakRequests = 0
 
-    /// The requests for a path.
+    /// Returns the requests for a path.
     public func requests(for path: String) -> [Request] { requests.filter { $0.path == path } }
 
     static let recordLimit = 100_000

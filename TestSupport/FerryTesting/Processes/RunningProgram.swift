@@ -1,17 +1,17 @@
 public import Foundation
 import Synchronization
 
-/// A program that runs beside a test, and not longer than somebody holds this.
+/// A child process that is killed when the object is released.
 ///
-/// In the place of Foundation's `Process`, whose start looks through the open descriptors and traps when there are thousands,
-/// as there are while all tests run at once. Here nothing is looked through, and nothing is inherited but the three streams.
+/// Replaces Foundation's `Process`, which scans all open descriptors at start and traps if there are thousands, as
+/// when all tests run at once. Here nothing is scanned, and only the three streams are inherited.
 public final class RunningProgram: Sendable {
-    /// How it ended.
+    /// The end of a process.
     public enum End: Sendable, Hashable {
         case exited(Int32)
         case killed(by: Int32)
 
-        /// As a shell says it: the exit code, or 128 + the signal.
+        /// The exit status as in a shell: the exit code, or 128 + the signal.
         public var code: Int32 {
             switch self {
             case .exited(let code): code
@@ -20,7 +20,7 @@ public final class RunningProgram: Sendable {
         }
     }
 
-    /// Why it could not be started.
+    /// The failure to start a program.
     public struct StartFailure: Error, CustomStringConvertible {
         public let program: String
         /// The system's `errno`.
@@ -28,19 +28,19 @@ public final class RunningProgram: Sendable {
         public var description: String { "\(program) cannot be started: \(String(cString: strerror(code)))" }
     }
 
-    /// Its process id, which is its process group's too.
+    /// The process identifier, also that of its process group.
     public let id: Int32
     private let life: Life
 
-    /// Starts it.
+    /// Starts a program.
     ///
     /// - Parameters:
-    ///   - words: The program and its arguments; without a slash it is looked for in PATH.
-    ///   - environment: All of its variables; `nil`: ours.
-    ///   - directory: Where it runs; `nil`: where we do.
-    ///   - input: Where its standard input comes from, and `output` and `error` where its streams go; `nil`: /dev/null. Whoever
-    ///     starts it closes these handles when nobody else is to have them.
-    ///   - limit: Seconds after which it is killed, so that no test hangs on it.
+    ///   - words: The program and its arguments. A name without a slash is searched for in PATH.
+    ///   - environment: All of its variables; `nil` for those of this process.
+    ///   - directory: The working directory; `nil` for that of this process.
+    ///   - input: Standard input, with `output` and `error` for the other streams; `nil` for /dev/null. The caller
+    ///     closes its own copies of these handles.
+    ///   - limit: The time in seconds after which the process is killed, so that no test hangs.
     /// - Throws: ``StartFailure``.
     public init(
         _ words: [String], environment: [String: String]? = nil, directory: String? = nil, input: FileHandle? = nil,
@@ -58,21 +58,21 @@ public final class RunningProgram: Sendable {
 
     deinit { life.abandon() }
 
-    /// How it ended; `nil` while it runs.
+    /// The end of the process; `nil` while it runs.
     public var ended: End? { life.end }
 
-    /// Sends it a signal, unless it has ended.
+    /// Sends a signal, unless the process has ended.
     public func signal(_ number: Int32) { life.signal(number) }
 
-    /// Calls the closure once, on any thread, when it has ended; at once when it has.
+    /// Calls the closure once, on any thread, when the process ends; immediately if it has.
     public func whenEnded(_ body: @escaping @Sendable (End) -> Void) { life.whenEnded(body) }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     public func end() async -> End {
         await withCheckedContinuation { continuation in whenEnded { continuation.resume(returning: $0) } }
     }
 
-    /// Runs one to its end, on this thread, and returns what it wrote on both streams: for what is short.
+    /// Runs a short program to its end on this thread. Returns its end and the output of both streams.
     ///
     /// - Throws: ``StartFailure``.
     public static func run(
@@ -87,16 +87,16 @@ public final class RunningProgram: Sendable {
         let done = DispatchSemaphore(value: 0)
         program.whenEnded { _ in done.signal() }
         done.wait()
-        // Asked here, so that it is not let go of, and killed, before.
+        // Reads `program` last, so that it is not released, and its process killed, before.
         return (program.ended ?? .exited(0), text)
     }
 
-    /// Whether a program runs and says that all is well: what a machine permits, looked at before a test.
+    /// Whether a program runs and exits with 0, for checks of what a machine permits.
     public static func succeeds(_ words: [String]) -> Bool { (try? run(words))?.end == .exited(0) }
 }
 
 extension RunningProgram {
-    /// One process from its start to its end; it outlives the object while its end is waited for.
+    /// One process from start to end; outlives the object while the end is awaited.
     private final class Life: Sendable {
         private struct State {
             var end: End?
@@ -113,7 +113,7 @@ extension RunningProgram {
             state.withLock { state in if state.end == nil { _ = kill(id, number) } }
         }
 
-        /// Nobody cares any more: it goes, with all that it has started.
+        /// Kills the process and its process group, as the object is released.
         func abandon() {
             state.withLock { state in if state.end == nil { _ = kill(-id, SIGKILL) } }
         }
@@ -126,9 +126,10 @@ extension RunningProgram {
             if let end { body(end) }
         }
 
-        /// Waits for the end and tells of it.
+        /// Waits for the end and calls the listeners.
         func watch() {
-            // Seen first, buried under the lock: a signal must not go to whoever gets its number next.
+            // Reaped under the lock, after the end was observed: a signal must not reach another process with a
+            // reused identifier.
             var information = siginfo_t()
             while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
             let (end, listeners) = state.withLock { state in

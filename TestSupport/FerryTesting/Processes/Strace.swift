@@ -1,13 +1,14 @@
 import Foundation
 
-/// `strace`, which kills a program as it enters its n-th system call of some kinds, or holds it there.
+/// `strace`, which kills a program at its n-th system call of given kinds, or holds it there.
 public enum Strace {
-    /// Whether it is installed and may trace here (a container may forbid it).
+    /// Whether strace is installed and may trace here, which a container may forbid.
     public static let canInject = RunningProgram.succeeds([
         "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "inject=fsync:signal=KILL:when=9", "true",
     ])
 
-    /// A line for `sh -c` that runs a command, `"$@"`, until its n-th call of these kinds, `fsync,linkat`, and kills it there.
+    /// Returns a line for `sh -c` that runs the command `"$@"` and kills it at the n-th of these calls, such as
+    /// `fsync,linkat`.
     public static func line(calls: String, count: Int) -> String {
         """
         exec strace -f -qq --seccomp-bpf -o /dev/null -e trace=\(calls) \
@@ -15,10 +16,11 @@ public enum Strace {
         """
     }
 
-    /// Holds every thread of a running program that syncs a file, for longer than a test takes; returns once it is on.
+    /// Holds every thread of a running program that syncs a file, for longer than a test takes. Returns once tracing
+    /// is active.
     ///
-    /// - Returns: What holds. A program that has left is seen by ``hasLeft(_:)``, and ends once this was killed: until then
-    ///   the thread that is held stays.
+    /// - Returns: The tracer. A held thread stays until the tracer is killed; ``hasLeft(_:)`` detects the exit of the
+    ///   program before.
     public static func holdSyncs(of id: Int32) async throws -> RunningProgram {
         let tracer = try RunningProgram([
             "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync",
@@ -28,7 +30,7 @@ public enum Strace {
         return tracer
     }
 
-    /// Whether a thread of this program stands before a sync.
+    /// Whether a thread of this program is in a sync call.
     public static func isSyncing(_ id: Int32) -> Bool {
         threads(of: id).contains { thread in
             let call = (try? String(contentsOfFile: thread + "/syscall", encoding: .utf8))?.prefix { $0 != " " }
@@ -36,7 +38,7 @@ public enum Strace {
         }
     }
 
-    /// Whether a program has left, though threads of it may still be held.
+    /// Whether a program has exited, even if threads of it are still held.
     public static func hasLeft(_ id: Int32) -> Bool {
         guard let status = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8) else { return true }
         return status.contains("State:\tZ")

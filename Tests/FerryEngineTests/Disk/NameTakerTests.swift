@@ -29,7 +29,7 @@ struct NameTakerTests {
         case .noFreeName: return "none"
         }
     }
-    private let held = PartialContent()
+    private let held = PartFileHolder()
 
     @Test("a free name is taken by its part file alone")
     func free() throws {

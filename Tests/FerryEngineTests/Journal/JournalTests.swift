@@ -66,7 +66,6 @@ struct JournalTests {
         record.movedFrom = "/here/文件.part"
         record.position = .max
         record.priority = .min
-        record.headers = ["Accept": "*/*"]
         record.trust = TrustRules()
         try create(record).close()
         #expect(try Journal.read(at: path, fileSystem: disk) == record)

@@ -20,10 +20,10 @@ import Testing
     func whole() {
         #expect(
             lines(nil) == [
-                "ID      STATE            DONE    SIZE       SPEED  LEFT  NAME",
-                "012345  downloading     50.0%  1.0 MB  100.0 KB/s    5s  a-rather-long-name-of-a-file.iso",
-                "fedcba  waiting: turn      --       ?           -     -  中文文件名.bin",
-                "111111  completed      100.0%  1.0 MB           -     -  c\\x1b[31m.iso",
+                "ID      STATE          DONE    SIZE       SPEED  LEFT  NAME",
+                "012345  downloading   50.0%  1.0 MB  100.0 KB/s    5s  a-rather-long-name-of-a-file.iso",
+                "fedcba  queued           --       ?           -     -  中文文件名.bin",
+                "111111  completed    100.0%  1.0 MB           -     -  c\\x1b[31m.iso",
             ])
     }
 
@@ -31,14 +31,14 @@ import Testing
     func fits(width: Int) {
         for line in lines(width) { #expect(DisplayWidth.columns(of: line) <= width) }
         // What is known of each stays: which one, how it stands, how far it is.
-        #expect(lines(width)[1].hasPrefix("012345  downloading     50.0%"))
+        #expect(lines(width)[1].hasPrefix("012345  downloading   50.0%"))
     }
 
     @Test("gives up time left, then speed, then size")
     func narrow() {
-        #expect(lines(64)[0].hasPrefix("ID      STATE            DONE    SIZE       SPEED  NAME"))
-        #expect(lines(52)[0].hasPrefix("ID      STATE            DONE    SIZE  NAME"))
-        #expect(lines(44)[0].hasPrefix("ID      STATE            DONE  NAME"))
+        #expect(lines(64)[0].hasPrefix("ID      STATE          DONE    SIZE       SPEED  NAME"))
+        #expect(lines(52)[0].hasPrefix("ID      STATE          DONE    SIZE  NAME"))
+        #expect(lines(44)[0].hasPrefix("ID      STATE          DONE  NAME"))
     }
 
     @Test("all about one that waits for a login names the command that gives it")
@@ -48,6 +48,16 @@ import Testing
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command))
         waiting.session = "player"
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
+    }
+
+    @Test("Table and facts: a download with a start time is scheduled for it")
+    func scheduled() {
+        let download = ListedDownload.sample(
+            "0123456789abcdef", .waiting(.notBefore(Date(timeIntervalSince1970: 1_700_000_000))), name: "a.iso")
+        let table = DownloadTable(width: nil).lines([download], identifiers: ShortIdentifiers(["0123456789abcdef"]))
+        #expect(table[1].hasPrefix("012345  scheduled  "))
+        let facts = DownloadFacts.lines(DownloadDetail(download), events: [])
+        #expect(facts.contains { $0.hasPrefix("state:       scheduled for 2023-11-14T") })
     }
 
     @Test("Table and facts: one that was paused because the process died under it says so")

@@ -121,10 +121,10 @@ import Testing
         #expect(shown().count == 5)
         #expect(shown()[0].hasPrefix("> r.iso"))
         #expect(shown()[0].contains("50.0%"))
-        #expect(shown()[1].contains("waiting: turn"))
+        #expect(shown()[1].contains("queued"))
         #expect(shown()[3] == "1 running, 1 waiting, 1 paused, 1 completed  100.0 KB/s  limit 5.0 MB/s")
         _ = board.press(.cancel)
-        #expect(shown()[4] == "press c again to cancel r.iso and delete what is there")
+        #expect(shown()[4] == "press c again to cancel r.iso and delete its partial data")
         board.isLost = true
         #expect(shown()[3] == "the daemon does not answer; trying again")
     }

@@ -1,16 +1,16 @@
 // Words in the language of the user: the browser's at first, then the one that was chosen.
 
-import { english } from './english.js';
-import { chinese } from './chinese.js';
+import { sentences } from './sentences.js';
 import { kept } from './dom.js';
 
-const TABLES = { en: english, zh: chinese };
+/// Where the text of a language stands in a row of the table.
+const COLUMNS = { en: 0, zh: 1 };
 const TAGS = { en: 'en', zh: 'zh-Hans' };
 
 /// What the switch offers.
 export const LANGUAGES = [['en', 'English'], ['zh', '简体中文']];
 
-let current = TABLES[kept.get('language')] ? kept.get('language') : preferred(navigator.languages ?? [navigator.language]);
+let current = kept.get('language') in COLUMNS ? kept.get('language') : preferred(navigator.languages ?? [navigator.language]);
 
 /// The first language of the list that the page has. Chinese in traditional script gets English, as everywhere in Ferry.
 export function preferred(tags) {
@@ -25,7 +25,7 @@ export function preferred(tags) {
 export const language = () => current;
 
 export function chooseLanguage(name) {
-  if (!TABLES[name]) return;
+  if (!(name in COLUMNS)) return;
   current = name;
   kept.set('language', name);
   sayLanguage();
@@ -37,7 +37,7 @@ export function sayLanguage() {
 
 /// The text of a key, with `{name}` replaced; a key without a text is shown as it is.
 export function t(key, values = {}) {
-  const entry = TABLES[current][key] ?? english[key] ?? key;
+  const entry = sentences[key]?.[COLUMNS[current]] ?? key;
   const text = typeof entry === 'function' ? entry(values) : entry;
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }

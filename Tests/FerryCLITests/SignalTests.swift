@@ -43,7 +43,7 @@ import Testing
             let before = server.bodyBytes("/f.bin")
             let again = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
             #expect(again.code == 0, "\(again.error)")
-            #expect(again.error.contains("going on at 3.0 MB / 4.0 MB"))
+            #expect(again.error.contains("resuming at 3.0 MB / 4.0 MB"))
             #expect(server.bodyBytes("/f.bin") - before == 1_000_000)
             #expect(try place.data("f.bin") == Self.bytes())
             #expect(place.names == ["f.bin"])

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that closures share.
-final class PartialContent<Value: Sendable>: Sendable {
+final class Guarded<Value: Sendable>: Sendable {
     private let held: Mutex<Value>
     init(_ value: Value) { held = Mutex(value) }
     var value: Value {

@@ -3,7 +3,7 @@ import Synchronization
 @testable import FerryEngine
 
 /// Keeps part files alive, and with them their locks.
-final class PartialContent: Sendable {
+final class PartFileHolder: Sendable {
     let parts = Mutex<[PartFile]>([])
 }
 

@@ -1,0 +1,100 @@
+extension SentenceTable {
+    /// The daemon, its settings and its service.
+    static let daemon: Rows = [
+        .anotherDaemon: ("another daemon runs with {0}", "另一个守护进程正在使用 {0}"),
+        .anotherDaemonProcess: ("another daemon runs (process {0}) with {1}", "另一个守护进程（进程 {0}）正在使用 {1}"),
+        .takenPort: ("port {0} is taken by another program", "端口 {0} 已被其他程序占用"),
+        .closedPort: ("port {0} is not for this user", "此用户不能使用端口 {0}"),
+        .longSocket: ("the path of the socket is too long: {0}", "套接字的路径太长：{0}"),
+        .notOurSocket: ("{0} is there and is no socket of this user", "{0} 已存在，且不是当前用户的套接字"),
+        .notOurDirectory: ("{0} is no directory of this user", "{0} 不是当前用户的目录"),
+        .openDirectory: ("{0} is open to others", "{0} 对其他用户开放"),
+        .closedDescriptor: ("descriptor {0} is not open", "描述符 {0} 没有打开"),
+        .unreadableSettings: ("the settings in {0} cannot be read", "无法读取 {0} 中的设置"),
+        .unwrittenSettings: ("cannot write the settings to {0}", "无法把设置写入 {0}"),
+        .noJSONObject: ("{0} is no JSON object", "{0} 不是 JSON 对象"),
+        .unusableSetting: ("a setting cannot be used: {0}", "有一项设置无法使用：{0}"),
+        .noProgram: ("onComplete: {0} is no program that can be run", "onComplete：{0} 不是可以运行的程序"),
+        .relativePath: ("{0} is not absolute", "{0} 不是绝对路径"),
+        .relativeToDaemon: ("{0} is not absolute: the daemon has another working directory", "{0} 不是绝对路径：守护进程的工作目录不同"),
+        .noDownload: ("there is no download {0}", "没有下载 {0}"),
+        .noToken: ("no browser is signed in as {0}", "没有标识符为 {0} 的已登录浏览器"),
+        .unusableDownloadName: ("{0} cannot name a download", "{0} 不能作为下载的标识符"),
+        .unusableSession: ("{0} cannot name a session", "{0} 不能作为会话的名称"),
+        .manySessions: ("there are {0} sessions already", "已有 {0} 个会话"),
+        .relativeCommand: ("the launch command does not begin with an absolute path", "启动命令没有以绝对路径开头"),
+        .unusableCommand: ("the launch command cannot be run", "启动命令无法运行"),
+        .severalPlaces: ("path, part and directory exclude each other", "path、part 和 directory 不能同时给出"),
+        .placeForSocket: (
+            "a path is given through the Unix socket only; here a name and a directory", "路径只能通过 Unix 套接字给出；这里请给出名称和目录"
+        ),
+        .slashesInName: ("a name has no slashes", "名称不能包含斜杠"),
+        .hiddenPlace: ("{0} is hidden, or leads elsewhere", "{0} 是隐藏的，或指向别处"),
+        .longPlace: ("a directory or name has at most {0} bytes", "目录或名称最多 {0} 字节"),
+        .outsidePlace: ("{0} is not below a directory that is allowed", "{0} 不在允许的目录之下"),
+        .linkedPlace: ("{0} is a symbolic link", "{0} 是符号链接"),
+        .belowOne: ("{0} is below 1", "{0} 小于 1"),
+        .beyondSizes: ("{0} is 2^62 or more: no size or rate is so large", "{0} 不小于 2^62：没有这么大的大小或速率"),
+        .passwordAlone: ("a password without a user", "只有密码，没有用户名"),
+        .urlAndURLs: ("give url or urls, not both", "url 和 urls 只能给出一个"),
+        .otherSession: ("the identifier {0} belongs to a download of another session", "标识符 {0} 属于另一个会话的下载"),
+        .runsElsewhere: ("the downloads of this manager run in another process", "这个管理器的下载在另一个进程中运行"),
+        .noSystemctl: ("there is no systemctl on this machine", "这台机器上没有 systemctl"),
+        .systemctlFailed: ("systemctl --user {0} failed", "systemctl --user {0} 失败"),
+        .unusableUnit: ("a unit cannot run {0}", "服务单元无法运行 {0}"),
+        .strayDaemon: ("a daemon runs that systemd did not start", "有一个不是由 systemd 启动的后台服务正在运行"),
+        .confinedElsewhere: ("this daemon is confined to {1}: it may not write to {0}", "此守护进程只能写入 {1}，不能写入 {0}"),
+        .cannotConfine: ("the daemon cannot be confined: {0}", "无法限制守护进程：{0}"),
+        .noLandlock: ("this system has no Landlock", "此系统没有 Landlock"),
+        .confinementLost: ("the kernel does not hold it", "内核没有实施限制"),
+        .daemonNotFound: (
+            "the daemon does not run, and the program ferry was not found: {0}", "Ferry 后台服务没有运行，也找不到 ferry 程序：{0}"
+        ),
+        .daemonNotStarted: ("{0} could not be started as the daemon: {1}", "无法将 {0} 启动为 Ferry 后台服务：{1}"),
+        .daemonSilent: ("the daemon does not answer at {0}", "Ferry 后台服务在 {0} 没有应答"),
+        .daemonOtherVersion: ("the daemon speaks another version than this program: {0}", "Ferry 后台服务与本程序的版本不一致：{0}"),
+        .daemonUnreadable: ("the daemon says what cannot be read: {0}", "无法读懂 Ferry 后台服务的应答：{0}"),
+        .socketUnsafe: (
+            "the directory {0} of the daemon's socket is not this user's alone", "后台服务套接字所在的目录 {0} 并非当前用户独有"
+        ),
+        .streamStaysHere: ("a download into a stream cannot be handed to the daemon", "写入流的下载无法交给后台服务"),
+        .waitForDaemonWasCancelled: ("waiting for the daemon was cancelled", "对 Ferry 后台服务的等待已取消"),
+    ]
+
+    /// A download manager and its list.
+    static let manager: Rows = [
+        .wasCancelled: ("{0} was cancelled", "{0} 已取消"),
+        .waitWasCancelled: ("waiting for {0} was cancelled", "对 {0} 的等待已取消"),
+        .leftAtShutDown: ("{0} was left when Ferry was shut down", "Ferry 关闭时 {0} 尚未完成"),
+        .wasShutDown: ("this download manager was shut down", "此下载管理器已关闭"),
+        .alreadyListed: ("{0} is listed already", "{0} 已在列表中"),
+        .notListed: ("{0} is not listed any longer", "{0} 已不在列表中"),
+        .unchangeable: ("{0} has ended and cannot be changed", "{0} 已结束，无法更改"),
+        .nothingLeft: ("{0} has ended: there is nothing to go on with", "{0} 已结束，没有可继续的内容"),
+        .credentialsNotKept: ("the credentials of {0} were not kept", "{0} 的凭据没有保存"),
+        .notInThatPriority: ("{0} is not listed among those of the same priority", "{0} 不在相同优先级的列表中"),
+        .itWasCancelled: ("it was cancelled", "下载已被取消"),
+    ]
+
+    /// The catalogue of downloads.
+    static let catalogue: Rows = [
+        .listClosed: ("the list of downloads is closed", "下载列表已关闭"),
+        .catalogueOpening: ("cannot open the catalogue {0}", "无法打开目录库 {0}"),
+        .catalogueReading: ("cannot read the catalogue {0}", "无法读取目录库 {0}"),
+        .catalogueEntry: ("cannot read an entry of the catalogue {0}", "无法读取目录库 {0} 中的一项"),
+        .catalogueWriting: ("cannot write the catalogue {0}", "无法写入目录库 {0}"),
+        .catalogueClosing: ("cannot close the catalogue {0}", "无法关闭目录库 {0}"),
+        .changesForgotten: (
+            "cannot write to the catalogue {0}: {1} changes of the list are forgotten", "无法写入目录库 {0}：列表的 {1} 项更改已被放弃"
+        ),
+        .newerCatalogue: ("the catalogue {0} was made by a newer version of Ferry", "目录库 {0} 由更新版本的 Ferry 创建"),
+        .noCatalogue: ("{0} is no catalogue of Ferry: {1}", "{0} 不是 Ferry 的目录库：{1}"),
+        .foreignFile: ("another program made it", "它由其他程序创建"),
+        .noFile: ("it is not a file", "它不是文件"),
+        .openHere: ("the catalogue in {0} is open already in this process", "{0} 中的目录库已在本进程中打开"),
+        .openElsewhere: ("the catalogue in {0} is open in another process", "{0} 中的目录库已在另一个进程中打开"),
+        .openInProcess: ("the catalogue in {0} is open in another process ({1})", "{0} 中的目录库已在另一个进程（{1}）中打开"),
+        .secretsUnread: ("cannot read the credentials of the download {0}", "无法读取下载 {0} 的凭据"),
+        .secretsUnwritten: ("cannot keep the credentials of a download", "无法保存下载的凭据"),
+    ]
+}

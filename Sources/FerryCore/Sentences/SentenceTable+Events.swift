@@ -1,0 +1,72 @@
+extension SentenceTable {
+    /// What events say beside errors.
+    static let events: Rows = [
+        .tagMatched: ("ETag {0} matched", "标识 ETag {0} 一致"),
+        .dateMatched: ("Last-Modified {0} matched", "修改时间 Last-Modified {0} 一致"),
+        .samplesMatched: ("samples matched", "抽样一致"),
+        .sameFile: ("it is the same file", "是同一文件"),
+        .weakMatched: ("a weak validator matched; the digest decides at the end", "弱校验标识一致；最后由摘要决定"),
+        .noneMatched: ("no validator; the digest decides at the end", "没有校验标识；最后由摘要决定"),
+        .readFromStart: ("{0}; the server sends no ranges, so it is read from the start", "{0}；服务器不支持范围请求，因此从头读取"),
+        .ifRangeIgnored: (
+            "the server answers If-Range with the whole file; asking again without it", "服务器对 If-Range 返回了整个文件；不带它重新请求"
+        ),
+        .comparingSamples: ("{0}: comparing samples", "{0}：正在比较抽样"),
+        .originalLink: ("{0} where the redirects led; going through the original link again", "重定向的目标：{0}；重新通过原链接请求"),
+        .onWithMirror: ("{0}; going on with a mirror", "{0}；改用镜像继续"),
+        .mirrorDropped: ("mirror {0} is dropped: {1}", "不再使用镜像 {0}：{1}"),
+        .mirrorMatched: ("mirror {0} has the same file: samples matched", "镜像 {0} 上是同一文件：抽样一致"),
+        .onWithOne: ("{0}; going on with one connection", "{0}；改用单个连接继续"),
+        .oneLeft: ("{0}; going on with 1 connection", "{0}；以剩下的 1 个连接继续"),
+        .severalLeft: ("{0}; going on with {1} connections", "{0}；以剩下的 {1} 个连接继续"),
+        .askingAgain: ("{0}; asking again", "{0}；重新请求"),
+        .partFetchedAgain: ("{0}; that part is fetched again", "{0}；重新下载这一部分"),
+        .connectionBroke: ("a connection broke: {0}", "一个连接中断：{0}"),
+        .connectionStalled: ("a connection stalled: under {0} bytes in {1}", "一个连接停滞：{1}内不到 {0} 字节"),
+        .seconds: ("{0} seconds", "{0} 秒"),
+        .hostIsFull: ("waiting: {0} has {1} connections already, the most allowed", "等待：{0} 已有 {1} 个连接，达到上限"),
+        .openedAnew: (
+            "{0}: the part file was opened anew, what is not safe is fetched again", "{0}：已重新打开部分文件，未确认写入的内容会重新下载"
+        ),
+        .memoryLost: ("what was in memory is lost: {0}", "内存中的内容已丢失：{0}"),
+        .checkpointLost: ("what came since the last checkpoint will be fetched again: {0}", "上次检查点之后的内容会重新下载：{0}"),
+        .otherNameBegun: ("{0}: it is left as it is, and the download begins under another name", "{0}：保持不变，下载以其他名称开始"),
+        .journalAlone: ("the part file {0} is gone; the journal alone is of no use", "部分文件 {0} 已不存在；只有日志没有用处"),
+        .wasNotSynced: (
+            "the machine was restarted since, and what was written then was not synced", "此后机器重新启动过，当时写入的内容没有同步"
+        ),
+        .partShortened: ("the part file was shortened to {0}", "部分文件被截短到 {0}"),
+        .partMovedHere: ("the part file was moved here: checking", "部分文件是移动到这里的：正在检查"),
+        .putBack: ("putting aside was cut; what was put aside is back", "移到一旁的操作被中断；已放回原处"),
+        .otherDigest: ("{0} is there, with another digest", "{0} 已在那里，但摘要不同"),
+        .skipped: ("{0} is there; skipped", "{0} 已在那里；已跳过"),
+        .wasMovedTo: ("it was moved to {0}", "它已被移动到 {0}"),
+        .movedTo: ("moved to {0}", "已移动到 {0}"),
+        .publishingCut: ("publishing was cut; it is finished now", "命名文件的操作被中断；现已完成"),
+        .publishingLost: ("publishing was cut, and the file is gone: {0}", "命名文件的操作被中断，文件已不存在：{0}"),
+        .unusableAnnouncement: ("the announced name cannot be used", "登记的名称无法使用"),
+        .unsyncedFile: ("{0} was written without syncing before the system restarted", "{0} 在系统重新启动之前写入，没有同步"),
+        .otherThanAnnounced: ("{0} is not the file that was to be published", "{0} 不是要命名的那个文件"),
+        .otherDevice: ("{0} was published on another device", "{0} 是在另一个设备上命名的"),
+        .neitherPublished: ("neither {0} nor {1} is the file that was published", "{0} 和 {1} 都不是已命名的那个文件"),
+        .nameTaken: ("the name was taken: saved as {0}", "名称已被占用：保存为 {0}"),
+        .replacedOlder: ("replaced the file that had the name", "已替换原来使用该名称的文件"),
+        .publishedByLink: (
+            "published by link and unlink: the file system cannot rename without replacing",
+            "通过链接和解除链接命名：此文件系统无法做到不替换的重命名"
+        ),
+        .publishedByRename: (
+            "published by a plain rename after a check: the file system has nothing safer", "检查后以普通重命名命名：此文件系统没有更安全的方法"
+        ),
+        .oldNameLeft: ("{0} could not be removed; it is the finished file under its old name", "无法删除 {0}；它是已完成文件的旧名称"),
+        .directoryUnsynced: (
+            "the file system cannot sync a directory: the name may not survive a power cut", "此文件系统无法同步目录：断电后名称可能丢失"
+        ),
+        .isAnothersNow: ("{0} belongs to another download now", "{0} 现在属于另一个下载"),
+        .noNetworkAllowed: ("no network that it may use", "没有可以使用的网络"),
+        .pausedForCrashes: (
+            "the program that ran it ended unexpectedly three times in a row; resume it to try again",
+            "运行它的程序连续三次意外终止；恢复下载即可再试"
+        ),
+    ]
+}

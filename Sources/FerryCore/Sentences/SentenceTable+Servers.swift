@@ -1,0 +1,139 @@
+extension SentenceTable {
+    /// A request that cannot be used.
+    static let requests: Rows = [
+        .secretsForNobody: (
+            "there are credentials or secret headers, and no server that they are for", "给出了凭据或机密标头，但没有说明它们属于哪台服务器"
+        ),
+        .unusableOrigin: (
+            "{0} is no server: write https://host or http://host:port", "{0} 不是服务器：请写成 https://host 或 http://host:port"
+        ),
+        .noURL: ("no URL was given", "没有给出网址"),
+        .manySources: ("a download has at most {1} URLs, not {0}", "一个下载最多有 {1} 个 URL，而不是 {0} 个"),
+        .notAPartFile: ("{0} is not a part file", "{0} 不是部分文件"),
+        .notAFileName: ("{0} is not the name of a file", "{0} 不是文件名"),
+        .journalWithoutURL: ("the journal {0} names no URL", "日志 {0} 中没有网址"),
+        .directoryReadOnly: ("the directory {0} cannot be written to", "无法写入目录 {0}"),
+        .unusableName: ("the name “{0}” cannot be used: {1}", "名称“{0}”无法使用：{1}"),
+        .emptyName: ("it is empty", "它是空的"),
+        .directoryName: ("it is a directory", "它是一个目录"),
+        .slashInName: ("it contains “/”", "它包含“/”"),
+        .zeroInName: ("it contains a zero byte", "它包含零字节"),
+        .longName: ("it has {0} bytes, more than {1}", "它有 {0} 字节，超过 {1} 字节"),
+        .emptyIdentifier: ("an identifier cannot be empty", "标识符不能为空"),
+        .unusableIdentifier: (
+            "the identifier of a download is empty or has a control character in it", "下载的标识符为空或包含控制字符"
+        ),
+        .sameIdentifier: ("two requests have the identifier {0}", "两个请求使用了同一标识符 {0}"),
+        .listedIdentifier: ("a download with the identifier {0} is listed already", "标识符为 {0} 的下载已在列表中"),
+        .longLabel: ("the label has {0} bytes; 4096 are the most", "标签有 {0} 字节，最多 4096 字节"),
+        .longUserInfo: ("userInfo has {0} bytes; 4096 are the most", "userInfo 有 {0} 字节，最多 4096 字节"),
+        .unusableListName: ("“{0}” cannot name a list of downloads", "“{0}”不能用作下载列表的名称"),
+        .keptStream: ("a download into a stream cannot be kept in a catalogue", "写入数据流的下载无法保存到目录库"),
+        .notAChecksum: (
+            "{0} is not a checksum: write it as ALGORITHM:HEX, like sha-256:9f86…",
+            "{0} 不是校验和：请写成 ALGORITHM:HEX，例如 sha-256:9f86…"
+        ),
+        .unknownAlgorithm: (
+            "unknown checksum algorithm {0}: use sha-256, sha-512, sha-1 or md5",
+            "未知的校验算法 {0}：请使用 sha-256、sha-512、sha-1 或 md5"
+        ),
+        .notHexadecimal: ("the {0} checksum has characters that are not hexadecimal digits", "{0} 校验和中有不是十六进制数字的字符"),
+        .digitCount: ("a {0} checksum has {1} hexadecimal digits, this one has {2}", "{0} 校验和应有 {1} 个十六进制数字，这里有 {2} 个"),
+    ]
+
+    /// A server, or the number of attempts.
+    static let servers: Rows = [
+        .answered: ("{0} answered {1}", "{0} 返回了 {1}"),
+        .unusableAnswer: ("{0} gave an answer that cannot be used", "{0} 的响应无法使用"),
+        .unusableAnswers: ("the server's answers cannot be used: {0}", "服务器的响应无法使用：{0}"),
+        .noSourceLeft: ("no source is left", "没有可用的来源了"),
+        .asksForCredentials: ("{0}: it asks for credentials", "{0}：服务器要求提供凭据"),
+        .deadLink: ("{0}: the link no longer works", "{0}：链接已失效"),
+        .gaveUpOnce: ("gave up after 1 attempt: {0}", "尝试 1 次后放弃：{0}"),
+        .gaveUp: ("gave up after {0} attempts: {1}", "尝试 {0} 次后放弃：{1}"),
+        .serverAnswered: ("the server answered {0}", "服务器返回了 {0}"),
+        .unusableList: ("the list of digests {0} cannot be had: the server answered {1}", "无法取得摘要列表 {0}：服务器返回了 {1}"),
+        .stalled: ("the connection stalled", "连接停滞"),
+        .endedEarly: ("the body ended early", "正文提前结束"),
+    ]
+
+    /// A response that cannot be used.
+    static let answers: Rows = [
+        .impossibleLength: ("the server sent an impossible Content-Length", "服务器发送了不可能的 Content-Length"),
+        .unasked416: ("the server answered 416 although no range was asked", "没有请求范围，服务器却返回了 416"),
+        .answeredNoFile: ("the server answered {0}, which is not a file", "服务器返回了 {0}，不是文件"),
+        .severalRanges: ("the server sent several ranges in one body", "服务器在一个正文中发送了多个范围"),
+        .noContentRange: ("a 206 without one Content-Range", "206 响应没有唯一的 Content-Range"),
+        .impossibleRange: ("a 206 with an impossible Content-Range", "206 响应带有不可能的 Content-Range"),
+        .encodedRange: ("a range of an encoded body", "范围取自编码后的正文"),
+        .lengthsDisagree: ("Content-Length and Content-Range disagree", "响应的 Content-Length 与 Content-Range 不一致"),
+        .unaskedPart: ("a part although the whole was asked", "请求了整个文件，却只得到一部分"),
+        .otherStart: ("asked for byte {0}, got byte {1}", "请求从第 {0} 字节开始，得到的却是第 {1} 字节"),
+        .unasked304: ("the server answered 304 to a request without a condition", "服务器对无条件的请求返回了 304"),
+        .pageInstead: (
+            "the server sent a web page instead of the file (--accept-html takes the page)",
+            "服务器返回的是网页而不是文件（用 --accept-html 可接收网页）"
+        ),
+        .encodesFile: ("the server encodes the file", "服务器对文件进行了编码"),
+        .refusesRange: ("the server refuses a range that it has", "服务器拒绝了它拥有的范围"),
+    ]
+
+    /// Whether the representation is the one that was begun.
+    static let validators: Rows = [
+        .noStrongValidator: (
+            "the server gave no strong validator, and only strict proof is allowed", "服务器没有给出强校验标识，而只允许严格的证明"
+        ),
+        .nothingProves: (
+            "the server gave no validator, so nothing proves that it is the same file", "服务器没有给出校验标识，无法证明是同一文件"
+        ),
+        .noRangesAnd: ("the server sends no ranges, and {0}", "服务器不支持范围请求，且{0}"),
+        .noRangesNoValidator: ("the server sends no ranges and no validator", "服务器不支持范围请求，也不给出校验标识"),
+        .validatorGone: ("the server gives no validator any more", "服务器不再给出校验标识"),
+        .noValidator: ("the server gives no validator", "服务器不给出校验标识"),
+        .grew: ("the size was {0} bytes and is at least {1}", "大小原为 {0} 字节，现在至少为 {1} 字节"),
+        .shrank: ("the file shrank to {0} bytes", "文件缩小到了 {0} 字节"),
+        .sizeChanged: ("the size was {0} bytes and is {1}", "大小原为 {0} 字节，现为 {1} 字节"),
+        .digestChanged: ("the digest {0} became {1}", "摘要由 {0} 变为 {1}"),
+        .weakTag: ("the ETag {0} is weak", "弱 ETag：{0}"),
+        .tagChanged: ("ETag {0} became {1}", "标识 ETag 由 {0} 变为 {1}"),
+        .dateChanged: ("Last-Modified {0} became {1}", "修改时间 Last-Modified 由 {0} 变为 {1}"),
+        .oneTag: ("only one of two answers has an ETag", "两个响应中只有一个带有 ETag"),
+        .youngDate: ("Last-Modified is too young to be trusted", "修改时间 Last-Modified 太近，不可信"),
+        .samplesDiffer: ("samples of what is held differ from what the server sends", "已有内容的抽样与服务器发送的不同"),
+        .tooLittle: ("too little to compare", "可比较的内容太少"),
+    ]
+
+    /// A redirect that cannot be followed.
+    static let redirects: Rows = [
+        .redirectNowhere: ("the redirect says nowhere to go", "重定向没有给出目标"),
+        .severalRedirects: ("the redirect names more than one place", "重定向给出了多个目标"),
+        .unusableRedirect: ("the redirect cannot be followed: {0}", "无法跟随重定向：{0}"),
+        .unencryptedRedirect: ("the redirect leads from https to {0}, which is not encrypted", "重定向从 https 转到未加密的 {0}"),
+        .redirectLoop: ("the redirects go round in circles at {0}", "重定向在 {0} 处循环"),
+        .tooManyRedirects: ("there are more than {0} redirects", "重定向超过 {0} 次"),
+    ]
+
+    /// The file on the server, and its digest.
+    static let remoteFiles: Rows = [
+        .fileTooLarge: ("the file has {0} bytes, more than the {1} allowed", "文件有 {0} 字节，超过允许的 {1} 字节"),
+        .fileLargerThan: ("the file is larger than the {0} bytes allowed", "文件超过允许的 {0} 字节"),
+        .noLength: ("the server gives no length, so nothing proves that the file is whole", "服务器没有给出长度，无法证明文件是完整的"),
+        .otherFile: ("nothing proves that this link leads to the file that was begun: {0}", "无法证明此链接指向的就是已开始下载的文件：{0}"),
+        .changed: ("the file on the server is not the one that was begun: {0}", "服务器上的文件已不是开始下载时的文件：{0}"),
+        .changedInStream: (
+            "the file on the server changed while it was written to the output: {0}", "写入输出期间，服务器上的文件发生了变化：{0}"
+        ),
+        .keepsChanging: ("the source keeps changing: {0}", "来源上的文件不断变化：{0}"),
+        .cannotGoOn: ("it cannot go on: {0}", "无法继续下载：{0}"),
+        .weakProof: ("the file is complete, but its proof is only “{0}”", "文件已完整，但其证明仅为“{0}”"),
+        .wrongDigest: ("the file does not have its digest: expected {0}, got {1}", "文件的摘要不符：应为 {0}，实为 {1}"),
+        .wrongDigestInStream: (
+            "what was written does not have its digest: expected {0}, got {1}", "已写出内容的摘要不符：应为 {0}，实为 {1}"
+        ),
+        .wrongMessageDigest: (
+            "what the server sent does not have its Content-Digest: expected {0}, got {1}",
+            "服务器发送的内容与其 Content-Digest 不符：应为 {0}，实为 {1}"
+        ),
+        .notInChecksumList: ("{0} has no digest for {1}", "{0} 中没有 {1} 的摘要"),
+    ]
+}

@@ -1,0 +1,88 @@
+extension SentenceTable {
+    /// What the user can do.
+    static let suggestions: Rows = [
+        .leftAsItIs: ("What is here was left as it is.", "已有的内容保持不变。"),
+        .orRestart: (
+            "Without --no-restart it begins again; what is here was left as it is.", "不加 --no-restart 则会从头开始；已有的内容保持不变。"
+        ),
+        .giveCredentials: (
+            "Give --user or --header, and run it again; what is here is kept.",
+            "请用 --user 或 --header 提供凭据后重新运行；已有的内容会保留。"
+        ),
+        .giveFreshLink: ("Give a fresh link for the same file; what is here is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
+        .signInAgain: (
+            "Sign in there, or get past the page in a browser, and give a fresh link; what is here is kept.",
+            "请在浏览器中登录或处理该网页，然后提供新链接；已有的内容会保留。"
+        ),
+        .runAgain: ("Run it again to go on from here.", "重新运行即可从这里继续。"),
+        .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
+        .keptMarked: ("What came is kept beside, marked; running it again begins anew.", "已下载的内容保留在旁边并做了标记；重新运行会从头开始。"),
+        .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
+        .makeRoom: ("Make room and run it again; what is here is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
+        .minFree: ("{0} stay free; --min-free changes that.", "会保留 {0} 的可用空间；可用 --min-free 更改。"),
+        .startAnew: (
+            "Start the download anew; a part file that is still there is found by its URL.",
+            "请重新开始下载；如果部分文件还在，会通过网址找到它。"
+        ),
+        .updateFerry: ("Update Ferry.", "请更新 Ferry。"),
+        .useListed: ("Use the listed one, or add another one on purpose.", "请使用已列出的下载，或明确添加另一个。"),
+        .giveBinary: ("Install ferry, or name its path in FERRY_BINARY.", "请安装 ferry，或用 FERRY_BINARY 指明它的路径。"),
+        .nameServer: (
+            "Give the URL, or name the server: --user NAME@HOST, secretsOrigin.",
+            "请给出网址，或说明服务器：--user NAME@HOST、secretsOrigin。"
+        ),
+        .allowPrivate: (
+            "Where the address is meant, leave out --no-private (allowsPrivate).",
+            "如果确实要用这个地址，请去掉 --no-private（allowsPrivate）。"
+        ),
+        .giveAuthority: (
+            "Give the authority with --ca-file; --insecure would trust anyone.",
+            "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人。"
+        ),
+        .allowDowngrade: ("--allow-downgrade follows it.", "可用 --allow-downgrade 跟随它。"),
+        .writeProxyCredentials: (
+            "Write them as --proxy http://USER:PASSWORD@host:port.", "请写成 --proxy http://USER:PASSWORD@host:port。"
+        ),
+        .waitForOther: ("Wait for the other one, or choose another name with -o.", "请等待另一个下载结束，或用 -o 选择其他名称。"),
+        .moveAway: (
+            "Move the part file and its journal away to begin again; nothing was deleted.", "请移走部分文件及其日志后重新开始；没有删除任何内容。"
+        ),
+        .nameLists: (
+            "Use letters, digits, '.', '-' and '_', at most 128, not beginning with a dot.",
+            "请使用字母、数字、“.”“-”“_”，最多 128 个，且不以点开头。"
+        ),
+        .useNewer: ("Use that version, or another identifier.", "请使用那个版本，或使用其他标识符。"),
+        .closeFirst: ("Close it there first, or use another identifier.", "请先在那里关闭它，或使用其他标识符。"),
+        .giveAgain: ("Give them again.", "请重新提供凭据。"),
+        .useRunning: ("Use that one, or stop it first.", "请使用那一个，或先停止它。"),
+        .listTokens: ("Run ferry web --list for those that are signed in.", "请运行 ferry web --list 查看已登录的浏览器。"),
+        .stopDaemon: ("End it first.", "请先结束它。"),
+        .killDaemon: ("End it first: kill {0}.", "请先结束它：kill {0}。"),
+        .anotherPort: ("Give another one with --port, or 0 for any that is free.", "请用 --port 给出其他端口，或用 0 表示任意空闲端口。"),
+        .shorterSocket: ("Give a shorter one with --socket or FERRY_SOCKET.", "请用 --socket 或 FERRY_SOCKET 给出更短的路径。"),
+        .removeOrChoose: ("Remove it, or choose another place.", "请移除它，或选择别的位置。"),
+        .closeOrChoose: ("Close it with chmod 700, or choose another place.", "请用 chmod 700 关闭它，或选择别的位置。"),
+        .giveDescriptor: (
+            "Give --ready-fd the number of one that was opened for writing.", "请给 --ready-fd 一个已打开可写的描述符编号。"
+        ),
+        .writeObject: ("Write one JSON object.", "请写成一个 JSON 对象。"),
+        .allowThenRestart: (
+            "Choose a place there, or name another directory in allowedDirectories and start the daemon again.",
+            "请选择其中的位置，或在 allowedDirectories 中写入其他目录并重新启动守护进程。"
+        ),
+        .startUnconfined: ("Start it without --confine.", "请不带 --confine 启动。"),
+        .nameSessions: (
+            "Use letters, digits, '.', '-' and '_', at most 128, not beginning with a dot; not “all”.",
+            "请使用字母、数字、“.”“-”“_”，最多 128 个，不以点开头；不能是“all”。"
+        ),
+        .nameDownloads: ("Use at most 256 bytes without control characters.", "请使用最多 256 字节，且不含控制字符。"),
+        .noShell: ("No shell is asked where a program is.", "不会通过 shell 查找程序。"),
+        .choosePlaceBelow: ("Choose a place below {0}.", "请选择 {0} 之下的位置。"),
+        .giveInURLs: ("Give one in urls.", "请在 urls 中给出。"),
+        .runByItself: ("Run ferry serve by itself.", "请直接运行 ferry serve。"),
+        .startUserSession: (
+            "Is there a user session of systemd? Else run ferry serve by itself.",
+            "是否有 systemd 用户会话？否则请直接运行 ferry serve。"
+        ),
+    ]
+}

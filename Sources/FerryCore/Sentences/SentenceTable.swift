@@ -1,0 +1,23 @@
+/// Every sentence that errors and events say, in every language: one row for each ``ErrorPhrase/Key``.
+///
+/// The holes `{0}`, `{1}`, … of a row are filled by the arguments of an ``ErrorPhrase``. A row cannot lack a language;
+/// `SentenceTableTests` proves that no key lacks its row, that the languages of a row have the same holes, and that the
+/// sources give as many arguments.
+package enum SentenceTable {
+    package typealias Rows = [ErrorPhrase.Key: Language.Texts]
+
+    package static let rows: Rows = [
+        requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, fileOperations,
+        ownership, moves, resumeData, daemon, manager, catalogue, events, suggestions,
+    ].reduce(into: [:]) { rows, area in
+        rows.merge(area) { first, _ in preconditionFailure("two areas have the row of “\(first.english)”") }
+    }
+}
+
+extension ErrorPhrase.Key {
+    /// The sentence with its holes.
+    func pattern(in language: Language) -> String {
+        guard let texts = SentenceTable.rows[self] else { preconditionFailure("\(self) has no row in SentenceTable") }
+        return language.text(of: texts)
+    }
+}
