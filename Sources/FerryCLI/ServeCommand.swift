@@ -82,14 +82,15 @@ struct ServeCommand: ParsableCommand {
     func serve() async -> FerryTerminal.ExitCode {
         var options = Daemon.Options()
         options.environment = ProcessInfo.processInfo.environment
-        options.flags["port"] = port.map(String.init)
-        if !loopback { options.flags["loopback"] = "false" }
-        if !`private` { options.flags["allowsPrivate"] = "false" }
-        options.flags["directory"] = directory.map(OwnProgram.absolute)
-        options.flags["maxConcurrentDownloads"] = maxConcurrent.map(String.init)
+        options.flags[.port] = port.map(JSONValue.whole)
+        if !loopback { options.flags[.loopback] = .flag(false) }
+        if !`private` { options.flags[.allowsPrivate] = .flag(false) }
+        options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }
+        options.flags[.maxConcurrentDownloads] = maxConcurrent.map(JSONValue.whole)
         // A name without a directory is looked for in PATH.
         let program = onComplete.prefix(1).map { $0.utf8.contains("/") ? OwnProgram.absolute($0) : $0 }
-        options.setFlag("onComplete", to: program + onComplete.dropFirst())
+        let words = program + onComplete.dropFirst()
+        options.flags[.onComplete] = words.isEmpty ? nil : .list(words.map(JSONValue.text))
         let place = DaemonPaths.current(
             state: stateDir.map(OwnProgram.absolute), socket: socket.map(OwnProgram.absolute),
             settings: config.map(OwnProgram.absolute))
@@ -100,7 +101,7 @@ struct ServeCommand: ParsableCommand {
         logger.logLevel = verbose ? .debug : .info
         do throws(DownloadError) {
             let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
-            try await confine(place, &options, ready, logger)
+            try confine(place, &options, ready, logger)
             let watch = SignalWatch()
             let run = ServeRun(place, options, logger: logger)
             try await run.run(stops: Self.stops(watch?.signals), ready: ready) { page in
@@ -118,12 +119,12 @@ struct ServeCommand: ParsableCommand {
     /// With `--confine`, begins this program anew; in that one, takes over what the first has left.
     private func confine(
         _ place: DaemonPaths, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
-    ) async throws(DownloadError) {
+    ) throws(DownloadError) {
         do throws(DownloadError) {
             if let confinementFd {
                 try ConfinedStart.takeOver(from: confinementFd, into: &options, logger: logger)
             } else if confine {
-                try await ConfinedStart(place, options).begin(OwnProgram.path, keeping: ready) { descriptor in
+                try ConfinedStart(place, options).begin(OwnProgram.path, keeping: ready) { descriptor in
                     var words = CommandLine.arguments
                     let command = words.firstIndex(of: Self.configuration.commandName ?? "") ?? 0
                     words.insert("--confinement-fd=\(descriptor)", at: command + 1)

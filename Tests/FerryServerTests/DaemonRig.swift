@@ -55,7 +55,7 @@ struct DaemonRig: Sendable {
         _ body: @Sendable (DaemonRig) async throws -> Void
     ) async throws {
         var options = Daemon.Options()
-        options.flags["port"] = "0"
+        options.flags[.port] = .whole(0)
         options.pollInterval = .milliseconds(20)
         // Nor is it a slow client.
         options.limits.unknownHead = .hours(1)
@@ -72,7 +72,7 @@ struct DaemonRig: Sendable {
         let log = LogBook()
         var logger = Logger(label: "ferry") { _ in LogBook.Handler(book: log) }
         logger.logLevel = .trace
-        let daemon = try await Daemon(place(in: directory), options, logger: logger)
+        let daemon = try Daemon(place(in: directory), options, logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await daemon.run() }
             if let addresses = await daemon.listening() {

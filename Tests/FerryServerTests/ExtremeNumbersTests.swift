@@ -82,6 +82,11 @@ struct ExtremeNumbersTests {
                 #expect(try await rig.ask(.settings).status == 200)
             }
             #expect(try await send(rig, .changeSettings, #"{"rateLimit":4611686018427387904}"#) == 400)
+            let ofSession = try await rig.send(
+                "PATCH", Route.changeSettings.path() + "?scope=session",
+                headers: ["Content-Type": "application/json", FerryAPI.sessionHeader: "some"],
+                body: Data(#"{"rateLimit":4611686018427387904}"#.utf8))
+            #expect(ofSession.status == 400)
             #expect(try await lives(rig))
         }
     }

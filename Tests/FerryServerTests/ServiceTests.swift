@@ -229,7 +229,7 @@ struct ServiceTests {
         defer { for path in [out, script] { try? FileManager.default.removeItem(atPath: path) } }
         let told = completes ? NamedPipe(out) : nil
         try await DaemonRig.run {
-            $0.flags["onComplete"] = script
+            $0.flags[.onComplete] = .text(script)
         } _: { rig in
             if !completes { rig.origin.always("/file/1k", .status(404)) }
             let added = try await rig.add(NewDownload(urls: [rig.url("/file/1k")]))
@@ -258,7 +258,7 @@ struct ServiceTests {
             await #expect {
                 try await DaemonRig.run {
                     $0.environment = search
-                    $0.setFlag("onComplete", to: words)
+                    $0.flags[.onComplete] = .list(words.map(JSONValue.text))
                 } _: { _ in
                     Issue.record("it listens")
                 }

@@ -2,7 +2,6 @@ import Ferry
 import FerryAPI
 import FerryCore
 import Foundation
-import Logging
 import Testing
 
 @testable import FerryServer
@@ -10,19 +9,17 @@ import Testing
 @Suite("The settings file", .timeLimit(.minutes(30)))
 struct SettingsTests {
     /// What a file with this text says, without a daemon.
-    private func settings(_ text: String) async throws -> DaemonSettings {
+    private func settings(_ text: String, _ environment: [String: String] = [:]) throws -> DaemonSettings {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString + ".json"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return try await settings(at: path)
+        return try settings(at: path, environment)
     }
 
-    private func settings(at path: String) async throws -> DaemonSettings {
-        let source = try await SettingsSource(
-            file: path, environment: [:], flags: [:], defaults: DaemonSettings(directory: "/d"),
-            logger: Logger(label: "settings") { _ in LogBook.Handler(book: LogBook()) }
-        ) { _ in }
-        return try source.settings()
+    private func settings(at path: String, _ environment: [String: String] = [:]) throws -> DaemonSettings {
+        try SettingsSource(
+            file: path, environment: environment, flags: [:], defaults: DaemonSettings(directory: "/d")
+        ).settings()
     }
 
     /// A bridge to Foundation's numbers took `true` for 1, and 1 for `true`.
@@ -38,9 +35,9 @@ struct SettingsTests {
             ("onComplete", "[\"/bin/sh\", 1]"),
             ("allowedDirectories", "[1]"), ("allowedDirectories", "{}"),
         ])
-    func wrongTypes(name: String, value: String) async throws {
-        await #expect {
-            try await settings("{\"\(name)\": \(value)}")
+    func wrongTypes(name: String, value: String) throws {
+        #expect {
+            try settings("{\"\(name)\": \(value)}")
         } throws: { error in
             let error = error as? DownloadError
             return error?.code == .invalidRequest && error?.message == "a setting cannot be used: \(name)"
@@ -48,8 +45,8 @@ struct SettingsTests {
     }
 
     @Test("a member of its own type is taken, a whole number where any is, and null is as if it were not there")
-    func ownTypes() async throws {
-        let settings = try await settings(
+    func ownTypes() throws {
+        let settings = try settings(
             """
             {
                 "port": 0, "loopback": false, "maxConcurrentDownloads": 1, "connectionsPerHost": 4.0, "rateLimit": 2e3,
@@ -60,23 +57,86 @@ struct SettingsTests {
             }
             """)
         #expect(settings.port == 0)
-        #expect(!settings.servesLoopback)
+        #expect(!settings.loopback)
         #expect(!settings.allowsPrivate)
         #expect(settings.maxConcurrentDownloads == 1)
         #expect(settings.connectionsPerHost == 4)
         #expect(settings.rateLimit == 2000)
         #expect(!settings.allowsMetered)
         #expect(settings.allowsConstrained)
-        #expect(settings.networkIsMetered == true)
-        #expect(settings.retriesFailedAfter == .milliseconds(1500))
+        #expect(settings.networkAssumption == "metered")
+        #expect(settings.retriesFailedAfter == 1.5)
         #expect(settings.onComplete == [])
         #expect(settings.allowedDirectories == ["/a", "/b"])
         #expect(settings.directory == "/d")
-        #expect(try await self.settings(#"{"retriesFailedAfter": 30}"#).retriesFailedAfter == .seconds(30))
+        #expect(try self.settings(#"{"retriesFailedAfter": 30}"#).retriesFailedAfter == 30)
+    }
+
+    @Test("every property of the settings has a name, so that file, variables and flags can give it")
+    func names() {
+        let properties = Mirror(reflecting: DaemonSettings(directory: "/d")).children.compactMap(\.label)
+        #expect(Set(properties) == Set(Setting.allCases.map(\.rawValue)))
+    }
+
+    @Test("a variable is read in the form of its setting, before the file; an empty number or flag is the default")
+    func variables() throws {
+        let file = #"{"allowsMetered": false, "connectionsPerHost": 4, "rateLimit": 9, "port": true}"#
+        let settings = try settings(
+            file,
+            [
+                "FERRY_PORT": "0", "FERRY_LOOPBACK": "No", "FERRY_ALLOWS_PRIVATE": "0", "FERRY_ALLOWS_METERED": "",
+                "FERRY_ALLOWS_CONSTRAINED": "FALSE", "FERRY_MAX_CONCURRENT_DOWNLOADS": "7",
+                "FERRY_CONNECTIONS_PER_HOST": "", "FERRY_NETWORK_ASSUMPTION": "unmetered",
+                "FERRY_RETRIES_FAILED_AFTER": "1.5", "FERRY_DIRECTORY": "/5", "FERRY_ALLOWED_DIRECTORIES": "/a, /b,c",
+                "FERRY_ON_COMPLETE": "/bin/sh,true",
+            ])
+        var expected = DaemonSettings(directory: "/5")
+        (expected.port, expected.loopback, expected.allowsPrivate) = (0, false, false)
+        (expected.allowsConstrained, expected.maxConcurrentDownloads, expected.rateLimit) = (false, 7, 9)
+        (expected.networkAssumption, expected.retriesFailedAfter) = ("unmetered", 1.5)
+        (expected.allowedDirectories, expected.onComplete) = (["/a", "/b"], ["/bin/sh", "true"])
+        #expect(settings == expected)
+    }
+
+    @Test(
+        "a variable of another form is refused by the name of its setting, and passed over where a flag is stronger",
+        arguments: [
+            ("port", "much"), ("rateLimit", "1.5"), ("connectionsPerHost", " 4"), ("loopback", "2"),
+            ("retriesFailedAfter", "nan"), ("retriesFailedAfter", "soon"),
+        ])
+    func wrongVariables(name: String, text: String) throws {
+        let setting = try #require(Setting(rawValue: name))
+        #expect {
+            try settings("{}", [setting.variable: text])
+        } throws: { error in
+            (error as? DownloadError)?.message == "a setting cannot be used: \(name)"
+        }
+        let value: JSONValue = name == "loopback" ? .flag(false) : .whole(7)
+        let source = try SettingsSource(
+            file: "/nowhere/ferry.json", environment: [setting.variable: text], flags: [setting: value],
+            defaults: DaemonSettings(directory: "/d"))
+        #expect(try source.settings() != DaemonSettings(directory: "/d"))
+    }
+
+    @Test("a file that cannot be read is said, and never replaced")
+    func unreadable() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let attempts: [() throws -> Void] = [
+            { _ = try settings(at: path) }, { try SettingsFile(path: path).merge(SettingsChange()) },
+        ]
+        for attempt in attempts {
+            #expect {
+                try attempt()
+            } throws: { error in
+                (error as? DownloadError)?.message == "the settings in \(path) cannot be read"
+            }
+        }
     }
 
     @Test("what the API writes into the file is of the types that are read from it")
-    func written() async throws {
+    func written() throws {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString + ".json"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try #"{"loopback": true, "port": 1, "allowsConstrained": false}"#.write(
@@ -86,13 +146,13 @@ struct SettingsTests {
         change.allowsMetered = .set(true)
         change.retriesFailedAfter = .set(1)
         try SettingsFile(path: path).merge(change)
-        let settings = try await settings(at: path)
-        #expect(settings.servesLoopback)
+        let settings = try settings(at: path)
+        #expect(settings.loopback)
         #expect(settings.port == 1)
         #expect(settings.maxConcurrentDownloads == 1)
         #expect(settings.allowsMetered)
         #expect(!settings.allowsConstrained)
-        #expect(settings.retriesFailedAfter == .seconds(1))
+        #expect(settings.retriesFailedAfter == 1)
     }
 
     @Test("a changed file with a truth value for a number changes nothing")

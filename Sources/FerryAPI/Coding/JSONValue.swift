@@ -12,14 +12,17 @@ package enum JSONValue: Sendable, Hashable {
 
     package init(_ data: Data) throws { self = try JSONDecoder().decode(JSONValue.self, from: data) }
 
-    /// The member of this name; `nil` if there is none.
-    package subscript(_ name: String) -> JSONValue? {
+    /// The members of an object; `nil` for every other value.
+    package var members: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
-        return members[name]
+        return members
     }
+
+    /// The member of this name; `nil` if there is none.
+    package subscript(_ name: String) -> JSONValue? { members?[name] }
 }
 
-extension JSONValue: Decodable {
+extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
@@ -36,6 +39,19 @@ extension JSONValue: Decodable {
             self = .list(items)
         } else {
             self = .object(try value.decode([String: JSONValue].self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .flag(let flag): try container.encode(flag)
+        case .whole(let number): try container.encode(number)
+        case .number(let number): try container.encode(number)
+        case .text(let text): try container.encode(text)
+        case .list(let items): try container.encode(items)
+        case .object(let members): try container.encode(members)
         }
     }
 }

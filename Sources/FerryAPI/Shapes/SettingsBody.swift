@@ -55,9 +55,6 @@ package struct SettingsChange: Sendable, Hashable {
     package var directory: String?
 
     package init() {}
-
-    /// The names of the members, as coded.
-    package static var memberNames: [String] { CodingKeys.allCases.map(\.rawValue) }
 }
 
 extension SettingsChange: Codable {

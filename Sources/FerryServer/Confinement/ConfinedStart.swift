@@ -43,14 +43,14 @@ package struct ConfinedStart: Sendable {
     ///   - ready: The descriptor to leave open for the second half.
     package func begin(
         _ program: String, keeping ready: ReadyDescriptor?, arguments: (_ descriptor: Int32) -> [String]
-    ) async throws(DownloadError) -> Never {
+    ) throws(DownloadError) -> Never {
         guard let rights = LandlockRights(version: Landlock.version) else {
             throw Self.refused(ErrorPhrase(.noLandlock))
         }
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         // Held until exec(2), so that no other daemon changes what is read here.
         let lock = try DaemonLock.take(place.lock)
-        let plan = try await plan()
+        let plan = try plan()
         var directories: [String] = []
         for path in plan.required {
             try PrivateFile.makeDirectory(path, forbidden: path == place.state ? 0o022 : 0o077)
@@ -76,14 +76,11 @@ package struct ConfinedStart: Sendable {
         throw DownloadError(.internal, "the program cannot begin anew", underlying: String(cString: strerror(failure)))
     }
 
-    private func plan() async throws(DownloadError) -> ConfinementPlan {
-        // The second half logs the warnings about the settings.
-        let silent = Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() }
-        let source = try await SettingsSource(
+    private func plan() throws(DownloadError) -> ConfinementPlan {
+        let settings = try SettingsSource(
             file: place.settings, environment: options.environment, flags: options.flags,
-            defaults: DaemonSettings(directory: place.downloads), logger: silent
-        ) { _ in }
-        let settings = try source.settings()
+            defaults: DaemonSettings(directory: place.downloads)
+        ).settings()
         let unfinished = UnfinishedDirectories.read(state: place.catalogue, downloads: settings.directory)
         // Without a readable list, any directory that a session ever used may hold unfinished downloads.
         let sessions = SessionStore(place.sessions).directories(everUsed: unfinished == nil)

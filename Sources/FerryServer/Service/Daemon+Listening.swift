@@ -19,7 +19,7 @@ extension Daemon {
     /// Checks that the port can be bound before downloads start. Throws `conflict` if another program uses it.
     func checkPort() async throws {
         let settings = settings.current
-        guard settings.servesLoopback, settings.port != 0 else { return }
+        guard settings.loopback, settings.port != 0 else { return }
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -59,7 +59,7 @@ extension Daemon {
         SignInFile.sweep(place.signIn)
         var services: [any Service] = [unixListener(socket)]
         let settings = settings.current
-        if settings.servesLoopback {
+        if settings.loopback {
             if !peers.tells {
                 logger.warning("this system does not tell whose connections over loopback are: the token decides alone")
             }

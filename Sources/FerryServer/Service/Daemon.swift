@@ -1,5 +1,5 @@
 package import Ferry
-import FerryAPI
+package import FerryAPI
 package import FerryCore
 import Foundation
 package import Logging
@@ -23,7 +23,7 @@ package final class Daemon: Sendable {
     let mostConnections: Int
     let limits: RequestLimits
     let peers: LoopbackPeers
-    private let source: SettingsSource
+    private let watcher: SettingsWatcher
     private let lock: Mutex<DaemonLock?>
     private let group = Mutex<ServiceGroup?>(nil)
     private let wasStopped = Mutex(false)
@@ -34,8 +34,8 @@ package final class Daemon: Sendable {
 
     /// The daemon's parameters besides its paths.
     package struct Options: Sendable {
-        /// Command-line flags, by the names of settings.
-        package var flags: [String: String] = [:]
+        /// Command-line flags.
+        package var flags: [Setting: JSONValue] = [:]
         package var environment: [String: String] = [:]
         package var pollInterval: Duration = .seconds(2)
         package var user = PeerCheck.ownUser
@@ -53,17 +53,12 @@ package final class Daemon: Sendable {
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
         package init() {}
-
-        /// Sets the flag of a list setting; an empty list removes it.
-        package mutating func setFlag(_ name: String, to words: [String]) {
-            flags[name] = words.isEmpty ? nil : words.joined(separator: String(SettingsSource.separator))
-        }
     }
 
     /// Takes the state lock and reads tokens, sessions and settings. Does not listen yet.
     ///
     /// Throws `conflict` if another daemon uses this state, `disk`, or `invalidRequest` for invalid settings.
-    package init(_ place: DaemonPaths, _ options: Options = Options(), logger: Logger) async throws(DownloadError) {
+    package init(_ place: DaemonPaths, _ options: Options = Options(), logger: Logger) throws(DownloadError) {
         self.place = place
         self.logger = logger
         user = options.user
@@ -73,17 +68,13 @@ package final class Daemon: Sendable {
         // Files in it have restrictive modes of their own; other users must not be able to create any.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock))
-        let (box, confinement) = (SettingsBox(), options.confinement)
-        source = try await SettingsSource(
+        let confinement = options.confinement
+        let source = try SettingsSource(
             file: place.settings, environment: options.environment, flags: options.flags,
-            defaults: DaemonSettings(directory: place.downloads), pollInterval: options.pollInterval, logger: logger
-        ) { new in
-            if let refusal = confinement?.refusal(of: new.directory) {
-                return logger.warning("the settings were left as they are", metadata: ["error": "\(refusal.message)"])
-            }
-            await box.keeper?.adopt(new)
-        }
-        let settings = try source.settings()
+            defaults: DaemonSettings(directory: place.downloads))
+        let members = try source.file.read()
+        SettingsWatcher.warn(members, in: source.file, logger)
+        let settings = try source.settings(with: members)
         var configuration = DownloadManager.Configuration.default(
             identifier: DaemonPaths.listIdentifier, directory: URL(fileURLWithPath: settings.directory),
             stateDirectory: URL(fileURLWithPath: place.catalogue))
@@ -97,7 +88,10 @@ package final class Daemon: Sendable {
         station = EventBroadcaster()
         launcher = Launcher(sessions: sessions, station: station, starter: options.starter, logger: logger)
         self.settings = SettingsController(
-            settings, file: SettingsFile(path: place.settings), manager: manager, station: station, sessions: sessions)
+            settings, file: source.file, manager: manager, station: station, sessions: sessions)
+        watcher = SettingsWatcher(
+            source: source, members: members, controller: self.settings, confinement: confinement,
+            pollInterval: options.pollInterval, logger: logger)
         api = API(
             manager: manager, station: station, speeds: SpeedHistory(), sessions: sessions, settings: self.settings,
             launcher: launcher, codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
@@ -105,7 +99,6 @@ package final class Daemon: Sendable {
             budgets: BodyBudgets(options.limits.bodyBudget), addresses: addresses, signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
-        box.set(self.settings)
     }
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
@@ -125,7 +118,7 @@ package final class Daemon: Sendable {
             let services = try listeners()
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
-                    services: [ManagerService(daemon: self, feeds: feeds), source] + services + [
+                    services: [ManagerService(daemon: self, feeds: feeds), watcher] + services + [
                         StreamService(daemon: self)
                     ],
                     logger: quiet))
@@ -197,14 +190,6 @@ extension Daemon {
         default: logger.info("cancelled", metadata: metadata)
         }
     }
-}
-
-/// Passes the settings controller to the settings source, which is created first.
-private final class SettingsBox: Sendable {
-    private struct Weak { weak var keeper: SettingsController? }
-    private let held = Mutex(Weak())
-    var keeper: SettingsController? { held.withLock { $0.keeper } }
-    func set(_ keeper: SettingsController) { held.withLock { $0.keeper = keeper } }
 }
 
 /// Runs the event relay and the launcher, and shuts the manager down after all other services have stopped.

@@ -1,41 +1,39 @@
 package import Ferry
 package import FerryAPI
-import FerryCore
+package import FerryCore
 
-/// What a daemon is told, from flags, environment and file.
+/// The settings of a daemon: the form of the settings file, of what flags and environment give, and of their merge.
 ///
-/// Those of the second part can be changed while it runs.
-package struct DaemonSettings: Sendable, Hashable {
-    // MARK: Fixed at the start
+/// A new setting is a property with its default, a case of ``Setting`` with its form, and a line in `check` for its bounds.
+package struct DaemonSettings: Sendable, Hashable, Codable {
+    package typealias CodingKeys = Setting
 
     /// The port on loopback; 0 for any that is free.
     package var port = FerryAPI.defaultPort
-    /// Serve the page and the API on loopback too.
-    package var servesLoopback = true
-    /// Run after each completed download, for all sessions: program and arguments.
-    package var onComplete: [String] = []
-
-    /// Connect to addresses that are not of the public internet. A request may be stricter, and none laxer.
+    /// Whether the page and the API are served on loopback too.
+    package var loopback = true
+    /// Whether downloads may connect to addresses that are not of the public internet. A request may be stricter only.
     package var allowsPrivate = true
-
-    // MARK: Changed while it runs
-
     package var maxConcurrentDownloads = 3
-    /// Bytes per second.
+    /// Bytes per second over all downloads, below 2^62.
     package var rateLimit: ByteCount?
     package var connectionsPerHost = 16
     package var allowsMetered = true
     package var allowsConstrained = true
-    package var networkIsMetered: Bool?
-    package var retriesFailedAfter: Duration?
-    /// Where downloads of the session `default` go.
+    /// `metered` or `unmetered`; `nil`: the network tells.
+    package var networkAssumption: String?
+    /// Seconds, at least 1; `nil` for never.
+    package var retriesFailedAfter: Double?
+    /// The directory of downloads of the session `default`.
     package var directory: String
     /// Directories below which the page may put files, beside the sessions' own.
     package var allowedDirectories: [String] = []
+    /// The program that runs after each completed download of any session, and its arguments.
+    package var onComplete: [String] = []
 
     package init(directory: String) { self.directory = directory }
 
-    /// Hands what can be changed to a manager.
+    /// Hands what a manager has settings for to its configuration.
     package func apply(to configuration: inout DownloadManager.Configuration) {
         configuration.maxConcurrentDownloads = maxConcurrentDownloads
         configuration.rateLimit = rateLimit
@@ -43,11 +41,11 @@ package struct DaemonSettings: Sendable, Hashable {
         configuration.transfer.allowsPrivate = allowsPrivate
         configuration.allowsMeteredNetwork = allowsMetered
         configuration.allowsConstrainedNetwork = allowsConstrained
-        configuration.networkIsMetered = networkIsMetered
-        configuration.retriesFailedAfter = retriesFailedAfter
+        configuration.networkIsMetered = networkAssumption.map { $0 == "metered" }
+        configuration.retriesFailedAfter = retriesFailedAfter.flatMap(APISeconds.duration)
     }
 
-    /// As the API shows them.
+    /// The settings that clients may see.
     package var body: SettingsBody {
         var body = SettingsBody(scope: "daemon", directory: directory)
         body.maxConcurrentDownloads = maxConcurrentDownloads
@@ -55,75 +53,66 @@ package struct DaemonSettings: Sendable, Hashable {
         body.connectionsPerHost = connectionsPerHost
         body.allowsMetered = allowsMetered
         body.allowsConstrained = allowsConstrained
-        body.networkAssumption = networkIsMetered.map { $0 ? "metered" : "unmetered" }
-        body.retriesFailedAfter = retriesFailedAfter.map(APISeconds.number)
+        body.networkAssumption = networkAssumption
+        body.retriesFailedAfter = retriesFailedAfter
         return body
     }
 
-    /// With a change from the API. Throws `invalidRequest` for what cannot be meant; then nothing counts.
-    package mutating func apply(_ change: SettingsChange) throws(Problem) {
-        var new = self
-        if case .set(let count) = change.maxConcurrentDownloads {
-            new.maxConcurrentDownloads = try Self.checked(count ?? 3, 1...FerryAPI.mostAtOnce, "maxConcurrentDownloads")
+    // MARK: Merging
+
+    /// The settings with other values for some; null stands for the default.
+    ///
+    /// Throws a problem that names the setting whose value is of another type or out of bounds.
+    func merging(_ changes: [Setting: JSONValue]) throws(Problem) -> DaemonSettings {
+        let defaults = try DaemonSettings(directory: directory).values
+        var values = try values
+        for (setting, new) in changes {
+            let value = new == .null ? defaults[setting] : setting.value(of: new)
+            guard value != nil || new == .null else { throw Problem(.badRequest, setting.rawValue) }
+            values[setting] = value
         }
-        if case .set(let rate) = change.rateLimit {
-            guard rate.map({ $0 >= 1 }) ?? true else { throw Problem(.badRequest, "rateLimit is below 1.") }
-            guard rate?.isSize ?? true else { throw Problem(.badRequest, "rateLimit is 2^62 or more.") }
-            new.rateLimit = rate
+        let merged: DaemonSettings
+        do { merged = try APICoding.decode(DaemonSettings.self, from: APICoding.encode(values)) } catch {
+            throw Problem(.internal, "\(error)")
         }
-        if case .set(let count) = change.connectionsPerHost {
-            new.connectionsPerHost = try Self.checked(count ?? 16, 1...FerryAPI.mostAtOnce, "connectionsPerHost")
-        }
-        if case .set(let flag) = change.allowsMetered { new.allowsMetered = flag ?? true }
-        if case .set(let flag) = change.allowsConstrained { new.allowsConstrained = flag ?? true }
-        if case .set(let word) = change.networkAssumption { new.networkIsMetered = try Self.isMetered(word) }
-        if case .set(let seconds) = change.retriesFailedAfter {
-            new.retriesFailedAfter = try Self.delay(seconds)
-        }
-        if let directory = change.directory {
-            guard directory.utf8.hasPrefix("/") else { throw Problem(.badRequest, "directory must be absolute.") }
-            new.directory = directory
-        }
-        self = new
+        try merged.check()
+        return merged
     }
 
-    /// Takes over what differs between two readings of flags, environment and file; what is fixed at the start stays.
-    mutating func follow(from old: DaemonSettings, to new: DaemonSettings) {
-        func newest<Value: Equatable>(_ mine: Value, _ old: Value, _ new: Value) -> Value { old == new ? mine : new }
-        onComplete = newest(onComplete, old.onComplete, new.onComplete)
-        maxConcurrentDownloads = newest(
-            maxConcurrentDownloads, old.maxConcurrentDownloads, new.maxConcurrentDownloads)
-        rateLimit = newest(rateLimit, old.rateLimit, new.rateLimit)
-        connectionsPerHost = newest(connectionsPerHost, old.connectionsPerHost, new.connectionsPerHost)
-        allowsMetered = newest(allowsMetered, old.allowsMetered, new.allowsMetered)
-        allowsConstrained = newest(allowsConstrained, old.allowsConstrained, new.allowsConstrained)
-        networkIsMetered = newest(networkIsMetered, old.networkIsMetered, new.networkIsMetered)
-        retriesFailedAfter = newest(retriesFailedAfter, old.retriesFailedAfter, new.retriesFailedAfter)
-        directory = newest(directory, old.directory, new.directory)
-        allowedDirectories = newest(allowedDirectories, old.allowedDirectories, new.allowedDirectories)
+    /// The settings with what differs between two readings of the sources; those that are fixed at the start stay.
+    func merging(_ new: DaemonSettings, since old: DaemonSettings) throws(Problem) -> DaemonSettings {
+        let (old, new) = (try old.values, try new.values)
+        let changed = Setting.allCases.filter { !$0.isFixed && old[$0] != new[$0] }
+        return try merging(Dictionary(uniqueKeysWithValues: changed.map { ($0, new[$0] ?? .null) }))
     }
 
-    static func checked(_ number: Int, _ range: ClosedRange<Int>, _ name: String) throws(Problem) -> Int {
-        guard range.contains(number) else {
-            throw Problem(.badRequest, "\(name) must be from \(range.lowerBound) to \(range.upperBound).")
-        }
-        return number
-    }
+    /// The value of each setting that has one.
+    private var values: [Setting: JSONValue] { get throws(Problem) { try .init(encoding: self) } }
 
-    static func isMetered(_ word: String?) throws(Problem) -> Bool? {
-        switch word {
-        case nil: return nil
-        case "metered": return true
-        case "unmetered": return false
-        default: throw Problem(.badRequest, "networkAssumption must be metered, unmetered or null.")
+    private func check() throws(Problem) {
+        func require(_ isMet: Bool, _ demand: String) throws(Problem) {
+            if !isMet { throw Problem(.badRequest, demand) }
         }
+        let most = FerryAPI.mostAtOnce
+        try require(0...65_535 ~= port, "port must be from 0 to 65535.")
+        try require(1...most ~= maxConcurrentDownloads, "maxConcurrentDownloads must be from 1 to \(most).")
+        try require(1...most ~= connectionsPerHost, "connectionsPerHost must be from 1 to \(most).")
+        try require(rateLimit ?? 1 >= 1, "rateLimit is below 1.")
+        try require(rateLimit?.isSize ?? true, "rateLimit is 2^62 or more.")
+        try require(
+            [nil, "metered", "unmetered"].contains(networkAssumption),
+            "networkAssumption must be metered, unmetered or null.")
+        let delay = APISeconds.duration(retriesFailedAfter ?? 1) ?? .zero
+        try require(delay >= .seconds(1), "retriesFailedAfter must be 1 second or more.")
+        try require(directory.utf8.hasPrefix("/"), "directory must be absolute.")
     }
+}
 
-    static func delay(_ seconds: Double?) throws(Problem) -> Duration? {
-        guard let seconds else { return nil }
-        guard let delay = APISeconds.duration(seconds), delay >= .seconds(1) else {
-            throw Problem(.badRequest, "retriesFailedAfter must be 1 second or more.")
+extension [Setting: JSONValue] {
+    /// The members of a value that is coded as an object of settings.
+    init(encoding value: some Encodable) throws(Problem) {
+        do { self = try APICoding.decode(Self.self, from: APICoding.encode(value)) } catch {
+            throw Problem(.internal, "\(error)")
         }
-        return delay
     }
 }

@@ -47,7 +47,7 @@ package struct ServeRun: Sendable {
     private func serve(
         _ stops: AsyncStream<Void>, listening: @escaping @Sendable (Addresses) -> Void
     ) async throws(DownloadError) {
-        let daemon = try await Daemon(place, options, logger: logger)
+        let daemon = try Daemon(place, options, logger: logger)
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in stops {

@@ -3,7 +3,7 @@ import FerryAPI
 import FerryCore
 import Synchronization
 
-/// The settings that count, and who may change them: the file, and the API, which writes into the file.
+/// The settings that count, and their changes: by the sources, and by the API, which writes them into the file.
 final class SettingsController: Sendable {
     private struct State {
         var current: DaemonSettings
@@ -29,25 +29,30 @@ final class SettingsController: Sendable {
 
     var current: DaemonSettings { state.withLock { $0.current } }
 
-    /// The file has changed. What was changed through the API stays where the file says nothing new: a flag or a variable
-    /// does not come back over it.
-    func adopt(_ new: DaemonSettings) async {
-        let isNew = state.withLock { state in
-            var current = state.current
-            current.follow(from: state.given, to: new)
-            state.given = new
-            defer { state.current = current }
-            return state.current != current
-        }
+    /// Follows a new reading of the sources. What was changed through the API stays where the file says nothing new: a flag
+    /// or a variable does not replace it again.
+    func adopt(_ new: DaemonSettings) async throws(DownloadError) {
+        let isNew: Bool
+        do throws(Problem) {
+            isNew = try state.withLock { state throws(Problem) in
+                let old = state.current
+                state.current = try old.merging(new, since: state.given)
+                state.given = new
+                return state.current != old
+            }
+        } catch { throw error.downloadError }
         if isNew { await tell() }
     }
 
-    /// A client changes them; they are kept in the file, so that they count after a restart too.
+    /// Applies a client's change, and writes it into the file, so that it counts after a restart too.
     func change(_ change: SettingsChange) async throws -> SettingsBody {
-        var new = current
-        try new.apply(change)
+        let changes = try [Setting: JSONValue](encoding: change)
+        _ = try current.merging(changes)
         try file.merge(change)
-        state.withLock { $0.current = new }
+        let new = try state.withLock { state throws(Problem) in
+            state.current = try state.current.merging(changes)
+            return state.current
+        }
         await tell()
         return new.body
     }
@@ -71,17 +76,12 @@ final class SettingsController: Sendable {
         return body
     }
 
+    /// Applies a change to what a session has set for itself; the bounds are those of the daemon's settings.
     func change(_ change: SettingsChange, of session: String) async throws {
+        _ = try current.merging(try .init(encoding: change))
         var own = sessions.entry(session)?.settings ?? SessionSettings()
-        if case .set(let count) = change.maxConcurrentDownloads {
-            own.maxConcurrentDownloads = try count.map { count throws(Problem) in
-                try DaemonSettings.checked(count, 1...1000, "maxConcurrentDownloads")
-            }
-        }
-        if case .set(let rate) = change.rateLimit {
-            guard rate.map({ $0 >= 1 }) ?? true else { throw Problem(.badRequest, "rateLimit is below 1.") }
-            own.rateLimit = rate
-        }
+        if case .set(let count) = change.maxConcurrentDownloads { own.maxConcurrentDownloads = count }
+        if case .set(let rate) = change.rateLimit { own.rateLimit = rate }
         if case .set(let flag) = change.allowsMetered { own.allowsMetered = flag }
         if case .set(let flag) = change.allowsConstrained { own.allowsConstrained = flag }
         try sessions.set(own, of: session)

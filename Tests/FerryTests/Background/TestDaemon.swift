@@ -1,3 +1,4 @@
+import FerryAPI
 import FerryServer
 import Foundation
 import Logging
@@ -31,13 +32,13 @@ final class TestDaemon: Sendable {
     /// Returns once it listens.
     func start() async throws {
         var options = Daemon.Options()
-        options.flags["loopback"] = "false"
+        options.flags[.loopback] = .flag(false)
         options.configure = {
             $0.minFreeBytes = 0
             $0.waitForBusyMachine()
             $0.watchesNetwork = false
         }
-        let daemon = try await Daemon(place, options, logger: Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() })
+        let daemon = try Daemon(place, options, logger: Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() })
         let task = Task { try await daemon.run() }
         life.withLock { $0 = Life(daemon: daemon, task: task) }
         if await daemon.listening() == nil { try await task.value }
