@@ -19,7 +19,8 @@ struct DestinationTests {
             let first = try FerryProcess(
                 ["get", "-v", "-x", "1", server.url("/a/f.bin")], in: place, error: .terminal(columns: 100, lines: 24))
             await gate.arrived()
-            await first.waitForTerminal("the server answered")
+            // It has the name once its journal is there.
+            try await eventually { place.names.contains("f.bin.part.ferry") }
             let second = try await FerryProcess.run(["get", server.url("/b/f.bin")], in: place)
             gate.open()
             #expect(second.code == 0, "\(second.error)")
@@ -41,7 +42,8 @@ struct DestinationTests {
             let first = try FerryProcess(
                 ["get", "-v", "-x", "1", server.url("/f.bin")], in: place, error: .terminal(columns: 100, lines: 24))
             await gate.arrived()
-            await first.waitForTerminal("the server answered")
+            // It has the name once its journal is there.
+            try await eventually { place.names.contains("f.bin.part.ferry") }
             let second = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
             gate.open()
             #expect(second.code == 9, "\(second.error)")
