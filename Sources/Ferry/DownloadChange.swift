@@ -22,7 +22,7 @@ public struct DownloadChange: Sendable, Hashable {
     public var userInfo: [String: String]
     /// The expected digest of the file; bytes received so far are verified against a new one.
     public var checksum: Checksum?
-    /// Accepts an HTML page where a file was requested; see ``FerryCore/TrustRules/acceptsHTML``.
+    /// Accepts an HTML page where a file was requested; see `TrustRules.acceptsHTML`.
     public var acceptsHTML: Bool
 
     init(_ request: DownloadRequest) {
