@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Setting a pair aside")
+@Suite("BackupPair")
 struct SetAsideTests {
     let directory: TemporaryDirectory
     let paths: DownloadPaths
@@ -19,7 +19,7 @@ struct SetAsideTests {
         BackupPair(paths, fileSystem: fileSystem, syncs: true)
     }
 
-    @Test("moves both, over the generation before, and removes them when asked")
+    @Test("BackupPair: moving replaces the older backup pair, and remove() deletes both files")
     func moves() throws {
         for (name, byte) in [("a.part", 1), ("a.part.ferry", 2), ("a.part.old", 8), ("a.part.ferry.old", 9)] {
             try directory.put(name, [UInt8(byte)])
@@ -35,7 +35,7 @@ struct SetAsideTests {
         try aside().remove()
     }
 
-    @Test("B1: cut off anywhere, the bytes are still there, and moving again finishes", arguments: 0..<4)
+    @Test("BackupPair: a move cut off at any call loses no bytes, and a second move completes (B1)", arguments: 0..<4)
     func cutOff(n: Int) throws {
         try directory.put("a.part", [1])
         try directory.put("a.part.ferry", [2])
@@ -46,7 +46,9 @@ struct SetAsideTests {
         #expect(directory.bytes("a.part.ferry.old") == [2])
     }
 
-    @Test("B1: cut off anywhere, it can be put back, and putting back can be cut off too", arguments: 0..<5, 0..<5)
+    @Test(
+        "BackupPair: a move or move back that is cut off at any call can still be moved back (B1)", arguments: 0..<5,
+        0..<5)
     func putBack(n: Int, m: Int) throws {
         try directory.put("a.part", [1])
         try directory.put("a.part.ferry", [2])
@@ -60,7 +62,7 @@ struct SetAsideTests {
         #expect(try !aside().moveBack(beside: nil))
     }
 
-    @Test("B1: an empty part file without a journal gives way to what is put back; a pair and foreign bytes do not")
+    @Test("BackupPair: moving back replaces an empty part file without a journal, but no pair and no other bytes (B1)")
     func inItsPlace() throws {
         try directory.put("a.part.old", [1])
         try directory.put("a.part.ferry.old", [2])
@@ -82,7 +84,7 @@ struct SetAsideTests {
         #expect(try directory.names == ["a.part.ferry", "a.part.ferry.old", "a.part.old"])
     }
 
-    @Test("the open part file stays open and locked")
+    @Test("BackupPair: a part file that is open during the move stays open and writable")
     func staysOpen() throws {
         let part = try PartFile.create(at: paths.part, fileSystem: LocalFileSystem())
         try aside().move()
@@ -94,17 +96,17 @@ struct SetAsideTests {
     }
 }
 
-@Suite("Target on the disk")
+@Suite("DirectorySpace")
 struct DirectorySpaceTests {
     @Test(
-        "what is needed and the floor must fit",
+        "DirectorySpace: the space is enough only when both the need and the floor fit",
         arguments: [(ByteCount(0), ByteCount(0), true), (1 << 61, 0, false), (0, 1 << 61, false)])
     func fits(needed: ByteCount, floor: ByteCount, isEnough: Bool) throws {
         let space = DirectorySpace("/", floor: floor, fileSystem: LocalFileSystem())
         #expect(try (space.check(needed: needed) == .enough) == isEnough)
     }
 
-    @Test("numbers near the largest are a shortage, not a trap")
+    @Test("DirectorySpace: a need and a floor near the largest number give a shortage instead of a trap")
     func extremes() throws {
         let space = DirectorySpace("/", floor: .max, fileSystem: LocalFileSystem())
         guard case .short(_, let missing) = try space.check(needed: .max) else {

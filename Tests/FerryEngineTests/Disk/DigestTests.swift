@@ -11,7 +11,7 @@ struct DigestTests {
     }
 
     @Test(
-        "of known bytes are the known ones (RFC 1321, FIPS 180)",
+        "ByteDigest: digests of known bytes are those of RFC 1321 and FIPS 180",
         arguments: [
             (DigestAlgorithm.md5, "900150983cd24fb0d6963f7d28e17f72"),
             (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -26,7 +26,9 @@ struct DigestTests {
         #expect(hex(ByteDigest.of(Array("abc".utf8), algorithm)) == digest)
     }
 
-    @Test("that follow a growing file are those of the whole", arguments: DigestAlgorithm.allCases)
+    @Test(
+        "PrefixDigest: a digest that follows a growing file equals that of the whole file",
+        arguments: DigestAlgorithm.allCases)
     func follows(algorithm: DigestAlgorithm) throws {
         let directory = try TemporaryDirectory()
         let file = try LocalFileSystem().create(directory.file("a"), mode: 0o600)
@@ -48,7 +50,7 @@ struct DigestTests {
         #expect(try ByteDigest.of(file, length: 3_000_000, algorithm) == ByteDigest.of(bytes, algorithm))
     }
 
-    @Test("B6: a file that is shorter than it must be gives an error, not a digest")
+    @Test("PrefixDigest: a file shorter than the requested position gives an error instead of a digest (B6)")
     func short() throws {
         let directory = try TemporaryDirectory()
         let file = try LocalFileSystem().open(directory.put("a", [1, 2, 3]), .readOnly)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Taking a name", .timeLimit(.minutes(30)))
+@Suite("NameTaker", .timeLimit(.minutes(30)))
 struct NameTakerTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -31,14 +31,14 @@ struct NameTakerTests {
     }
     private let held = PartFileHolder()
 
-    @Test("a free name is taken by its part file alone")
+    @Test("NameTaker: a free name is taken by creating its part file alone")
     func free() throws {
         #expect(try take("a.zip") == "a.zip")
         #expect(try directory.names == ["a.zip.part"])
     }
 
     @Test(
-        "A42: whatever a download of that name keeps means the next name",
+        "NameTaker: any file that a download of that name keeps makes it take the next name (A42)",
         arguments: ["a.zip", "a.zip.part", "a.zip.part.ferry", "a.zip.part.old", "a.zip.part.ferry.old"])
     func taken(name: String) throws {
         try directory.put(name, [1])
@@ -46,13 +46,13 @@ struct NameTakerTests {
         #expect(directory.bytes(name) == [1])
     }
 
-    @Test("numbers go on until one is free")
+    @Test("NameTaker: numbers are tried in order until a name is free")
     func numbers() throws {
         for name in ["a", "a (1)", "a (2).part", "a (3).part.ferry"] { try directory.put(name, [1]) }
         #expect(try take("a") == "a (4)")
     }
 
-    @Test("a numbering that never gives a free name ends")
+    @Test("NameTaker: a numbering that never gives a free name ends with noFreeName")
     func noFreeName() throws {
         try directory.put("a", [1])
         let stuck = NameTaker(fileSystem: disk) { name, _ in name }
@@ -63,7 +63,7 @@ struct NameTakerTests {
     }
 
     @Test(
-        "the rule decides about a final name that is there",
+        "NameTaker: the conflict rule decides when the final name exists",
         arguments: [(ConflictRule.fail, "exists a"), (.skip, "exists a"), (.overwrite, "a"), (.rename, "a (1)")])
     func rules(rule: ConflictRule, outcome: String) throws {
         try directory.put("a", [1])
@@ -72,7 +72,7 @@ struct NameTakerTests {
     }
 
     @Test(
-        "a name whose file may be replaced is taken, whatever the rule; what a download keeps there is in its way",
+        "NameTaker: a replaceable final file is taken under every rule, unless a download has files beside it",
         arguments: [ConflictRule.fail, .skip, .overwrite, .rename])
     func replaced(rule: ConflictRule) throws {
         try directory.put("a", [1])
@@ -96,7 +96,7 @@ struct NameTakerTests {
     }
 
     @Test(
-        "another download's part file is never touched, whatever the rule",
+        "NameTaker: another download's part file is never touched, whatever the rule",
         arguments: [ConflictRule.fail, .skip, .overwrite])
     func blocked(rule: ConflictRule) throws {
         try directory.put("a.part", [1])
@@ -104,19 +104,23 @@ struct NameTakerTests {
         #expect(directory.bytes("a.part") == [1])
     }
 
-    @Test("a directory of the final name is in the way", arguments: ConflictRule.allCases)
+    @Test(
+        "NameTaker: a directory under the final name blocks it, or makes rename take the next name",
+        arguments: ConflictRule.allCases)
     func directories(rule: ConflictRule) throws {
         try disk.makeDirectory(directory.file("a"))
         #expect(try take("a", rule) == (rule == .rename ? "a (1)" : "blocked a"))
     }
 
-    @Test("a dangling symbolic link takes its name as a file does")
+    @Test("NameTaker: a dangling symbolic link occupies its name as a file does")
     func danglingLink() throws {
         symlink("nowhere", directory.file("a").string)
         #expect(try take("a") == "a (1)")
     }
 
-    @Test("foo and foo.part in one list do not collide, in either order", arguments: [false, true])
+    @Test(
+        "NameTaker: downloads named foo and foo.part in one directory share no path, in either order",
+        arguments: [false, true])
     func partOfTheOther(reversed: Bool) throws {
         let names = reversed ? ["foo.part", "foo"] : ["foo", "foo.part"]
         let taken = try names.map { try take($0) }
@@ -126,14 +130,15 @@ struct NameTakerTests {
         #expect(Set(all).count == 10)
     }
 
-    @Test("overwriting a.part is refused while it is the part file of a")
+    @Test("NameTaker: overwriting a.part is refused while it is the part file of a")
     func overwritesNoPart() throws {
         #expect(try take("a") == "a")
         #expect(try take("a.part", .overwrite) != "a.part")
     }
 
     @Test(
-        "A42: a file that comes to its name between the look and the taking is seen", arguments: ["a", "a.part.ferry"])
+        "NameTaker: a file that appears between the check and the creation is noticed; the next name is taken (A42)",
+        arguments: ["a", "a.part.ferry"])
     func appears(name: String) throws {
         let hook = HookedFileSystem(disk, beforeCreating: true) { [directory] in try directory.put(name, [1]) }
         let taker = NameTaker(fileSystem: hook, numbered: testNumbered)
@@ -146,13 +151,13 @@ struct NameTakerTests {
         #expect(try directory.names == [name, "a (1).part"].sorted())
     }
 
-    @Test("an empty part file of ours that a crash left without journal is taken over")
+    @Test("NameTaker: an empty part file of ours that a crash left without a journal is taken over")
     func abandoned() throws {
         try PartFile.create(at: directory.file("a.part"), fileSystem: disk).close()
         #expect(try take("a") == "a")
     }
 
-    @Test("one that somebody has locked, or that has a journal, bytes or another mode, is not")
+    @Test("NameTaker: a part file that is locked, or has a journal, bytes or another mode, is not taken over")
     func notAbandoned() throws {
         let locked = try PartFile.create(at: directory.file("a.part"), fileSystem: disk)
         #expect(try take("a") == "a (1)")
@@ -169,7 +174,8 @@ struct NameTakerTests {
         #expect(try take("d") == "d (1)")
     }
 
-    @Test("B8: of many takers at once no two get the same name", arguments: [ConflictRule.rename])
+    @Test(
+        "NameTaker: concurrent callers get different names and different files (B8)", arguments: [ConflictRule.rename])
     func race(rule: ConflictRule) async throws {
         for _ in 0..<5 {
             let place = try TemporaryDirectory()
@@ -194,7 +200,7 @@ struct NameTakerTests {
         }
     }
 
-    @Test("taking, giving up and taking over at once never gives two the same file")
+    @Test("NameTaker: concurrent taking, removal and takeover never give two holders the same file")
     func churn() async throws {
         let place = directory.path
         let owners = Owners()
@@ -218,7 +224,7 @@ struct NameTakerTests {
         }
     }
 
-    @Test("B4: when a call fails, an error comes and nothing of others is gone", arguments: 0..<24)
+    @Test("NameTaker: one failing call leaves the files of other downloads as they are (B4)", arguments: 0..<24)
     func faults(n: Int) throws {
         try directory.put("a", [1])
         try directory.put("a (1).part", [2])

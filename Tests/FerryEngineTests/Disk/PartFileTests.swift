@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A part file", .timeLimit(.minutes(30)))
+@Suite("PartFile", .timeLimit(.minutes(30)))
 struct PartFileTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -19,7 +19,7 @@ struct PartFileTests {
         return nil
     }
 
-    @Test("is made once, locked, for its owner alone")
+    @Test("PartFile: it is created once, locked, and for its owner alone")
     func created() throws {
         let part = try PartFile.create(at: path, fileSystem: disk)
         let status = try disk.status(path, followingLinks: false)
@@ -29,7 +29,7 @@ struct PartFileTests {
         #expect(failure { _ = try PartFile.create(at: path, fileSystem: disk) } == .exists(path))
     }
 
-    @Test("B8: cannot be opened while another opening has it, and can be when that is closed")
+    @Test("PartFile: it cannot be opened while another opening holds the lock, and can be after close() (B8)")
     func locked() throws {
         let part = try PartFile.create(at: path, fileSystem: disk)
         #expect(failure { _ = try PartFile.open(path, fileSystem: disk) } == .locked(path))
@@ -38,7 +38,7 @@ struct PartFileTests {
         #expect(again.inode == part.inode)
     }
 
-    @Test("B8: a lock taken over with a file that was renamed meanwhile does not count")
+    @Test("PartFile: a lock on a file that was renamed meanwhile does not count; the part file is missing (B8)")
     func renamedUnderTheLock() throws {
         // Opening: the holder publishes (renames and closes) between our open and our lock.
         let holder = try PartFile.create(at: path, fileSystem: disk)
@@ -50,7 +50,7 @@ struct PartFileTests {
         #expect(try directory.names == ["a"])
     }
 
-    @Test("B8: a file put in the place of the one that was opened is taken instead of it")
+    @Test("PartFile: a file put in place of the opened one before the lock is opened instead (B8)")
     func replacedUnderTheLock() throws {
         let holder = try PartFile.create(at: path, fileSystem: disk)
         let hook = HookedFileSystem(disk) { [directory] in
@@ -64,7 +64,7 @@ struct PartFileTests {
         #expect(try part.isIntact(length: 0))
     }
 
-    @Test("is missing, or no file, and that is said")
+    @Test("PartFile: opening a missing file, a directory, a symbolic link or a pipe fails with its reason")
     func odd() throws {
         #expect(failure { _ = try PartFile.open(path, fileSystem: disk) } == .missing(path))
         try disk.makeDirectory(path)
@@ -78,7 +78,7 @@ struct PartFileTests {
     }
 
     /// What was behind the cut is zeros then, and was once published.
-    @Test("B6: notices that it was cut, although it has its length again", arguments: [false, true])
+    @Test("PartFile: a file that was cut and grown to its length again is not intact (B6)", arguments: [false, true])
     func cutAndGrown(isOpenedAnew: Bool) throws {
         let part = try PartFile.create(at: path, fileSystem: LocalFileSystem())
         try #require(try part.preallocate(total: 1 << 20))
@@ -98,7 +98,7 @@ struct PartFileTests {
         #expect(try !held.isIntact(length: 1 << 20))
     }
 
-    @Test("B6: notices that it was removed, replaced or cut")
+    @Test("PartFile: a file that was removed, replaced or cut is not intact (B6)")
     func intact() throws {
         let part = try PartFile.create(at: path, fileSystem: disk)
         try part.write([1, 2, 3, 4], at: 0)
@@ -115,20 +115,20 @@ struct PartFileTests {
         #expect(try directory.names == ["a.part"])
     }
 
-    @Test("goes on working where the file system has no locks, and says so")
+    @Test("PartFile: on a file system without locks it works unlocked and says so")
     func withoutLocks() throws {
         let part = try PartFile.create(at: path, fileSystem: FaultyFileSystem(missing: [.locks]))
         #expect(!part.isLocked)
         try part.write([1], at: 0)
     }
 
-    @Test("is removed with its name")
+    @Test("PartFile: remove() deletes its name from the directory")
     func removed() throws {
         try PartFile.create(at: path, fileSystem: disk).remove()
         #expect(try directory.names == [])
     }
 
-    @Test("leaves no descriptor open when taking it fails", arguments: 0..<6)
+    @Test("PartFile: a creation that fails at any call leaves no lock on the file", arguments: 0..<6)
     func faults(n: Int) throws {
         let faulty = FaultyFileSystem(.once(n))
         if let part = try? PartFile.create(at: path, fileSystem: faulty) { part.close() }

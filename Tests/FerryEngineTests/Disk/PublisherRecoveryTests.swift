@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Recovery of a publication that was cut off", .timeLimit(.minutes(30)))
+@Suite("Publisher recovery", .timeLimit(.minutes(30)))
 struct PublisherRecoveryTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -34,42 +34,42 @@ struct PublisherRecoveryTests {
         return false
     }
 
-    @Test("before the rename: again")
+    @Test("Publisher recovery: an interruption before the rename means publishing again")
     func before() throws { #expect(try recover() == .again) }
 
-    @Test("before the rename, and somebody took the name: again, which finds the next")
+    @Test("Publisher recovery: a name taken by another file before the rename means publishing again")
     func taken() throws {
         try directory.put("a", [1, 2, 3])
         #expect(try recover() == .again)
     }
 
-    @Test("after the rename: finished")
+    @Test("Publisher recovery: an interruption after the rename means finished")
     func after() throws {
         try disk.rename(part, to: final, replacing: false)
         #expect(try recover() == .finished(final))
     }
 
-    @Test("between link and unlink: finished, and the part's name goes")
+    @Test("Publisher recovery: an interruption between link and unlink means finished, and the part's name is removed")
     func linked() throws {
         try disk.link(part, to: final)
         #expect(try recover() == .finished(final))
         #expect(try directory.names == ["a"])
     }
 
-    @Test("neither: lost, and said")
+    @Test("Publisher recovery: without the part file and the final file the publication is lost")
     func lost() throws {
         try disk.unlink(part)
         #expect(isLost(try recover()))
     }
 
-    @Test("B6: another file under the part's name, or one of another length: lost")
+    @Test("Publisher recovery: a part file with another inode, length or device is lost (B6)")
     func replaced() throws {
         #expect(isLost(try recover { $0.inode += 1 }))
         #expect(isLost(try recover { $0.length = 4 }))
         #expect(isLost(try recover { $0.device += 1 }))
     }
 
-    @Test("C4: the final name has another file: lost, and that file stays")
+    @Test("Publisher recovery: another file under the final name means lost, and that file stays")
     func foreign() throws {
         try directory.put("a", [7, 8, 9])
         try disk.unlink(part)
@@ -77,7 +77,7 @@ struct PublisherRecoveryTests {
         #expect(directory.bytes("a") == [7, 8, 9])
     }
 
-    @Test("C4: renamed, but on another device: not believed without proof")
+    @Test("Publisher recovery: a renamed file on another device is unproven")
     func moved() throws {
         try disk.rename(part, to: final, replacing: false)
         guard case .unproven(let path, _) = try recover({ $0.device += 1 }) else {
@@ -87,7 +87,7 @@ struct PublisherRecoveryTests {
         #expect(path == final)
     }
 
-    @Test("C1: written without syncing, it counts under the same boot only")
+    @Test("Publisher recovery: a file written without syncing counts only under the same boot")
     func boots() throws {
         #expect(try recover(boot: disk.bootID) == .again)
         #expect(isLost(try recover(boot: "another")))
@@ -99,6 +99,8 @@ struct PublisherRecoveryTests {
         }
     }
 
-    @Test("a name that leads elsewhere is not followed", arguments: ["../a", "/etc/passwd", "", "."])
+    @Test(
+        "Publisher recovery: a recorded name that leads elsewhere is not followed",
+        arguments: ["../a", "/etc/passwd", "", "."])
     func names(name: String) throws { #expect(isLost(try recover { $0.name = name })) }
 }

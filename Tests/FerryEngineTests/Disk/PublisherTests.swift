@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Publishing a part file", .timeLimit(.minutes(30)))
+@Suite("Publisher", .timeLimit(.minutes(30)))
 struct PublisherTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -32,7 +32,7 @@ struct PublisherTests {
         Publisher(fileSystem: fileSystem, syncs: syncs, numbered: testNumbered)
     }
 
-    @Test("gives it name, mode, time and source")
+    @Test("Publisher: a published file has its name, mode, modification time and source attribute")
     func publishes() throws {
         let part = try part(disk)
         let announced = Mutex<[JournalRecord.Publishing]>([])
@@ -54,7 +54,7 @@ struct PublisherTests {
         #expect(attribute.etag == "\"e\"")
     }
 
-    @Test("C5: syncs the file, then announces, then renames, then syncs the directory")
+    @Test("Publisher: the file is synced, then announced, then renamed, and then the directory is synced")
     func order() throws {
         let faulty = FaultyFileSystem()
         let part = try part(faulty)
@@ -71,7 +71,7 @@ struct PublisherTests {
             ])
     }
 
-    @Test("without syncing no sync is made")
+    @Test("Publisher: publishing without syncing makes no sync call")
     func unsynced() throws {
         let faulty = FaultyFileSystem()
         _ = try publisher(faulty, syncs: false).publish(part(faulty), order()) { _ in }
@@ -79,7 +79,7 @@ struct PublisherTests {
     }
 
     @Test(
-        "A42, C3: a name that is there is never replaced unless the rule says so",
+        "Publisher: an existing file is never replaced unless the conflict rule says so (A42)",
         arguments: [
             (ConflictRule.rename, "a (1).bin"), (.fail, "exists"), (.skip, "exists"), (.overwrite, "a.bin"),
         ])
@@ -103,7 +103,8 @@ struct PublisherTests {
     }
 
     @Test(
-        "A42: a name that appears during the announcement is seen, and the next is announced", arguments: ways)
+        "Publisher: a name that appears during the announcement is noticed, and the next name is announced (A42)",
+        arguments: ways)
     func appears(missing: Set<FaultyFileSystem.Missing>) throws {
         let faulty = FaultyFileSystem(missing: missing)
         let names = Mutex<[String]>([])
@@ -125,7 +126,7 @@ struct PublisherTests {
     }
 
     @Test(
-        "the file of an earlier time is replaced while it is unchanged, whatever the rule",
+        "Publisher: the unchanged file of an earlier run is replaced, whatever the rule",
         arguments: [ConflictRule.rename, .fail, .skip, .overwrite])
     func replaces(rule: ConflictRule) throws {
         try directory.put("a.bin", [9])
@@ -135,7 +136,9 @@ struct PublisherTests {
         #expect(directory.bytes("a.bin") == bytes)
     }
 
-    @Test("one that was changed is not, be it while the announcement is written", arguments: [false, true])
+    @Test(
+        "Publisher: a changed file of an earlier run is kept, even if it changes during the announcement",
+        arguments: [false, true])
     func changed(isLate: Bool) throws {
         try directory.put("a.bin", [9])
         let wish = try replacement()
@@ -148,7 +151,7 @@ struct PublisherTests {
         #expect(directory.bytes("a (1).bin") == bytes)
     }
 
-    @Test("overwriting a.part is refused while a journal says that it is the part file of a")
+    @Test("Publisher: overwriting b.part is refused while a journal marks it as the part file of b")
     func overwritesNoJournaledPart() throws {
         try directory.put("b.part", [1])
         try directory.put("b.part.ferry", [2])
@@ -158,14 +161,14 @@ struct PublisherTests {
         #expect(directory.bytes("b.part") == [1])
     }
 
-    @Test("a number whose part file is another download's is passed over")
+    @Test("Publisher: a number whose part file belongs to another download is skipped")
     func numbersOfOthers() throws {
         try directory.put("a.bin", [9])
         try directory.put("a (1).bin.part", [8])
         #expect(try publisher(disk).publish(part(disk), order()) { _ in }.name == "a (2).bin")
     }
 
-    @Test("overwriting never replaces a part file under way, nor a directory")
+    @Test("Publisher: overwriting never replaces a locked part file or a directory")
     func overwritesNoPart() throws {
         let other = try PartFile.create(at: directory.file("a.bin"), fileSystem: disk)
         try other.write([1], at: 0)
@@ -178,7 +181,7 @@ struct PublisherTests {
     }
 
     @Test(
-        "where the file system cannot rename without replacing, it links; where it cannot link, it looks and renames",
+        "Publisher: without rename-without-replace it links, and without links it checks and renames",
         arguments: [
             ([FaultyFileSystem.Missing.renameWithoutReplacing], PublishNote.linked),
             ([.renameWithoutReplacing, .link], .renamedAfterCheck),
@@ -191,7 +194,7 @@ struct PublisherTests {
         #expect(directory.bytes("a.bin") == bytes)
     }
 
-    @Test("attributes and directory syncs that a file system lacks are noted and stop nothing")
+    @Test("Publisher: missing support for attributes and directory syncs is noted, and the file is published")
     func lacking() throws {
         let faulty = FaultyFileSystem(missing: [.attributes, .directorySync])
         let published = try publisher(faulty).publish(part(faulty), order()) { _ in }
@@ -200,7 +203,7 @@ struct PublisherTests {
         #expect(directory.bytes("a.bin") == bytes)
     }
 
-    @Test("B6: a part file that was removed, replaced or cut is not published")
+    @Test("Publisher: a part file that was removed, replaced or cut is not published (B6)")
     func notIntact() throws {
         let part = try part(disk)
         truncate(part.path.string, 3)
@@ -211,7 +214,7 @@ struct PublisherTests {
         #expect(try directory.names == ["a.bin.part"])
     }
 
-    @Test("B6: nor one that is replaced while the announcement is written")
+    @Test("Publisher: a part file that is replaced during the announcement is not published (B6)")
     func replacedMeanwhile() throws {
         let part = try part(disk)
         #expect(throws: PublishError.self) {
@@ -223,7 +226,7 @@ struct PublisherTests {
         #expect(try directory.names == ["a.bin.part"])
     }
 
-    @Test("an announcement that fails means that nothing was renamed")
+    @Test("Publisher: a failed announcement leaves the part file unrenamed")
     func announcementFails() throws {
         #expect(throws: PublishError.self) {
             try publisher(disk).publish(part(disk), order()) { _ in throw FileError(.write, "/j", kind: .io) }
@@ -236,7 +239,7 @@ struct PublisherTests {
     ]
 
     @Test(
-        "B1, C3, C5: killed before any call, the name is absent or whole, and recovery finishes", arguments: ways,
+        "Publisher: killed before any call, the name is absent or whole, and recovery completes (B1)", arguments: ways,
         0..<40)
     func killed(missing: Set<FaultyFileSystem.Missing>, n: Int) throws {
         let healthy = try part(disk)
@@ -268,7 +271,7 @@ struct PublisherTests {
     }
 
     @Test(
-        "B1, C3: killed before any call of a replacement, the name has the old file or the new one, whole",
+        "Publisher: killed before any call of a replacement, the name has the whole old or new file (B1)",
         arguments: 0..<40)
     func killedReplacing(n: Int) throws {
         try directory.put("a.bin", [9])
@@ -298,7 +301,8 @@ struct PublisherTests {
     }
 
     @Test(
-        "C1, B4: when one call fails, nothing is called published that is not synced and named", arguments: ways, 0..<40
+        "Publisher: one failing call never lets an unsynced or unnamed file count as published (B4)", arguments: ways,
+        0..<40
     )
     func oneFailure(missing: Set<FaultyFileSystem.Missing>, n: Int) throws {
         let failing = FaultyFileSystem(.once(n), missing: missing)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Publishing a small file", .timeLimit(.minutes(30)))
+@Suite("SmallFilePublisher", .timeLimit(.minutes(30)))
 struct SmallFilePublisherTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -33,7 +33,7 @@ struct SmallFilePublisherTests {
         }
     }
 
-    @Test("gives it name, mode, time and source in one step, with nothing beside it")
+    @Test("SmallFilePublisher: a file appears in one step with name, mode, time and source, and nothing beside it")
     func publishes() throws {
         #expect(try publish() == "a.txt")
         #expect(try directory.names == ["a.txt"])
@@ -46,7 +46,7 @@ struct SmallFilePublisherTests {
         #expect(status.modified == FileTime(seconds: 784_111_777))
     }
 
-    @Test("takes six calls without syncing")
+    @Test("SmallFilePublisher: publishing without syncing takes six calls")
     func cost() throws {
         let faulty = FaultyFileSystem()
         let publisher = SmallFilePublisher(fileSystem: faulty, syncs: false, numbered: testNumbered)
@@ -55,7 +55,7 @@ struct SmallFilePublisherTests {
             faulty.log.map { $0.split(separator: " ").first } == ["create", "write", "set", "set", "look", "link"])
     }
 
-    @Test("an empty file is a file")
+    @Test("SmallFilePublisher: an empty file is published")
     func empty() throws {
         let publisher = SmallFilePublisher(fileSystem: disk, syncs: false, numbered: testNumbered)
         guard case .published(let published) = try publisher.publish([], order()) else {
@@ -66,7 +66,7 @@ struct SmallFilePublisherTests {
     }
 
     @Test(
-        "A42, C3: a name that is there is decided by the rule, and stays",
+        "SmallFilePublisher: an existing file stays, and the conflict rule decides the result (A42)",
         arguments: [
             (ConflictRule.rename, "a (1).txt"), (.fail, "exists a.txt"), (.skip, "exists a.txt"), (.overwrite, "part"),
         ])
@@ -76,7 +76,7 @@ struct SmallFilePublisherTests {
         #expect(directory.bytes("a.txt") == [9])
     }
 
-    @Test("another download's part file means the next name, or is said")
+    @Test("SmallFilePublisher: another download's part file makes it take the next name or report blocked")
     func partOfOthers() throws {
         try directory.put("a.txt.part", [9])
         #expect(try publish() == "a (1).txt")
@@ -84,7 +84,7 @@ struct SmallFilePublisherTests {
         #expect(try publish(.overwrite) == "blocked a.txt.part")
     }
 
-    @Test("a part file under way is never replaced by a file of its name")
+    @Test("SmallFilePublisher: a locked part file is never replaced by a file of its name")
     func overwritesNoPart() throws {
         let part = try PartFile.create(at: directory.file("a.part"), fileSystem: disk)
         #expect(try publish(.overwrite, "a.part") == "blocked a.part")
@@ -92,13 +92,13 @@ struct SmallFilePublisherTests {
         #expect(try part.isIntact(length: 0))
     }
 
-    @Test("where there are no unnamed files it asks for a part file, and leaves nothing")
+    @Test("SmallFilePublisher: without unnamed files it asks for a part file and leaves nothing")
     func unsupported() throws {
         #expect(try publish(.rename, "a.txt", FaultyFileSystem(missing: [.unnamed])) == "part")
         #expect(try directory.names == [])
     }
 
-    @Test("B5: a missing directory is said")
+    @Test("SmallFilePublisher: a missing directory is an error (B5)")
     func missingDirectory() throws {
         let publisher = SmallFilePublisher(fileSystem: disk, syncs: true, numbered: testNumbered)
         var order = order()
@@ -106,7 +106,7 @@ struct SmallFilePublisherTests {
         #expect(throws: PublishError.self) { try publisher.publish(bytes, order) }
     }
 
-    @Test("of many at once, each gets a name of its own, and each is whole")
+    @Test("SmallFilePublisher: concurrent publications get different names, each with its whole bytes")
     func race() async throws {
         let place = directory.path
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -126,7 +126,9 @@ struct SmallFilePublisherTests {
         #expect(names.allSatisfy { directory.bytes($0)?.count == 1000 })
     }
 
-    @Test("B1: killed before any call, the name is absent or whole, and nothing else is left", arguments: 0..<12)
+    @Test(
+        "SmallFilePublisher: killed before any call, the name is absent or whole, and nothing else is left (B1)",
+        arguments: 0..<12)
     func killed(n: Int) throws {
         _ = try? publish(.rename, "a.txt", FaultyFileSystem(.fromThen(n)))
         let names = try directory.names
@@ -134,7 +136,7 @@ struct SmallFilePublisherTests {
         if names == ["a.txt"] { #expect(directory.bytes("a.txt") == bytes) }
     }
 
-    @Test("C1: when one call fails, it is published whole and synced, or not called published", arguments: 0..<12)
+    @Test("SmallFilePublisher: one failing call gives a whole and synced file, or no published one", arguments: 0..<12)
     func oneFailure(n: Int) throws {
         let faulty = FaultyFileSystem(.once(n))
         if let name = try? publish(.rename, "a.txt", faulty) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The source attribute")
+@Suite("SourceAttribute")
 struct SourceAttributeTests {
     let time = FileTime(seconds: 784_111_777, nanoseconds: 12)
 
@@ -14,7 +14,7 @@ struct SourceAttributeTests {
             linkCount: 1, kind: .regular)
     }
 
-    @Test("comes back as it was written")
+    @Test("SourceAttribute: encoding and decoding give the same attribute")
     func roundTrip() throws {
         let source = FileSource(url: "http://h/?a=b", etag: "W/\"x\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
         let attribute = SourceAttribute(source, length: .max, modified: FileTime(seconds: -5, nanoseconds: 7))
@@ -22,7 +22,7 @@ struct SourceAttributeTests {
         #expect(attribute.encode().count < SourceAttribute.maxBytes)
     }
 
-    @Test("holds no URL, only its digest")
+    @Test("SourceAttribute: the encoded form contains the digest of the URL, not the URL")
     func noURL() {
         let text = String(
             decoding: SourceAttribute(FileSource(url: "http://h/?secret=s3cr3t"), length: 1, modified: time).encode(),
@@ -30,7 +30,7 @@ struct SourceAttributeTests {
         #expect(!text.contains("s3cr3t"))
     }
 
-    @Test("matches the same URL, length and time only")
+    @Test("SourceAttribute: it matches only the same URL, length and modification time")
     func matching() {
         let attribute = SourceAttribute(FileSource(url: "http://h/a"), length: 5, modified: time)
         #expect(attribute.matches(url: "http://h/a", status(length: 5, time)))
@@ -40,7 +40,7 @@ struct SourceAttributeTests {
     }
 
     @Test(
-        "validators that are too long or hold control bytes are left out",
+        "SourceAttribute: a validator that is too long or holds control bytes is left out",
         arguments: [String(repeating: "x", count: 5000), "a\nb", "a\0", ""])
     func bounded(etag: String) {
         let attribute = SourceAttribute(FileSource(url: "u", etag: etag), length: 5, modified: time)
@@ -48,10 +48,12 @@ struct SourceAttributeTests {
         #expect(SourceAttribute(attribute.encode()) == attribute)
     }
 
-    @Test("garbage is nothing", arguments: ["", "ferry 1", "ferry 2\n\n\n\n\n", "ferry 1\nxx\n1\n1.1\n\n", "\u{0}"])
+    @Test(
+        "SourceAttribute: malformed text decodes to nil",
+        arguments: ["", "ferry 1", "ferry 2\n\n\n\n\n", "ferry 1\nxx\n1\n1.1\n\n", "\u{0}"])
     func garbage(text: String) { #expect(SourceAttribute(Array(text.utf8)) == nil) }
 
-    @Test("every flipped or cut byte gives nothing or something well-formed, never a trap")
+    @Test("SourceAttribute: flipped or cut bytes decode to nil or a valid length, never to a trap")
     func flips() {
         let bytes = SourceAttribute(FileSource(url: "u", etag: "\"e\""), length: 5, modified: time).encode()
         for index in bytes.indices {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A signal", .timeLimit(.minutes(30)))
+@Suite("AsyncEvent", .timeLimit(.minutes(30)))
 struct SignalTests {
-    @Test("that rang before anybody waited lets everybody go on who had not heard it")
+    @Test("AsyncEvent: a notification before any wait releases every waiter that has not seen it")
     func kept() async {
         let signal = AsyncEvent()
         let seen = signal.count
@@ -17,7 +17,7 @@ struct SignalTests {
         #expect(signal.count == seen + 1)
     }
 
-    @Test("wakes all who wait")
+    @Test("AsyncEvent: notify() wakes all waiting tasks")
     func wakes() async {
         let signal = AsyncEvent()
         let seen = signal.count
@@ -27,7 +27,7 @@ struct SignalTests {
         }
     }
 
-    @Test("lets a cancelled task go on")
+    @Test("AsyncEvent: a wait ends when its task is cancelled")
     func cancelled() async {
         let signal = AsyncEvent()
         let task = Task { await signal.wait(after: signal.count) }
@@ -36,9 +36,9 @@ struct SignalTests {
     }
 }
 
-@Suite("A turn", .timeLimit(.minutes(30)))
+@Suite("AsyncLock", .timeLimit(.minutes(30)))
 struct TurnTests {
-    @Test("is had by one at a time")
+    @Test("AsyncLock: at most one of fifty concurrent tasks holds it")
     func exclusive() async {
         let lock = AsyncLock()
         let gauge = Gauge()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("What is changed while a download runs", .timeLimit(.minutes(30)))
+@Suite("Changes during a run", .timeLimit(.minutes(30)))
 struct ChangeTests {
-    @Test("another network: it asks again at once, and no attempt is counted", arguments: [1, 8])
+    @Test("Driver: reconnect() during a transfer continues it without a counted attempt", arguments: [1, 8])
     func reconnect(connections: Int) async throws {
         try await DriverRig.with { rig in
             let resource = Resource(size: 40_000_000)
@@ -26,7 +26,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("another network before the first answer")
+    @Test("Driver: reconnect() before the first response head completes without a counted attempt")
     func reconnectBeforeHead() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 3_000_000))
@@ -41,7 +41,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("a back-off ends when it is told to try, or when the network is another one", arguments: [true, false])
+    @Test("Driver: retryNow() and reconnect() end a back-off, and the download completes", arguments: [true, false])
     func retryNow(byReconnecting: Bool) async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 3_000_000))
@@ -55,7 +55,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("connections that were kept are not used for the next request")
+    @Test("HTTPTransport: after renew() a new connection is opened, and after shutdown() none")
     func renewed() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 100))
@@ -73,7 +73,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("a higher limit ends the sleep under a lower one", arguments: [true, false])
+    @Test("Driver: lifting its own or the global rate limit ends the wait under it", arguments: [true, false])
     func rateRaised(isGlobal: Bool) async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 3_000_000))
@@ -86,7 +86,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("what is taken in at once follows the limits")
+    @Test("HTTPTransport: the receive buffer cap follows the global and the download's rate limit")
     func pieces() async throws {
         try await DriverRig.with { rig in
             let transport = try #require(rig.environment.transport as? HTTPTransport)
@@ -110,7 +110,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("the most connections, before and while it runs")
+    @Test("Driver: maxConnections set during a run raises and lowers the number of connections")
     func connections() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 400_000_000))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Connections to one host", .timeLimit(.minutes(30)))
+@Suite("ConnectionLimiter", .timeLimit(.minutes(30)))
 struct HostGateTests {
     private let host = Origin(scheme: .https, host: "h", port: 443)
 
@@ -20,7 +20,7 @@ struct HostGateTests {
         while gate.waiting(for: host) != count { await Task.yield() }
     }
 
-    @Test("are at most so many, and each host has its own count")
+    @Test("ConnectionLimiter: the limit holds for each origin with its own count")
     func limit() {
         let gate = ConnectionLimiter(limit: 2)
         let other = Origin(scheme: .http, host: "h", port: 443)
@@ -30,7 +30,7 @@ struct HostGateTests {
         #expect([gate.tryEnter(host), gate.tryEnter(host)] == [true, false])
     }
 
-    @Test("are given in the order of asking, and nobody overtakes")
+    @Test("ConnectionLimiter: permits are granted in the order of the requests, and none overtakes")
     func order() async {
         let gate = ConnectionLimiter(limit: 1)
         #expect(gate.tryEnter(host))
@@ -52,7 +52,7 @@ struct HostGateTests {
         #expect(gate.count(host) == 0 && !gate.isCrowded(host))
     }
 
-    @Test("are not waited for by who was cancelled")
+    @Test("ConnectionLimiter: a cancelled waiter gets no permit, and the next waiter does")
     func cancelled() async {
         let gate = ConnectionLimiter(limit: 1)
         #expect(gate.tryEnter(host))
@@ -72,7 +72,7 @@ struct HostGateTests {
         #expect(gate.count(host) == 0)
     }
 
-    @Test("follow the limit up at once, and down as they leave")
+    @Test("ConnectionLimiter: a raised limit admits waiters at once; a lowered one applies as permits are returned")
     func changes() async {
         let gate = ConnectionLimiter(limit: 1)
         #expect(gate.tryEnter(host))
@@ -90,7 +90,7 @@ struct HostGateTests {
         #expect(gate.tryEnter(host))
     }
 
-    @Test("are counted over all downloads, and each gets its turn")
+    @Test("ConnectionLimiter: permits are counted over all downloads, and every download completes")
     func downloads() async throws {
         try await DriverRig.with(connectionsPerHost: 2) { rig in
             let resource = Resource(size: 3_000_000)
@@ -103,7 +103,7 @@ struct HostGateTests {
         }
     }
 
-    @Test("are given up between requests when another download waits for its first")
+    @Test("Driver: a permit is returned between requests when another download waits for its first")
     func givesWay() async throws {
         try await DriverRig.with(connectionsPerHost: 3) { rig in
             rig.server.serve("/long", Resource(size: 1_000_000_000))
@@ -123,7 +123,7 @@ struct HostGateTests {
         }
     }
 
-    @Test("are waited for where a redirect leads, too")
+    @Test("Driver: a permit is awaited for the host that a redirect leads to")
     func redirected() async throws {
         try await DriverRig.with(connectionsPerHost: 1) { rig in
             rig.server.serve("/a", Resource(size: 3_000_000))
@@ -148,7 +148,7 @@ struct HostGateTests {
         }
     }
 
-    @Test("who waits for one can be paused")
+    @Test("Driver: a pause ends the wait for a connection permit")
     func paused() async throws {
         try await DriverRig.with(connectionsPerHost: 1) { rig in
             rig.server.serve("/a", Resource(size: 3_000_000))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Moving a finished file")
+@Suite("FileMover")
 struct FileMoveTests {
     private struct Two {
         let here: TemporaryDirectory
@@ -59,7 +59,9 @@ struct FileMoveTests {
             mount: ground == .other || ground == .withoutUnnamed ? two.there.path : nil)
     }
 
-    @Test("it is there with its bytes, mode and time, and not here", arguments: Ground.allCases)
+    @Test(
+        "FileMover: a moved file has its bytes, mode and time in the target, and is gone from the source",
+        arguments: Ground.allCases)
     func moves(_ ground: Ground) throws {
         let two = try Two()
         let fileSystem = fileSystem(ground, two)
@@ -75,7 +77,9 @@ struct FileMoveTests {
         #expect(try two.there.names == ["a.bin"])
     }
 
-    @Test("a name that is taken is left alone", arguments: Ground.allCases)
+    @Test(
+        "FileMover: a taken name and another download's part file are left alone; the next number is used",
+        arguments: Ground.allCases)
     func taken(_ ground: Ground) throws {
         let two = try Two()
         try two.there.put("a.bin", [1])
@@ -88,7 +92,7 @@ struct FileMoveTests {
         #expect(try two.there.names == ["a (1).bin.part", "a (2).bin", "a.bin"])
     }
 
-    @Test("one file system at two places: renaming is refused, and it is copied")
+    @Test("FileMover: on a bind mount that refuses the rename the file is copied")
     func bound() throws {
         let two = try Two()
         // The device is the same, and yet no rename leads there.
@@ -97,7 +101,8 @@ struct FileMoveTests {
         #expect(try two.here.names == [])
     }
 
-    @Test("B1: killed at any call to the disk, the file is here or there, whole", arguments: Ground.allCases)
+    @Test(
+        "FileMover: killed at any call, the file is whole in the source or the target (B1)", arguments: Ground.allCases)
     func killed(_ ground: Ground) throws {
         var number = 0
         while true {

@@ -68,7 +68,7 @@ struct ForeignFileTests {
     }
 
     @Test(
-        "Driver: a planted journal that says \"published\" is in the way: the server is asked, no digest is told",
+        "Driver: a foreign journal that says \"published\" is not used: the server is asked, no digest is reported",
         arguments: Foreignness.possible)
     func plantedJournal(kind: Foreignness) async throws {
         try await DriverRig.with { rig in
@@ -84,7 +84,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: our own journal that says \"published\", for a URL that was asked for, needs no request")
+    @Test("Driver: our own journal that says \"published\" answers for its URL without a request")
     func ownJournal() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Self.resource)
@@ -96,7 +96,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: our own journal says nothing of a URL that is not in it", arguments: [true, false])
+    @Test("Driver: our own journal proves nothing for a URL that it does not contain", arguments: [true, false])
     func otherURL(isNamed: Bool) async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Self.resource)
@@ -111,7 +111,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: without a URL a journal's word for a published file is compared with its digest now")
+    @Test("Driver: without a URL, a journal's \"published\" counts only if the file matches its digest now")
     func withoutURL() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Self.resource)
@@ -158,7 +158,9 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: a half download that others own or write to is not gone on with", arguments: Foreignness.possible)
+    @Test(
+        "Driver: a partial download that other users own or can write to is not resumed",
+        arguments: Foreignness.possible)
     func half(kind: Foreignness) async throws {
         for name in ["f.part", "f.part.ferry"] {
             try await DriverRig.with { rig in
@@ -174,7 +176,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: a half download that was named is left alone with an error that says whose it is")
+    @Test("Driver: a partial download given by path that others can write to fails with the reason and a suggestion")
     func namedHalf() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Self.resource)
@@ -189,7 +191,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: a half download of a user whose umask is 002 is gone on with")
+    @Test("Driver: a partial download with group write permission (umask 002) is resumed")
     func ownGroup() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Self.resource)
@@ -202,7 +204,7 @@ struct ForeignFileTests {
     }
 
     @Test(
-        "Driver: a finished file is the answer only when it is ours, whatever proves it",
+        "Driver: a finished file counts as complete only when it is ours, with or without a digest",
         arguments: [Foreignness.otherOwner, .writableByAll].filter(Foreignness.possible.contains), [true, false])
     func finished(kind: Foreignness, hasDigest: Bool) async throws {
         try await DriverRig.with { rig in
@@ -218,7 +220,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: a finished file of ours that has a second name is the answer")
+    @Test("Driver: a finished file of ours with a second link counts as complete")
     func linkedFile() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Self.resource)
@@ -228,7 +230,9 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("Driver: a small file too takes another name, and says what is in the way", arguments: [true, false])
+    @Test(
+        "Driver: a small file takes another name beside a foreign file, and reports what is in the way",
+        arguments: [true, false])
     func small(isFinal: Bool) async throws {
         try await DriverRig.with { rig in
             let small = Resource(size: 5_000, seed: 3)
@@ -248,7 +252,8 @@ struct ForeignFileTests {
     }
 
     @Test(
-        "Driver: what others have put aside under our name stays, and another name is taken", arguments: [true, false])
+        "Driver: another download's backup pair is kept by taking another name; our own is replaced",
+        arguments: [true, false])
     func aside(isOurs: Bool) async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Self.resource)

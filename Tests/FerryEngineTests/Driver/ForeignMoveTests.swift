@@ -40,7 +40,7 @@ struct ForeignMoveTests {
     }
 
     @Test(
-        "PartialDownloadMover: another part file whose inode is known is not removed: its journal has not the same id",
+        "PartialDownloadMover: a part file named by a planted journal stays without a journal of the same id",
         arguments: [true, false], [true, false])
     func victim(isAskedFor: Bool, hasPart: Bool) async throws {
         try await DriverRig.with { rig in
@@ -63,7 +63,7 @@ struct ForeignMoveTests {
         }
     }
 
-    @Test("PartialDownloadMover: a journal of another id beside the other part file protects it")
+    @Test("PartialDownloadMover: a part file beside a journal of another id stays untouched")
     func anothersJournal() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", ForeignFileTests.resource)
@@ -83,7 +83,7 @@ struct ForeignMoveTests {
     }
 
     @Test(
-        "PartialDownloadMover: a pair there counts with device, inode and id alone",
+        "PartialDownloadMover: a moved pair is recognised only by device, inode and id together",
         arguments: ["device", "inode", "id", "nothing"])
     func compared(changed: String) throws {
         let (here, there) = (try TemporaryDirectory(), try TemporaryDirectory())
@@ -119,7 +119,7 @@ struct ForeignMoveTests {
     }
 
     @Test(
-        "PartialDownloadMover: where the journal there is lost after the bytes were renamed, nothing is believed and nothing lost"
+        "PartialDownloadMover: a journal lost at the target after the rename is a conflict, and no file is removed"
     )
     func lostJournal() throws {
         let (here, there) = (try TemporaryDirectory(), try TemporaryDirectory())

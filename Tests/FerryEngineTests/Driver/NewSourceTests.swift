@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Another URL for a download that was begun", .timeLimit(.minutes(30)))
+@Suite("A new source for a partial download", .timeLimit(.minutes(30)))
 struct NewSourceTests {
     private let resource = Resource(size: 8_000_000)
 
@@ -33,7 +33,7 @@ struct NewSourceTests {
         #expect(rig.holds("f", resource))
     }
 
-    @Test("goes on once samples match, and is the source from then on")
+    @Test("Driver: a new source whose samples match resumes the download")
     func same() async throws {
         try await begun { rig, context in
             var other = resource
@@ -50,7 +50,7 @@ struct NewSourceTests {
         }
     }
 
-    @Test("that has proven itself is what the journal names first")
+    @Test("Driver: a new source that has passed the samples is listed first in the journal")
     func isNamed() async throws {
         try await begun { rig, context in
             var other = resource
@@ -74,7 +74,7 @@ struct NewSourceTests {
         }
     }
 
-    @Test("of another file is a conflict, and the old one still goes on")
+    @Test("Driver: a new source with other bytes is a conflict, and the old source still resumes")
     func different() async throws {
         try await begun { rig, context in
             rig.server.serve("/new", Resource(size: 8_000_000, seed: 2))
@@ -84,7 +84,7 @@ struct NewSourceTests {
         }
     }
 
-    @Test("of a file of another length is a conflict, and the old one still goes on")
+    @Test("Driver: a new source with another length is a conflict, and the old source still resumes")
     func otherLength() async throws {
         try await begun { rig, context in
             rig.server.serve("/new", Resource(size: 9_000_000))
@@ -94,7 +94,9 @@ struct NewSourceTests {
         }
     }
 
-    @Test("that leads nowhere costs nothing of what is held", arguments: [404, 403, 401, 503])
+    @Test(
+        "Driver: a new source that answers with an error keeps the held bytes for the old source",
+        arguments: [404, 403, 401, 503])
     func dead(status: Int) async throws {
         try await begun { rig, context in
             rig.server.serve("/new", resource)
@@ -105,7 +107,7 @@ struct NewSourceTests {
         }
     }
 
-    @Test("that is paused before it has proven itself costs nothing of what is held")
+    @Test("Driver: a pause before a new source has answered keeps the held bytes for the old source")
     func paused() async throws {
         try await begun { rig, context in
             rig.server.serve("/new", resource)
@@ -120,7 +122,7 @@ struct NewSourceTests {
         }
     }
 
-    @Test("needs no samples where a digest decides at the end")
+    @Test("Driver: a new source with a known checksum resumes, and the digest proves the file")
     func digest() async throws {
         try await begun { rig, context in
             rig.server.serve("/new", resource)
@@ -131,7 +133,7 @@ struct NewSourceTests {
         }
     }
 
-    @Test("with the old one as its mirror goes on with that when it leads nowhere")
+    @Test("Driver: a new source that answers 404 resumes from the old source as its mirror")
     func oldAsMirror() async throws {
         try await begun { rig, context in
             rig.server.serve("/new", resource)

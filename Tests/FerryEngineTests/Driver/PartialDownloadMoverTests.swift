@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Moving a part file and its journal")
+@Suite("PartialDownloadMover")
 struct PairMoveTests {
     /// Two directories, and a pair in the first: 500 KB, of which two ranges are claimed.
     private struct Two {
@@ -79,7 +79,9 @@ struct PairMoveTests {
         FaultyFileSystem(fault, mount: isOther ? two.there.path : nil)
     }
 
-    @Test("all of it is there, and nothing here, once the earlier place is let go", arguments: [false, true])
+    @Test(
+        "PartialDownloadMover: a moved pair is whole in the target, and forget() empties the old directory",
+        arguments: [false, true])
     func moves(isOther: Bool) throws {
         let two = try Two()
         let inode = try LocalFileSystem().status(two.old.part, followingLinks: false).inode
@@ -96,7 +98,9 @@ struct PairMoveTests {
         #expect(try two.there.names == ["a.part", "a.part.ferry"])
     }
 
-    @Test("a name that is taken there is left alone: the next number is taken", arguments: [false, true])
+    @Test(
+        "PartialDownloadMover: a taken name in the target is left alone, and the next number is used",
+        arguments: [false, true])
     func taken(isOther: Bool) throws {
         let two = try Two()
         try two.there.put("a", [1])
@@ -108,7 +112,7 @@ struct PairMoveTests {
         #expect(two.there.bytes("a") == [1])
     }
 
-    @Test("what belongs to another download, or is not there, is not moved")
+    @Test("PartialDownloadMover: a pair of another download, or a missing one, is not moved")
     func foreign() throws {
         let two = try Two()
         let move = PartialDownloadMover(fileSystem: LocalFileSystem())
@@ -120,7 +124,7 @@ struct PairMoveTests {
     }
 
     @Test(
-        "what was put aside comes along within one file system, and stays where it is otherwise",
+        "PartialDownloadMover: a backup pair moves along within a file system, and stays behind otherwise",
         arguments: [false, true])
     func aside(isOther: Bool) throws {
         let two = try Two()
@@ -131,7 +135,7 @@ struct PairMoveTests {
         #expect((isOther ? two.here : two.there).bytes("a.part.old") == [7])
     }
 
-    @Test("PartialDownloadMover: what another download has put aside under that name stays where it is")
+    @Test("PartialDownloadMover: a backup pair of another download stays where it is")
     func anothersAside() throws {
         let two = try Two()
         try two.here.put("a.part.old", [7])
@@ -142,7 +146,7 @@ struct PairMoveTests {
         #expect(two.there.bytes("a.part.old") == nil)
     }
 
-    @Test("a copy that is given up, or has no room, leaves everything as it was")
+    @Test("PartialDownloadMover: a copy that is stopped or lacks space leaves both directories as they were")
     func givenUp() throws {
         let two = try Two()
         let fileSystem = fileSystem(two, isOther: true)
@@ -160,7 +164,7 @@ struct PairMoveTests {
     }
 
     @Test(
-        "B1: killed at any call to the disk, a whole pair is found, and nothing of it elsewhere",
+        "PartialDownloadMover: killed at any call, the pair is whole at one place and absent at the other (B1)",
         arguments: [false, true])
     func killed(isOther: Bool) throws {
         var number = 0
@@ -191,7 +195,7 @@ struct PairMoveTests {
         #expect(places == ["here", "there"])
     }
 
-    @Test("one call to the disk that fails: moved or not, all of it is at one place", arguments: [false, true])
+    @Test("PartialDownloadMover: one failing call leaves the whole pair at one place", arguments: [false, true])
     func failing(isOther: Bool) throws {
         var number = 0
         while true {
@@ -209,7 +213,7 @@ struct PairMoveTests {
         }
     }
 
-    @Test("one file system at two places: renaming is refused, and it is copied")
+    @Test("PartialDownloadMover: on a bind mount that refuses the rename the pair is copied")
     func bound() throws {
         let two = try Two()
         let fileSystem = FaultyFileSystem(mount: two.there.path, isBound: true)

@@ -46,11 +46,11 @@ final class PublishObserver: PublishObserving {
     var all: [Entry] { entries.withLock { $0 } }
 }
 
-@Suite("Who is told when a file gets its name", .timeLimit(.minutes(30)))
+@Suite("PublishObserver", .timeLimit(.minutes(30)))
 struct PublishWitnessTests {
     struct Full: Error {}
 
-    @Test("a small file is announced before it has its name, and told of after")
+    @Test("PublishObserver: a small file is announced before it has its name, and reported after")
     func small() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
@@ -67,7 +67,7 @@ struct PublishWitnessTests {
         }
     }
 
-    @Test("what was announced is found to have its name, or not")
+    @Test("Driver: recoverAnnounced() confirms a synced unchanged file, and no replaced or missing one")
     func recovery() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
@@ -86,7 +86,7 @@ struct PublishWitnessTests {
         }
     }
 
-    @Test("a small file whose name is taken meanwhile is announced anew under the next")
+    @Test("PublishObserver: a small file whose name is taken meanwhile is announced again under the next")
     func takenMeanwhile() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
@@ -101,7 +101,7 @@ struct PublishWitnessTests {
         }
     }
 
-    @Test("a small file that cannot be announced is not published")
+    @Test("PublishObserver: a small file whose announcement fails is not published")
     func refused() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
@@ -112,7 +112,7 @@ struct PublishWitnessTests {
         }
     }
 
-    @Test("a part file's journal stays until the witness knows")
+    @Test("PublishObserver: the journal of a part file stays until the observer was notified")
     func pair() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 3_000_000))
@@ -125,7 +125,7 @@ struct PublishWitnessTests {
         }
     }
 
-    @Test("a witness that could not be told is told by the next run, and nothing is fetched again")
+    @Test("PublishObserver: an observer that failed is notified by the next run, without another request")
     func toldLater() async throws {
         try await DriverRig.with { rig in
             let resource = Resource(size: 3_000_000)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("What a manager remembers of a download", .timeLimit(.minutes(30)))
+@Suite("RunContext", .timeLimit(.minutes(30)))
 struct RunContextTests {
-    @Test("of two downloads of one URL each goes on with its own part file")
+    @Test("Driver: two downloads of one URL each resume their own part file")
     func ownPair() async throws {
         try await DriverRig.with { rig in
             let resource = Resource(size: 5_000_000)
@@ -28,7 +28,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("a part path whose journal bears another id is not gone on with", arguments: [true, false])
+    @Test("Driver: a part path whose journal has another id is not resumed", arguments: [true, false])
     func foreignPartPath(isListed: Bool) async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 5_000_000))
@@ -44,7 +44,7 @@ struct RunContextTests {
     }
 
     @Test(
-        "another download's file by the same name is left alone, as the conflict rule says",
+        "Driver: another download's part file stays, and the conflict rule decides about the name",
         arguments: [ConflictRule.rename, .fail, .skip, .overwrite])
     func anothersFile(rule: ConflictRule) async throws {
         try await DriverRig.with { rig in
@@ -65,7 +65,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("another download's part file cannot be asked for by its path")
+    @Test("Driver: a part path that belongs to another download is refused with a conflict")
     func anothersPart() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 5_000_000))
@@ -77,7 +77,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("attempts are counted over runs, and progress begins the count again")
+    @Test("Driver: attempts are counted across runs, and progress resets the count")
     func retries() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 5_000_000))
@@ -103,7 +103,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("what is begun again from zero in each run is no progress")
+    @Test("Driver: a body that starts from zero in each run does not reset the attempts")
     func noProgress() async throws {
         // No back-off ends by itself: each run has one attempt.
         try await DriverRig.with(clock: FrozenClock()) { rig in
@@ -127,7 +127,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("the journal says where the download stands in its list, and changes with it")
+    @Test("Driver: the journal holds the tags of the download and changes with them")
     func tags() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 5_000_000))
@@ -152,7 +152,9 @@ struct RunContextTests {
         }
     }
 
-    @Test("a finished file is the answer, unless it is to be fetched again", arguments: [300_000, 3_000_000])
+    @Test(
+        "Driver: a finished file counts as complete, unless the run ignores finished files",
+        arguments: [300_000, 3_000_000])
     func restart(size: Int64) async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: size))
@@ -169,7 +171,7 @@ struct RunContextTests {
     }
 
     @Test(
-        "the file of an earlier run stays until the new one is complete, and then goes, unless it was changed",
+        "Driver: a file to replace stays until the new one is complete, and for good if it was changed",
         arguments: [300_000, 3_000_000], [false, true])
     func replaced(size: Int64, isChanged: Bool) async throws {
         try await DriverRig.with { rig in
@@ -194,7 +196,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("the exact name is taken, whatever the server calls it", arguments: [300_000, 3_000_000])
+    @Test("Driver: an exact name is used whatever Content-Disposition says", arguments: [300_000, 3_000_000])
     func exactName(size: Int64) async throws {
         try await DriverRig.with { rig in
             let resource = Resource(size: size, contentDisposition: "attachment; filename=\"other.bin\"")
@@ -210,7 +212,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("an interrupted download under an exact name goes on")
+    @Test("Driver: an interrupted download under an exact name is resumed")
     func exactNameResumed() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 5_000_000))
@@ -221,7 +223,7 @@ struct RunContextTests {
         }
     }
 
-    @Test("a name that cannot be used is refused before anything is asked")
+    @Test("Driver: an exact name that cannot be used is refused before any request")
     func badName() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 5_000))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A shared rate limit", .timeLimit(.minutes(30)))
+@Suite("Throttle", .timeLimit(.minutes(30)))
 struct ThrottleTests {
     /// A clock that stands still: who sleeps under it sleeps until cancelled.
     private final class StandingClock: EngineClock {
@@ -18,7 +18,9 @@ struct ThrottleTests {
         }
     }
 
-    @Test("that is raised or lifted wakes those who sleep under the old one", arguments: [nil, 1_000_000_000])
+    @Test(
+        "Throttle: a raised or lifted rate wakes the tasks that sleep under the old one",
+        arguments: [nil, 1_000_000_000])
     func raised(rate: Int64?) async {
         let clock = StandingClock()
         let throttle = Throttle(rate: 1, clock: clock)
@@ -34,7 +36,7 @@ struct ThrottleTests {
         #expect(throttle.rate == nil)
     }
 
-    @Test("lets a sleeper go whose task is cancelled")
+    @Test("Throttle: a task that sleeps under the rate continues when it is cancelled")
     func cancelled() async {
         let clock = StandingClock()
         let throttle = Throttle(rate: 1, clock: clock)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The ticks of downloads", .timeLimit(.minutes(30)))
+@Suite("Ticker and timers", .timeLimit(.minutes(30)))
 struct MetronomeTests {
-    @Test("come also while an app computes on every thread of Swift's own")
+    @Test("Ticker: it notifies even while computations occupy every thread of the Swift pool")
     func busyThreads() async {
         let metronome = Ticker(
             clock: SystemClock(), interval: .milliseconds(20), executor: HTTPTransport.executors.first)
@@ -31,7 +31,7 @@ struct MetronomeTests {
         ticked.wait(timeout: .now() + 30)
     }
 
-    @Test("A sleep ends when its task is cancelled, before and in the middle")
+    @Test("SystemClock: a sleep ends when its task is cancelled, before it starts and while it runs")
     func cancelled() async {
         let asleep = Task { try await SystemClock().sleep(for: .seconds(10_000)) }
         asleep.cancel()
@@ -47,7 +47,7 @@ struct MetronomeTests {
     }
 
     /// A download that was to begin at two at night began three hours after the lid was opened.
-    @Test("A sleep whose time passes while the machine sleeps ends at the next look at the time")
+    @Test("WakeTimer: a sleep whose time passes while the machine sleeps ends at the next check of the clock")
     func machineSlept() async throws {
         let looks = Atomic(0)
         let night: @Sendable () -> Duration = {
@@ -57,7 +57,7 @@ struct MetronomeTests {
         #expect(looks.load(ordering: .relaxed) == 4)
     }
 
-    @Test("A sleep of no time, of less than none, or of ages that nobody waits for")
+    @Test("SystemClock: zero and negative sleeps return, and a sleep of the largest duration can be cancelled")
     func lengths() async throws {
         try await SystemClock().sleep(for: .zero)
         try await SystemClock().sleep(for: .seconds(-5))

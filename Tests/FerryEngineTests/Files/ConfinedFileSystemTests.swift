@@ -62,7 +62,7 @@ struct ConfinedFileSystemTests {
         ]
     }
 
-    @Test("no call goes through a symbolic link, out of the root, or to a neighbour with the same beginning")
+    @Test("ConfinedFileSystem: no call follows a symbolic link, leaves the root or reaches a sibling with its prefix")
     func refuses() throws {
         for place in ["root/link/secret", "root/link/new", "outside/secret", "root/../outside/secret", "rootless"] {
             for (name, call) in calls(on: directory.file(place)) {
@@ -75,7 +75,7 @@ struct ConfinedFileSystemTests {
         #expect(directory.bytes("root/inner/file") == [2])
     }
 
-    @Test("a symbolic link at the end of a path is not followed")
+    @Test("ConfinedFileSystem: a symbolic link at the end of a path is not followed")
     func lastLink() throws {
         let alias = directory.file("root/inner/alias")
         #expect(kind { _ = try confined.open(alias, .readOnly) } == .confined)
@@ -89,7 +89,7 @@ struct ConfinedFileSystemTests {
         #expect(directory.bytes("outside/secret") == [1])
     }
 
-    @Test("below the root everything works, and the root and what it is in are as they are")
+    @Test("ConfinedFileSystem: all calls work below the root, and its parent can be inspected")
     func works() throws {
         let place = directory.file("root/a/b")
         try confined.makeDirectories(place, syncs: true)
@@ -118,7 +118,7 @@ struct ConfinedFileSystemTests {
         #expect(directory.bytes("root/g") == nil)
     }
 
-    @Test("the root itself may be a symbolic link, as its user gave it")
+    @Test("ConfinedFileSystem: the root itself may be a symbolic link")
     func linkedRoot() throws {
         try FileManager.default.createSymbolicLink(
             atPath: directory.file("way").string, withDestinationPath: "root/inner")
@@ -129,7 +129,7 @@ struct ConfinedFileSystemTests {
     }
 
     /// One thread exchanges a directory for a symbolic link without end, another makes files by way of its name.
-    @Test("a directory that is exchanged for a symbolic link at any moment leads nowhere else")
+    @Test("ConfinedFileSystem: a directory exchanged for a symbolic link at any moment leads nowhere else")
     func exchanged() async throws {
         let (place, away) = (directory.file("root/swap").string, directory.file("root/away").string)
         let outside = directory.file("outside").string
@@ -161,7 +161,7 @@ struct ConfinedFileSystemTests {
     }
 
     #if os(Linux)
-        @Test("where the kernel has no call for it, the way is opened name by name")
+        @Test("LocalFileSystem: without openat2 a path is opened component by component, and links are refused")
         func stepByStep() throws {
             let base = Glibc.open(directory.file("root").string, O_RDONLY | O_DIRECTORY)
             defer { _ = LocalFileSystem.closeDescriptor(base) }

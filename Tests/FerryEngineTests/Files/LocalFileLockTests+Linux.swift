@@ -5,11 +5,11 @@
 
     @testable import FerryEngine
 
-    @Suite("A lock on a file")
+    @Suite("File locks")
     struct LocalFileLockTests {
         /// Between fork and exec a child has copies of all descriptors. A part file that was opened anew while the process
         /// started some other program was once said to be another process's.
-        @Test("is given back by closing, although a child that is just being started has a copy of the descriptor")
+        @Test("LocalFileSystem: close() releases the lock although a child process has a copy of the descriptor")
         func copied() throws {
             let directory = try TemporaryDirectory()
             let path = try directory.put("a", [1])

@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite("The local file system", .timeLimit(.minutes(30)))
+@Suite("LocalFileSystem", .timeLimit(.minutes(30)))
 struct LocalFileSystemTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -21,7 +21,7 @@ struct LocalFileSystemTests {
         return nil
     }
 
-    @Test("What was refused is said in Chinese as it is in English", arguments: operations)
+    @Test("FileError: the message of every failed operation exists in English and Chinese", arguments: operations)
     func languages(operation: FileError.Operation) {
         let error = FileError(operation, "/d/a", kind: .endedEarly)
         #expect(error.message == "cannot \(operation.rawValue) /d/a: the file ends early")
@@ -34,7 +34,7 @@ struct LocalFileSystemTests {
         .makeDirectory, .syncDirectory, .measureSpace, .setMode, .setTime, .setAttribute, .getAttribute,
     ]
 
-    @Test("a file is made once, and its bytes are where they were put")
+    @Test("LocalFileSystem: a file is created once, and its bytes are at the offsets they were written to")
     func makesAndWrites() throws {
         let file = try disk.create(directory.file("a"), mode: 0o600)
         try file.write([1, 2, 3], at: 5)
@@ -45,7 +45,7 @@ struct LocalFileSystemTests {
     }
 
     #if os(Linux)
-        @Test("closing gives the lock back, even while a process that is just being started has the file too")
+        @Test("LocalFileSystem: close() releases the lock of a created file although its descriptor was copied")
         func unlocksInSpiteOfChildren() throws {
             let path = directory.file("a")
             let file = try disk.create(path, mode: 0o600)
@@ -66,7 +66,7 @@ struct LocalFileSystemTests {
         }
     #endif
 
-    @Test("reading stops at the end of the file, and exact reading says so")
+    @Test("LocalFileSystem: a read stops at the end of the file, and an exact read past it is an error")
     func readsToTheEnd() throws {
         let file = try disk.open(directory.put("a", [1, 2, 3]), .readOnly)
         var buffer = [UInt8](repeating: 9, count: 8)
@@ -77,7 +77,7 @@ struct LocalFileSystemTests {
         #expect(kind { _ = try file.read(ByteCount.max - 4..<ByteCount.max) } != nil)
     }
 
-    @Test("a closed file answers every call with an error, never with another file's bytes")
+    @Test("LocalFileSystem: a closed file fails every call and never reads another file's bytes")
     func closes() throws {
         let file = try disk.create(directory.file("a"), mode: 0o600)
         file.close()
@@ -89,7 +89,7 @@ struct LocalFileSystemTests {
 
     #if os(Linux)
         @Test(
-            "closing while a write is under way gives the descriptor back only after it, so that nobody gets its number"
+            "LocalFileSystem: close() during a write releases the descriptor only after the write"
         )
         func closesUnderAWriter() throws {
             let bytes = [UInt8](repeating: 0xaa, count: 64 << 20)
@@ -120,7 +120,7 @@ struct LocalFileSystemTests {
         }
     #endif
 
-    @Test("renaming without replacing never replaces")
+    @Test("LocalFileSystem: a rename without replacing never replaces a file")
     func renames() throws {
         let from = try directory.put("a", [1])
         let to = try directory.put("b", [2])
@@ -133,7 +133,7 @@ struct LocalFileSystemTests {
         #expect(try directory.names == ["b"])
     }
 
-    @Test("an unnamed file appears whole when it is named, never over another, and leaves nothing otherwise")
+    @Test("LocalFileSystem: an unnamed file appears whole when it is linked, never over another, or not at all")
     func unnamed() throws {
         do {
             let file = try disk.openUnnamed(in: directory.path, mode: 0o666)
@@ -149,7 +149,7 @@ struct LocalFileSystemTests {
         #expect(try disk.status(directory.file("a"), followingLinks: false).mode == 0o666 & ~disk.creationMask)
     }
 
-    @Test("a lock excludes every other opening of the file until it is closed")
+    @Test("LocalFileSystem: a lock excludes every other opening of the file until it is closed")
     func locks() throws {
         let path = try directory.put("a")
         let first = try disk.open(path, .readWrite)
@@ -161,7 +161,7 @@ struct LocalFileSystemTests {
         #expect(try second.tryLock())
     }
 
-    @Test("times, modes and attributes come back as they were set")
+    @Test("LocalFileSystem: times, modes and attributes read back as they were set")
     func dresses() throws {
         let path = try directory.put("a", [1])
         let file = try disk.open(path, .readWrite)
@@ -178,7 +178,7 @@ struct LocalFileSystemTests {
         #expect(status.linkCount == 1)
     }
 
-    @Test("space is reserved, and what there was stays")
+    @Test("LocalFileSystem: allocate() reserves space and keeps the bytes; an impossible length changes nothing")
     func allocates() throws {
         let file = try disk.create(directory.file("a"), mode: 0o600)
         try file.write([7], at: 0)
@@ -194,7 +194,7 @@ struct LocalFileSystemTests {
         #expect(try file.status().length == before)
     }
 
-    @Test("B3: a full disk is told from other errors, with the path and the system's words")
+    @Test("LocalFileSystem: a full disk gives noSpace with the path and the system's message (B3)")
     func full() throws {
         let file = try disk.open("/dev/full", .readWrite)
         do {
@@ -208,7 +208,7 @@ struct LocalFileSystemTests {
     }
 
     @Test(
-        "numbers of the system are sorted by what one does about them",
+        "FileError: system error numbers map to the kinds that callers distinguish",
         arguments: [
             (ENOENT, FileError.Kind.notFound), (EEXIST, .exists), (ENOSPC, .noSpace), (EDQUOT, .noSpace),
             (EFBIG, .tooLarge), (EROFS, .readOnly), (EACCES, .permission), (EPERM, .permission), (EISDIR, .isDirectory),
@@ -219,7 +219,7 @@ struct LocalFileSystemTests {
         #expect(FileError(.open, "/a", errno: number).kind == kind)
     }
 
-    @Test("a symbolic link is not written through, and a pipe does not hold us up")
+    @Test("LocalFileSystem: a symbolic link is not opened for writing, and opening a pipe does not block")
     func oddFiles() throws {
         let target = try directory.put("target", [1])
         symlink(target.string, directory.file("link").string)
@@ -230,7 +230,7 @@ struct LocalFileSystemTests {
         #expect(try disk.status(directory.file("link"), followingLinks: true).kind == .regular)
     }
 
-    @Test("B5: missing directories are made, existing ones are kept, a file in the way is said")
+    @Test("LocalFileSystem: missing directories are created, existing ones kept, a file in the way is an error (B5)")
     func makesDirectories() throws {
         let deep = directory.path.appending("a").appending("b").appending("c")
         try disk.makeDirectories(deep, syncs: true)
@@ -241,7 +241,7 @@ struct LocalFileSystemTests {
         #expect(kind { try disk.makeDirectories(directory.file("file").appending("x"), syncs: false) } == .notDirectory)
     }
 
-    @Test("the names of a directory are listed whole, and a missing directory is said")
+    @Test("LocalFileSystem: all names of a directory are listed, and a missing directory is an error")
     func lists() throws {
         let names = ["a", "ü文件.zip", String(repeating: "n", count: 250)]
         for name in names { try directory.put(name) }
@@ -249,7 +249,7 @@ struct LocalFileSystemTests {
         #expect(kind { _ = try disk.list(directory.file("none")) } == .notFound)
     }
 
-    @Test("the machine tells free space, its boot and the umask")
+    @Test("LocalFileSystem: free space, boot id, umask and writability of a directory are reported")
     func machine() throws {
         #expect(try disk.freeBytes(at: directory.path) > 0)
         #expect(disk.bootID?.isEmpty == false)
@@ -260,7 +260,7 @@ struct LocalFileSystemTests {
         #expect(!disk.isWritable(directory.file("none")))
     }
 
-    @Test("syncing works, a directory too")
+    @Test("LocalFileSystem: files and directories can be synced, and a missing directory is an error")
     func syncs() throws {
         let file = try disk.create(directory.file("a"), mode: 0o600)
         try file.write([1], at: 0)
@@ -271,9 +271,9 @@ struct LocalFileSystemTests {
     }
 }
 
-@Suite("The names of a download")
+@Suite("DownloadPaths")
 struct DownloadPathsTests {
-    @Test("lie beside each other")
+    @Test("DownloadPaths: part file, journal and backup pair lie beside the final file")
     func names() throws {
         let paths = try #require(DownloadPaths(directory: "/d", name: "a.zip"))
         #expect(paths.final == "/d/a.zip")
@@ -283,26 +283,30 @@ struct DownloadPathsTests {
         #expect(paths.oldJournal == "/d/a.zip.part.ferry.old")
     }
 
-    @Test("are found from any of them", arguments: ["a.zip", "a.zip.part", "a.zip.part.ferry"])
+    @Test(
+        "DownloadPaths: final name, part file and journal each lead to the same paths",
+        arguments: ["a.zip", "a.zip.part", "a.zip.part.ferry"])
     func found(name: String) {
         #expect(DownloadPaths(of: FilePath("/d/\(name)"))?.name == "a.zip")
         #expect(DownloadPaths(of: FilePath(name))?.directory == ".")
     }
 
     @Test(
-        "never lead out of the directory",
+        "DownloadPaths: a name that is empty, too long or leads out of the directory gives no paths",
         arguments: ["", ".", "..", "a/b", "/", "a\0b", String(repeating: "x", count: 256)])
     func bare(name: String) {
         #expect(DownloadPaths(directory: "/d", name: name) == nil)
     }
 }
 
-@Suite("Times of files")
+@Suite("FileTime")
 struct FileTimeTests {
-    @Test("odd numbers are no times", arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
+    @Test(
+        "FileTime: numbers that are infinite, too large or NaN give no time",
+        arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
     func odd(value: Double) { #expect(FileTime(secondsSince1970: value) == nil) }
 
-    @Test("times before 1970 are rounded down")
+    @Test("FileTime: times before 1970 are rounded down")
     func negative() {
         #expect(FileTime(secondsSince1970: -0.5) == FileTime(seconds: -1, nanoseconds: 500_000_000))
         #expect(FileTime(secondsSince1970: 784_111_777)?.secondsSince1970 == 784_111_777)

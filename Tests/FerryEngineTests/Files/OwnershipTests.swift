@@ -13,7 +13,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite("Ownership: the rule")
+@Suite("Ownership rule")
 struct OwnershipRuleTests {
     private static let me = FileUser(user: 1000, group: 1000)
 
@@ -26,7 +26,7 @@ struct OwnershipRuleTests {
             modified: FileTime(seconds: 4), linkCount: links, kind: kind)
     }
 
-    @Test("Ownership: a regular file of the user, with one name, writable for nobody else, is ours for everything")
+    @Test("Ownership: a regular file of the user with one link that no other user can write to has no flaw")
     func ours() {
         for purpose in Ownership.Purpose.allCases {
             for mode: UInt16 in [0o600, 0o1600, 0o644, 0o755, 0o400] {
@@ -35,7 +35,7 @@ struct OwnershipRuleTests {
         }
     }
 
-    @Test("Ownership: another owner, kind, name or writer is a flaw, and which one is said")
+    @Test("Ownership: another owner, file type, link or writer is reported as a flaw of its kind")
     func flaws() {
         let rule = Ownership(Self.me)
         #expect(rule.flaw(of: file(owner: 65534)) == .otherOwner(65534, user: 1000))
@@ -49,14 +49,14 @@ struct OwnershipRuleTests {
         #expect(rule.flaw(of: file(group: 50, mode: 0o660)) == .writableByGroup(50))
     }
 
-    @Test("Ownership: root is nobody's exception: what another user owns is not root's")
+    @Test("Ownership: a file of another user has a flaw for root too")
     func root() {
         let rule = Ownership(FileUser(user: 0, group: 0))
         #expect(rule.flaw(of: file(owner: 1000)) == .otherOwner(1000, user: 0))
         #expect(rule.flaw(of: file(owner: 0)) == nil)
     }
 
-    @Test("Ownership: a finished file may have further names, and what is removed may be writable for others")
+    @Test("Ownership: content may have several links, and a file to remove may be writable for others")
     func purposes() {
         let rule = Ownership(Self.me)
         #expect(rule.flaw(of: file(links: 3), for: .content) == nil)
@@ -66,13 +66,13 @@ struct OwnershipRuleTests {
         #expect(rule.flaw(of: file(kind: .directory), for: .removal) == .notRegular)
     }
 
-    @Test("Ownership: a umask of 002 locks nobody out: the effective group may write")
+    @Test("Ownership: the user's effective group may write, so a umask of 002 is no flaw")
     func ownGroup() {
         #expect(Ownership(Self.me).flaw(of: file(mode: 0o664)) == nil)
         #expect(Ownership(FileUser(user: 1000, group: 1001)).flaw(of: file(group: 1001, mode: 0o664)) == nil)
     }
 
-    @Test("Ownership: the directory's group may write only where the user shares with it and the directory is its")
+    @Test("Ownership: another group may write only with sharing on and in a directory of that group")
     func sharedGroup() {
         var user = Self.me
         let shared = file(group: 50, mode: 0o664)
@@ -90,7 +90,7 @@ struct OwnershipRuleTests {
         #expect(Ownership(user, directory: team).flaw(of: file(owner: 7, group: 50, mode: 0o664)) != nil)
     }
 
-    @Test("Ownership: where all files have one owner and mode, ours is what a new file gets there")
+    @Test("Ownership: where all files have one owner and mode, those of a new file count as the user's")
     func oneOwner() {
         let sample = Ownership.Sample(file(owner: 0, group: 0, mode: 0o777))
         let rule = Ownership(Self.me, sample: sample)
@@ -102,7 +102,7 @@ struct OwnershipRuleTests {
         #expect(strict.flaw(of: file(owner: 0, mode: 0o757)) == .writableByOthers)
     }
 
-    @Test("Ownership: whatever a file is like, nobody else owns what is ours, and nobody else writes to it")
+    @Test("Ownership: no random file of another owner, or writable for other users, is free of flaws")
     func property() {
         var random = SeededGenerator(seed: 20_260)
         for _ in 0..<20_000 {
@@ -128,7 +128,7 @@ struct OwnershipRuleTests {
     }
 }
 
-@Suite("Ownership: files that are found")
+@Suite("Ownership of opened files")
 struct OwnershipFileTests {
     static let isRoot = geteuid() == 0
     let disk = LocalFileSystem()
@@ -146,7 +146,9 @@ struct OwnershipFileTests {
         }
     }
 
-    @Test("Ownership: the open file says whose it is, not its name", arguments: [FileAccess.readOnly, .readWrite])
+    @Test(
+        "Ownership: openOurs() refuses an open file with other writers, several links or another type",
+        arguments: [FileAccess.readOnly, .readWrite])
     func opened(access: FileAccess) throws {
         let path = try directory.put("a", [1])
         #expect(flaw(path, access) == nil)
@@ -165,7 +167,7 @@ struct OwnershipFileTests {
         }
     }
 
-    @Test("Ownership: a file of another user is not root's", .enabled(if: isRoot, "only root gives files away"))
+    @Test("Ownership: a file of another user is refused for root", .enabled(if: isRoot, "only root gives files away"))
     func otherOwner() throws {
         let path = try directory.put("a", [1])
         #expect(chown(path.string, 65534, 65534) == 0)
@@ -174,7 +176,7 @@ struct OwnershipFileTests {
     }
 
     @Test(
-        "Ownership: a file that the group of its directory can write to is ours only for those who share with it",
+        "Ownership: a file that its directory's group can write to is ours only with sharing on",
         .enabled(if: isRoot, "only root gives files to any group"))
     func group() throws {
         let path = try directory.put("a", [1])
@@ -190,7 +192,7 @@ struct OwnershipFileTests {
     }
 
     /// The rule of vfat and CIFS, on a disk in memory.
-    @Test("Ownership: on a disk with one owner for all files, they are ours; on another they are not")
+    @Test("Ownership: on a disk with one owner for all files they are ours, and on another they are not")
     func sample() throws {
         let model = ModelDisk()
         try model.create("/d/a", mode: 0o600).close()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A damaged journal", .timeLimit(.minutes(30)))
+@Suite("Damaged journals", .timeLimit(.minutes(30)))
 struct JournalDamageTests {
     let path: FilePath = "/d/a.part.ferry"
     let older = testRecord(1)
@@ -29,7 +29,7 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("B7: any one flipped byte gives the newer or the older record, whole", arguments: [false, true])
+    @Test("Journal: one flipped byte anywhere gives the whole newer or older record (B7)", arguments: [false, true])
     func flips(newerFirst: Bool) throws {
         let bytes = try image(newerFirst: newerFirst)
         #expect(read(bytes) == .success(newer))
@@ -46,7 +46,7 @@ struct JournalDamageTests {
         #expect(seen == [newer, older])
     }
 
-    @Test("B7: cut at any byte, it gives a whole record or an error", arguments: [false, true])
+    @Test("Journal: a file cut at any byte gives a whole record or an error (B7)", arguments: [false, true])
     func cuts(newerFirst: Bool) throws {
         let bytes = try image(newerFirst: newerFirst)
         for length in bytes.indices {
@@ -58,7 +58,7 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("B1: a write torn at any byte leaves the record before", arguments: [false, true])
+    @Test("Journal: a write torn at any byte falls back to the older record (B1)", arguments: [false, true])
     func tornWrites(newerFirst: Bool) throws {
         let bytes = try image(newerFirst: newerFirst)
         // The next record goes over the older one; power goes after any number of its bytes, in either order.
@@ -82,7 +82,7 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("random bytes are never a record, and never trap", arguments: [1, 2, 3, 4])
+    @Test("Journal: random bytes never give a wrong record and never trap", arguments: [1, 2, 3, 4])
     func random(seed: UInt64) throws {
         var state = seed
         func next() -> UInt64 {
@@ -101,7 +101,7 @@ struct JournalDamageTests {
     }
 
     @Test(
-        "headers with absurd numbers are refused",
+        "Journal: a slot header with absurd numbers is refused",
         arguments: [
             "ferry-journal 1 seq=0 slot=4096 length=9223372036854775807 sha256=0",
             "ferry-journal 1 seq=1 slot=9223372036854771712 length=1 sha256=0",
@@ -114,7 +114,7 @@ struct JournalDamageTests {
         #expect(throws: JournalError.self) { try read(Array((header + "\n{}\n").utf8)).get() }
     }
 
-    @Test("B7: empty, foreign, blank and newer files are told apart")
+    @Test("Journal: empty, foreign, blank and newer files give different errors (B7)")
     func kinds() throws {
         #expect(read([]) == .failure(.empty(path)))
         #expect(read(Array("#!/bin/sh\n".utf8)) == .failure(.foreign(path)))
@@ -132,7 +132,7 @@ struct JournalDamageTests {
         #expect(read(encoded + padding) == .failure(.newerVersion(path, 9)))
     }
 
-    @Test("B7: missing, huge and odd files are said")
+    @Test("Journal: missing, huge, empty and directory paths each give their error (B7)")
     func files() throws {
         let disk = LocalFileSystem()
         let directory = try TemporaryDirectory()
@@ -154,7 +154,7 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("a record that was copied over the other slot counts for nothing")
+    @Test("Journal: a slot copied over the other one is not accepted")
     func copied() throws {
         var bytes = try image(newerFirst: false)
         bytes.replaceSubrange(0..<4096, with: bytes[4096...])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("A journal on a failing disk", .timeLimit(.minutes(30)))
+@Suite("Journal on a failing disk", .timeLimit(.minutes(30)))
 struct JournalFaultTests {
     let disk = LocalFileSystem()
 
@@ -17,7 +17,7 @@ struct JournalFaultTests {
     }
 
     @Test(
-        "B1: killed before any call, it holds the last acknowledged record or the one being written",
+        "Journal: killed before any call, it holds the last acknowledged record or the one in progress (B1)",
         arguments: [true, false], 0..<60)
     func killed(hasUnnamedFiles: Bool, n: Int) throws {
         let directory = try TemporaryDirectory()
@@ -48,7 +48,7 @@ struct JournalFaultTests {
     }
 
     @Test(
-        "C1, B4: one failing call fails one write, which is never believed; what was acknowledged stays",
+        "Journal: one failing call fails one write, and the acknowledged record stays (B4)",
         arguments: [true, false], 0..<60)
     func oneFailure(hasUnnamedFiles: Bool, n: Int) throws {
         let directory = try TemporaryDirectory()
@@ -76,7 +76,7 @@ struct JournalFaultTests {
         #expect(acknowledged >= 7)
     }
 
-    @Test("C1: after a failed sync the good slot is not overwritten: the next record goes into a new file")
+    @Test("Journal: after a failed sync the next record goes into a new file, and the valid slot stays")
     func doubtful() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("a.part.ferry")
@@ -95,7 +95,7 @@ struct JournalFaultTests {
     }
 }
 
-@Suite("The index of a directory's journals")
+@Suite("JournalIndex")
 struct JournalIndexTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -110,7 +110,7 @@ struct JournalIndexTests {
         return path
     }
 
-    @Test("finds journals by exactly their URL, and lists those that cannot be used")
+    @Test("JournalIndex: journals are found by their exact URL, and unusable ones are listed")
     func finds() throws {
         let a = try put("a", ["http://h/a?x=1", "http://m/a"])
         let b = try put("b", ["http://h/a?x=1"])
@@ -125,7 +125,7 @@ struct JournalIndexTests {
         #expect(Set(index.records.keys) == [a, b])
     }
 
-    @Test("is told of what is made, changed and gone")
+    @Test("JournalIndex: added, changed and removed journals are found or not accordingly")
     func changes() throws {
         let index = try JournalIndex(directory: directory.path, fileSystem: disk)
         let path = directory.file("a.part.ferry")
@@ -141,7 +141,7 @@ struct JournalIndexTests {
         #expect(index.records.isEmpty)
     }
 
-    @Test("of a missing directory it is empty; of a file it is an error")
+    @Test("JournalIndex: a missing directory gives an empty index, and a file gives an error")
     func odd() throws {
         #expect(try JournalIndex(directory: directory.file("none"), fileSystem: disk).records.isEmpty)
         let file = try directory.put("file")

@@ -16,7 +16,7 @@ func testRecord(_ number: Int = 0, padding: Int = 0) -> JournalRecord {
     return record
 }
 
-@Suite("A journal", .timeLimit(.minutes(30)))
+@Suite("Journal", .timeLimit(.minutes(30)))
 struct JournalTests {
     let disk = LocalFileSystem()
     let directory: TemporaryDirectory
@@ -34,7 +34,7 @@ struct JournalTests {
         try Journal.create(at: path, record: record, fileSystem: fileSystem ?? disk, syncs: true)
     }
 
-    @Test("gives back the newest record, open or closed")
+    @Test("Journal: the newest record is read, while it is open and after it was closed")
     func newest() throws {
         let journal = try create()
         for number in 1...9 {
@@ -50,7 +50,7 @@ struct JournalTests {
         #expect(try directory.names == ["a.part.ferry"])
     }
 
-    @Test("every field survives")
+    @Test("Journal: every field of a record survives writing and reading")
     func fields() throws {
         var record = testRecord(3)
         record.checksum = "sha-256=00"
@@ -71,7 +71,7 @@ struct JournalTests {
         #expect(try Journal.read(at: path, fileSystem: disk) == record)
     }
 
-    @Test("is for its owner alone, of fixed size, and a person can read it")
+    @Test("Journal: the file is readable text of fixed size, for its owner alone")
     func readable() throws {
         let journal = try create()
         let before = try disk.status(path, followingLinks: false)
@@ -88,7 +88,7 @@ struct JournalTests {
         #expect(text.utf8.allSatisfy { $0 != 0 })
     }
 
-    @Test("is made whole or not at all, and never over another", arguments: [true, false])
+    @Test("Journal: creation gives a whole file, and an existing file is never replaced", arguments: [true, false])
     func exclusive(hasUnnamedFiles: Bool) throws {
         let fileSystem = FaultyFileSystem(missing: hasUnnamedFiles ? [] : [.unnamed])
         try directory.put("a.part.ferry", [1])
@@ -100,7 +100,7 @@ struct JournalTests {
         #expect(try Journal.read(at: path, fileSystem: disk) == testRecord(1))
     }
 
-    @Test("B8: is held by one at a time, and read by anyone")
+    @Test("Journal: it is open once at a time, and can be read meanwhile (B8)")
     func locked() throws {
         let journal = try create(testRecord(2))
         #expect(failure { _ = try Journal.open(at: path, fileSystem: disk, syncs: true) } == .locked(path))
@@ -112,7 +112,7 @@ struct JournalTests {
         #expect(try Journal.open(at: path, fileSystem: disk, syncs: true).record == testRecord(1, padding: 50_000))
     }
 
-    @Test("grows with its record, and leaves nothing beside it")
+    @Test("Journal: it grows with its record and leaves no file beside it")
     func grows() throws {
         let journal = try create()
         for padding in [100, 10_000, 20, 300_000, 3_000_000, 0] {
@@ -123,7 +123,7 @@ struct JournalTests {
         #expect(try disk.status(path, followingLinks: false).mode == 0o600)
     }
 
-    @Test("a record that is too large is refused, and the one before stays")
+    @Test("Journal: a record that is too large is refused, and the previous one stays")
     func tooLarge() throws {
         let journal = try create(testRecord(1))
         #expect(failure { try journal.write(testRecord(2, padding: 9 << 20)) } == .tooLarge(path))
@@ -132,7 +132,7 @@ struct JournalTests {
         #expect(try Journal.read(at: path, fileSystem: disk) == testRecord(3))
     }
 
-    @Test("a leftover of a crash while growing is no obstacle")
+    @Test("Journal: a .new file that a crash left does not stop the next growth")
     func leftover() throws {
         try directory.put("a.part.ferry.new", [1])
         let journal = try create()
@@ -140,7 +140,7 @@ struct JournalTests {
         #expect(try directory.names == ["a.part.ferry"])
     }
 
-    @Test("past the largest sequence number counting begins anew", arguments: [UInt64.max - 2, .max - 1, .max])
+    @Test("Journal: sequence numbers start again after the largest one", arguments: [UInt64.max - 2, .max - 1, .max])
     func wraps(sequence: UInt64) throws {
         let payload = try JournalText.bytes(testRecord(0), path: path)
         let slot = JournalSlot(version: 1, sequence: sequence, slotBytes: 8192, payload: payload)
@@ -158,7 +158,7 @@ struct JournalTests {
         #expect(journal.sequence < 10)
     }
 
-    @Test("C2: what was taken back does not return, even if the newest record is damaged")
+    @Test("Journal: a retracted claim does not return when the newest slot is damaged")
     func retracts() throws {
         let journal = try create(testRecord(5))
         try journal.write(testRecord(6))
@@ -173,7 +173,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a record that cannot be is not written",
+        "Journal: a record with invalid claims is neither written nor read",
         arguments: [
             [[ByteCount(5), 5]], [[5, 4]], [[-1, 4]], [[0, 5], [5, 6]], [[3, 5], [0, 1]], [[0, 5], [4, 6]], [[0]],
             [[0, 1, 2]], [[]], [[0, (1 << 40) + 1]], [[.min, .max]],
@@ -197,7 +197,9 @@ struct JournalTests {
         return failure { _ = try JournalImage(slot.encode(), path: path) }
     }
 
-    @Test("B7: names that lead elsewhere are refused", arguments: ["", ".", "..", "a/b", "/a", "a\0b"])
+    @Test(
+        "Journal: a record whose name leads out of the directory is refused (B7)",
+        arguments: ["", ".", "..", "a/b", "/a", "a\0b"])
     func names(name: String) throws {
         var record = testRecord()
         record.name = name
@@ -208,7 +210,7 @@ struct JournalTests {
     }
 
     @Test(
-        "B7: places to move to that cannot be a part file's are refused",
+        "Journal: a record that moves to or from a path that is no part file is refused (B7)",
         arguments: ["", "a.part", "/a", "/etc/passwd", "/a\0b.part"])
     func places(path: String) throws {
         var record = testRecord()
@@ -233,7 +235,7 @@ struct JournalTests {
         #expect(record.problem == nil)
     }
 
-    @Test("times that are no numbers are refused, not written")
+    @Test("Journal: a time that is not a number is refused, and nothing is written")
     func times() throws {
         var record = testRecord()
         record.createdAt = .nan
@@ -241,7 +243,7 @@ struct JournalTests {
         #expect(try directory.names == [])
     }
 
-    @Test("B6: a journal that was removed or replaced is noticed, and somebody else's is not removed")
+    @Test("Journal: a removed or replaced file is noticed, and a foreign file in its place is not removed (B6)")
     func intact() throws {
         let journal = try create()
         #expect(try journal.isIntact())
@@ -254,7 +256,7 @@ struct JournalTests {
         #expect(directory.bytes("a.part.ferry") == [1])
     }
 
-    @Test("is removed with its lock; after that it takes no record")
+    @Test("Journal: remove() deletes the file, and later records are refused")
     func removed() throws {
         let journal = try create()
         try journal.remove(syncs: true)
@@ -262,7 +264,7 @@ struct JournalTests {
         #expect(failure { try journal.write(testRecord()) } != nil)
     }
 
-    @Test("writing without syncing makes no sync")
+    @Test("Journal: writing without syncing makes no sync call")
     func unsynced() throws {
         let faulty = FaultyFileSystem()
         let journal = try Journal.create(at: path, record: testRecord(), fileSystem: faulty, syncs: false)
@@ -271,7 +273,7 @@ struct JournalTests {
         #expect(!faulty.log.contains { $0.hasPrefix("sync") })
     }
 
-    @Test("is synced before it gets its place, and the directory after, when made and when it grows")
+    @Test("Journal: the file is synced before it is linked or renamed, and the directory after it")
     func order() throws {
         let faulty = FaultyFileSystem()
         let journal = try create(testRecord(), faulty)
@@ -285,7 +287,7 @@ struct JournalTests {
             steps(faulty.log.dropFirst(before)) == ["remo", "crea", "lock", "writ", "sync", "rena", "directory"])
     }
 
-    @Test("one checkpoint is one write and one sync")
+    @Test("Journal: one checkpoint takes one write and one sync")
     func cost() throws {
         let faulty = FaultyFileSystem()
         let journal = try create(testRecord(), faulty)

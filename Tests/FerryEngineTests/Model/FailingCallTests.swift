@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The engine on a disk where one call fails", .serialized, .timeLimit(.minutes(30)))
+@Suite("Engine on a disk with failing calls", .serialized, .timeLimit(.minutes(30)))
 struct FailingCallTests {
     static let errors: [Errno] = [.noSpace, .ioError, .diskQuotaExceeded, .fileTooLarge, .tooManyOpenFiles]
 
@@ -16,7 +16,7 @@ struct FailingCallTests {
     }
 
     @Test(
-        "B3, B4, B12: whatever call fails, once or for good, the name is absent or whole, the error honest, the bytes stay",
+        "Engine: any failing call leaves the name absent or whole, the right error and the bytes (B3, B4, B12)",
         arguments: ModelScenario.allCases, errors)
     func failing(_ scenario: ModelScenario, _ error: Errno) async throws {
         let rig = scenario.rig()

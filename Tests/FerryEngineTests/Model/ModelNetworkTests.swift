@@ -5,10 +5,10 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The engine on a disk that loses what was not synced, over a network", .serialized, .timeLimit(.minutes(30)))
+@Suite("Engine over a network on a disk that loses unsynced bytes", .serialized, .timeLimit(.minutes(30)))
 struct ModelNetworkTests {
     @Test(
-        "B2, C: with several connections and real time, cut anywhere, it goes on with what is claimed",
+        "Engine: a crash or power cut during several connections resumes from the claims (B2)",
         arguments: [true, false])
     func cut(syncs: Bool) async throws {
         let resource = Resource(size: 24 << 20, seed: 11)

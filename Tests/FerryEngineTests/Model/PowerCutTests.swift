@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("The engine on a disk that loses what was not synced", .serialized, .timeLimit(.minutes(30)))
+@Suite("Engine on a disk that loses unsynced bytes", .serialized, .timeLimit(.minutes(30)))
 struct PowerCutTests {
     /// One power cut.
     struct Cut: Sendable, CustomStringConvertible {
@@ -26,7 +26,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "B2, C1–C5: cut at any step, it goes on with what is claimed, and nothing wrong is believed",
+        "Engine: a power cut at any step resumes from the claims and gives the right file (B2)",
         arguments: ModelScenario.allCases, DiskImage.NameLoss.allCases)
     func synced(_ scenario: ModelScenario, _ names: DiskImage.NameLoss) async throws {
         let rig = scenario.rig()
@@ -37,7 +37,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "B2, C1: without syncing, claims of another boot are dropped, and what is published later is right",
+        "Engine: without syncing a power cut at any step drops old claims and gives the right file (B2)",
         arguments: ModelScenario.allCases)
     func unsynced(_ scenario: ModelScenario) async throws {
         let rig = scenario.rig(syncs: false)
@@ -48,7 +48,7 @@ struct PowerCutTests {
     }
 
     @Test(
-        "B1, C1–C5: killed at any step, it goes on with what is claimed",
+        "Engine: a kill at any step resumes from the claims and gives the right file (B1)",
         arguments: ModelScenario.allCases, [true, false])
     func killed(_ scenario: ModelScenario, _ syncs: Bool) async throws {
         let rig = scenario.rig(syncs: syncs)
@@ -66,7 +66,9 @@ struct PowerCutTests {
         var description: String { "killed at step \(number) (\(step.name))" }
     }
 
-    @Test("B1, B2: cut and killed again and again, the recoveries too, it comes to its end", arguments: 0..<12)
+    @Test(
+        "Engine: repeated kills and power cuts, during recovery too, end with the right file (B1, B2)",
+        arguments: 0..<12)
     func again(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         for round in 0..<max(1, modelSeeds / 100) {

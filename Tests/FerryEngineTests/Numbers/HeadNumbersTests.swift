@@ -39,7 +39,7 @@ struct HeadNumbersTests {
         }
     }
 
-    @Test("Head: a Content-Length or Content-Range of 2^62 or more is refused, whatever it goes with")
+    @Test("ResponseVerdict: a Content-Length or Content-Range of 2^62 or more is refused")
     func bound() {
         for number in [ByteCount.bound, .bound + 1, .max] {
             #expect(
@@ -53,7 +53,7 @@ struct HeadNumbersTests {
         #expect(ContentRange("bytes 0-\(most - 1)/\(most)") == .part(0..<most, total: most))
     }
 
-    @Test("Transfer: heads with extreme numbers, in every pair, never trap, and give only sizes")
+    @Test("TransferMachine: heads with any pair of extreme numbers never trap and give valid sizes")
     func machine() {
         for (one, other) in ExtremeNumbers.pairs {
             for head in heads(one, other) {
@@ -92,7 +92,7 @@ struct HeadNumbersTests {
         }
     }
 
-    @Test("DirectorySpace: any need and any floor are compared without a trap")
+    @Test("PartFiles: hasRoom() compares any need with any floor without a trap")
     func room() throws {
         let directory = try TemporaryDirectory()
         for (one, other) in ExtremeNumbers.pairs {
@@ -104,7 +104,7 @@ struct HeadNumbersTests {
         #expect(PartFiles.hasRoom(at: nil, in: "\(directory.path)", missing: 0, total: 0, floor: 0))
     }
 
-    @Test("Resume data: any two sizes are read back, or refused")
+    @Test("ResumeData: extreme sizes are read back unchanged or refused")
     func resumeData() throws {
         for (completed, total) in ExtremeNumbers.pairs {
             let data = try? ResumeData(
@@ -116,7 +116,7 @@ struct HeadNumbersTests {
         }
     }
 
-    @Test("Sizes and spans in words: what is 2^62 or more is refused")
+    @Test("SizeText: a size of 2^62 or more is refused, and sums of sizes saturate")
     func words() throws {
         for number in ExtremeNumbers.all {
             let size = try? SizeText.parse("\(number)")
@@ -133,7 +133,7 @@ struct HeadNumbersTests {
         #expect([ByteCount.max, .max, .max].sum == .max)
     }
 
-    @Test("Nouns: any size in JSON is decoded, or refused")
+    @Test("DownloadProgress: any size in JSON is decoded as a valid size or refused")
     func nouns() {
         let decoder = JSONDecoder()
         for (one, other) in ExtremeNumbers.pairs {

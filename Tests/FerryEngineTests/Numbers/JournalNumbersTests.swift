@@ -86,7 +86,7 @@ struct JournalNumbersTests {
         #expect(read > 0)
     }
 
-    @Test("Journal: of a million URLs the first 100 count")
+    @Test("Journal: of 400,000 URLs in a record the first 100 are read")
     func urls() throws {
         var record = testRecord()
         record.urls = (0..<400_000).map { "http://h/\($0)" }
@@ -95,7 +95,7 @@ struct JournalNumbersTests {
         #expect(read.urls == (0..<100).map { "http://h/\($0)" })
     }
 
-    @Test("Journal index: of many directories only the newest stay in memory, and one that went is read again")
+    @Test("JournalIndex: only the newest directories stay in memory, and an evicted one is read again")
     func directories() throws {
         let environment = EngineEnvironment(
             transport: ScriptedTransport(Resource(size: 1, seed: 1)), pool: BlockingPool(threads: 1), executor: nil)
@@ -112,7 +112,7 @@ struct JournalNumbersTests {
         #expect(try environment.journals(in: place(0)).paths(forURL: "http://h/a?x=1").count == 1)
     }
 
-    @Test("Challenges: a server that leads from host to host leaves a bounded number behind")
+    @Test("ChallengeMemory: challenges of many hosts leave a bounded number in memory")
     func challenges() throws {
         let memory = ChallengeMemory()
         var headers = HTTPFields()

@@ -5,11 +5,11 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite("Credentials", .timeLimit(.minutes(30)))
+@Suite("Authentication", .timeLimit(.minutes(30)))
 struct AuthenticationTests {
     private let alice = Credentials(user: "alice", password: "pa:ss wörd")
 
-    @Test("Basic over https: goes with the first request")
+    @Test("Basic authentication: over https the first request carries the credentials")
     func basic() async throws {
         var configuration = OriginServer.Configuration()
         configuration.certificate = .good
@@ -24,7 +24,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("Basic over http: waits for the 401, is remembered then, and never goes to who does not ask")
+    @Test("Basic authentication: over http the credentials are sent only after a 401, and remembered then")
     func basicInClear() async throws {
         try await withOrigin { server, transport in
             server.serve("/open", Resource(size: 10, seed: 1))
@@ -40,7 +40,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("Basic over http: several at once that are all refused at first, all answered")
+    @Test("Basic authentication: over http concurrent requests that are refused at first all succeed")
     func basicAtOnce() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -53,7 +53,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("A header that the user wrote: sent as asked, over http too")
+    @Test("Authorization header: a user's own header is sent unchanged over http")
     func bearerInClear() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -65,7 +65,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("User info of a URL is used for its origin, and is not sent in the target")
+    @Test("URL user info: it authenticates at its origin and is left out of the request target")
     func userInfo() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -77,7 +77,9 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("Digest answers a challenge once, then is remembered with a growing count", arguments: ["MD5", "SHA-256"])
+    @Test(
+        "Digest authentication: a challenge is answered once, and later requests count up",
+        arguments: ["MD5", "SHA-256"])
     func digest(algorithm: String) async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -94,7 +96,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("A wrong password comes back as 401, without endless attempts")
+    @Test("Authentication: a wrong password gives the 401 after two requests")
     func wrongPassword() async throws {
         try await withOrigin { server, transport in
             server.serve("/basic", Resource(size: 10, seed: 1))
@@ -109,7 +111,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("A stale nonce is answered once more")
+    @Test("Digest authentication: a stale nonce is answered once more")
     func stale() async throws {
         try await withOrigin { server, transport in
             let hits = Mutex(0)
@@ -129,7 +131,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test("Without credentials a challenge is the answer, and the user's own Authorization is never replaced")
+    @Test("Authentication: without credentials the 401 is returned, and a user's Authorization is never replaced")
     func none() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))

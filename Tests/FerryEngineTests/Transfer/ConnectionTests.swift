@@ -3,9 +3,9 @@ import FerryEngine
 import FerryTesting
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(30)))
+@Suite("HTTPTransport connections", .timeLimit(.minutes(30)))
 struct ConnectionTests {
-    @Test("A28: a server that says nothing is given up at the head limit")
+    @Test("HTTPTransport: a server that sends nothing fails with headTimeout at the limit (A28)")
     func silence() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -17,7 +17,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A44: nobody listens")
+    @Test("HTTPTransport: a port without a listener fails as refused (A44)")
     func refused() async throws {
         try await withOrigin { server, transport in
             let url = try server.downloadURL("/f")
@@ -29,7 +29,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A44: a name that does not exist")
+    @Test("HTTPTransport: a host name that does not exist fails as a DNS error (A44)")
     func noSuchHost() async throws {
         let transport = HTTPTransport(TransferSettings())
         let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("http://no-such-host.invalid/")))
@@ -40,7 +40,7 @@ struct ConnectionTests {
         await transport.shutdown()
     }
 
-    @Test("Cancelling in the middle of a body closes the connection")
+    @Test("HTTPTransport: cancelling a task midway through a body closes the connection")
     func cancelling() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 1_000_000, seed: 1))
@@ -56,7 +56,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Cancelling while the head is awaited closes the connection")
+    @Test("HTTPTransport: cancelling a task that awaits the head closes the connection")
     func cancellingHead() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -71,7 +71,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Dropping a body that was not read closes the connection; reading it to the end keeps it")
+    @Test("HTTPTransport: an unread body that is dropped closes its connection; one read to the end keeps it")
     func dropping() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 50_000_000, seed: 1))
@@ -89,7 +89,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A kept connection that the server has closed is replaced without a word, once")
+    @Test("HTTPTransport: a kept connection that the server has closed is replaced once without an error")
     func reused() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 1000, seed: 1))
@@ -104,7 +104,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A23: what is left of an answer on a kept connection is taken for none: another one is asked")
+    @Test("HTTPTransport: leftover bytes on a kept connection are not a response; the request is sent again (A23)")
     func leftover() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 1000, seed: 1))
@@ -120,7 +120,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Bytes wait in the socket while nobody asks")
+    @Test("HTTPTransport: back-pressure leaves the body in the socket while it is not read")
     func pressure() async throws {
         var configuration = OriginServer.Configuration()
         configuration.sendBuffer = 65_536
@@ -133,7 +133,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("After shutdown nothing is fetched, and what is under way fails")
+    @Test("HTTPTransport: shutdown() fails the response under way and every later request")
     func shutdown() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 1_000_000, seed: 1))
@@ -149,7 +149,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A transport that is let go without a shutdown closes its connections")
+    @Test("HTTPTransport: a released transport closes its connections without shutdown()")
     func letGo() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 1000, seed: 1))
@@ -162,7 +162,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test("-4 and -6 choose the addresses of a name", arguments: [TransferSettings.AddressFamily.v4, .v6])
+    @Test(
+        "HTTPTransport: the address family of -4 and -6 limits literal addresses and host names",
+        arguments: [TransferSettings.AddressFamily.v4, .v6])
     func families(family: TransferSettings.AddressFamily) async throws {
         for address in ["127.0.0.1", "::1"] {
             var configuration = OriginServer.Configuration()
@@ -184,7 +186,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Sixteen connections fetch at once, and no more than the cap are opened")
+    @Test("HTTPTransport: 32 concurrent fetches complete over at most 16 connections")
     func many() async throws {
         var settings = TransferSettings()
         settings.connectionsPerHost = 16

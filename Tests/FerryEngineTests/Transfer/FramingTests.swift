@@ -4,7 +4,7 @@ import FerryTesting
 import NIOCore
 import Testing
 
-@Suite("Bodies and framing", .timeLimit(.minutes(30)))
+@Suite("Response bodies and framing", .timeLimit(.minutes(30)))
 struct FramingTests {
     private func failure(_ behaviour: Behaviour, size: Int64 = 100_000) async throws -> TransferFailure? {
         try await withOrigin { server, transport in
@@ -14,7 +14,7 @@ struct FramingTests {
         }
     }
 
-    @Test("A body comes whole and in order, and its end is told again and again")
+    @Test("Body: all bytes arrive in order, and reads after the end return nil")
     func whole() async throws {
         try await withOrigin { server, transport in
             let resource = Resource(size: 3_000_000, seed: 5)
@@ -26,7 +26,7 @@ struct FramingTests {
     }
 
     @Test(
-        "A21, A25: a body that ends early is broken",
+        "Body: a body that ends early is a transient failure (A21, A25)",
         arguments: [
             Behaviour.cut(after: 1000), .cut(after: 1000, .reset), .missingLastChunk,
             .chunked(1000).and(.cut(after: 2500)),
@@ -40,7 +40,7 @@ struct FramingTests {
     /// Of a socket whose other end has closed NIO takes everything in at once, and AsyncHTTPClient forgot what nobody had
     /// asked for by then.
     @Test(
-        "A21: what came before the connection ended is given, every byte, also when nobody had asked for it yet",
+        "Body: bytes received before the connection ended are delivered, also when read later (A21)",
         arguments: [
             (Answer.Ending.close, false), (.close, true), (.cut, true), (.reset, false),
         ])
@@ -70,13 +70,13 @@ struct FramingTests {
         }
     }
 
-    @Test("A26: a body that ends with the connection is whole")
+    @Test("Body: a body without a length is whole when the connection closes (A26)")
     func closeDelimited() async throws {
         #expect(try await failure(.closeDelimited()) == nil)
     }
 
     @Test(
-        "A24, A27, A30: framing that cannot be trusted is refused, with the parser's reason",
+        "HTTPTransport: framing that cannot be trusted is refused as malformed, for good (A24, A27, A30)",
         arguments: [
             Behaviour.lengthAndChunked, .secondContentLength("100000"), .secondContentLength("5"), .contentLength("6x"),
             .contentLength("-5"), .contentLength("99999999999999999999999"), .badChunkSize("zz"), .badChunkSize("-5"),
@@ -90,13 +90,13 @@ struct FramingTests {
         #expect(failure?.isTransient == false)
     }
 
-    @Test("A30: a head that never ends and a head of many fields are refused")
+    @Test("HTTPTransport: an endless head and a head of many fields are refused as malformed (A30)")
     func hugeHeads() async throws {
         #expect(try await failure(.endlessHead)?.kind == .malformed)
         #expect(try await failure(.manyFields(2000, valueBytes: 1000))?.kind == .malformed)
     }
 
-    @Test("A22: bytes after the declared end are not part of the body, and spoil no later answer")
+    @Test("Body: bytes after the declared length are dropped and do not affect the next response (A22)")
     func excess() async throws {
         try await withOrigin { server, transport in
             let resource = Resource(size: 1000, seed: 1)
@@ -110,7 +110,8 @@ struct FramingTests {
     }
 
     @Test(
-        "A32: statuses without a body come back as they are, or fail; nothing hangs", arguments: [101, 204, 205, 304])
+        "HTTPTransport: a status without a body is returned or fails as malformed, and never hangs (A32)",
+        arguments: [101, 204, 205, 304])
     func bodiless(status: Int) async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -126,18 +127,20 @@ struct FramingTests {
         }
     }
 
-    @Test("A31: interim answers are skipped")
+    @Test("HTTPTransport: interim 1xx responses before the final one are skipped (A31)")
     func interim() async throws {
         #expect(try await failure(.informational(20)) == nil)
     }
 
-    @Test("A server that closes, or resets, before a word says nothing", arguments: [Answer.Ending.close, .reset])
+    @Test(
+        "HTTPTransport: a close or reset before the first byte of a response fails as closed",
+        arguments: [Answer.Ending.close, .reset])
     func closed(ending: Answer.Ending) async throws {
         let failure = try await failure(.drop(ending))
         #expect(failure?.kind == .closed)
     }
 
-    @Test("A connection cut in the head is broken")
+    @Test("HTTPTransport: a connection cut within the head fails as broken")
     func cutHead() async throws {
         #expect(try await failure(.raw("HTTP/1.1 200 OK\nContent-Le"))?.kind == .broken)
     }

@@ -28,7 +28,7 @@ struct ProxyTests {
         await proxy.shutdown()
     }
 
-    @Test("An http URL is asked of the proxy as a whole, never through a tunnel")
+    @Test("HTTP proxy: an http request is sent to the proxy with its absolute URL, without a tunnel")
     func forward() async throws {
         try await withProxy(credentials: ("u", "p"), userInfo: "u:p@") { server, proxy, transport in
             let url = try DownloadURL("http://files.test:\(server.port)/f?x=1")
@@ -45,7 +45,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("An https URL goes through a tunnel, and the origin never sees the proxy's credentials")
+    @Test("HTTP proxy: an https request uses a tunnel, and the origin never receives the proxy's credentials")
     func tunnel() async throws {
         try await withProxy(credentials: ("u", "p"), userInfo: "u:p@", certificate: .good) { server, proxy, transport in
             let url = try DownloadURL("https://files.test:\(server.port)/f")
@@ -58,7 +58,9 @@ struct ProxyTests {
         }
     }
 
-    @Test("A proxy that asks for credentials is named, and not asked again", arguments: [nil, Certificate.good])
+    @Test(
+        "HTTP proxy: a proxy that demands credentials gives a permanent failure that names it",
+        arguments: [nil, Certificate.good])
     func credentials(certificate: Certificate?) async throws {
         try await withProxy(credentials: ("u", "p"), certificate: certificate) { server, proxy, transport in
             let failure = await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
@@ -68,7 +70,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A proxy that refuses a tunnel is named")
+    @Test("HTTP proxy: a proxy that refuses a tunnel gives a failure that names it")
     func refusal() async throws {
         try await withProxy(certificate: .good) { server, proxy, transport in
             // Nobody listens where the tunnel should go.
@@ -79,7 +81,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A proxy that is not there is named, and may come back", arguments: ["http", "https"])
+    @Test("HTTP proxy: an unreachable proxy gives a transient failure that names it", arguments: ["http", "https"])
     func absent(scheme: String) async throws {
         try await OriginServer.with { server in
             try await server.setListening(false)
@@ -93,7 +95,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("What answers as no SOCKS proxy does is a failure of the proxy")
+    @Test("SOCKS proxy: a server that does not speak SOCKS gives a proxy failure")
     func notSOCKS() async throws {
         try await OriginServer.with { server in
             server.greet([.garbage(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))])
@@ -105,7 +107,8 @@ struct ProxyTests {
         }
     }
 
-    @Test("A name goes to a SOCKS proxy as it is; what comes through is whole", arguments: [nil, Certificate.good])
+    @Test(
+        "SOCKS proxy: host names are sent unresolved, and the body arrives whole", arguments: [nil, Certificate.good])
     func socks(certificate: Certificate?) async throws {
         let proxy = try await SOCKSServer.start(hosts: ["files.test": "127.0.0.1", "nobody.test": "127.77.0.9"])
         var settings = TransferSettings(proxy: try ProxySettings(explicit: proxy.url))
@@ -131,7 +134,9 @@ struct ProxyTests {
     }
 
     /// The message named the origin, as if that had no address, and it was tried again as often as a broken connection.
-    @Test("A proxy whose name does not exist is named, as a name that does not exist", arguments: ["http", "https"])
+    @Test(
+        "HTTP proxy: a proxy name that does not exist gives a DNS failure that names the proxy",
+        arguments: ["http", "https"])
     func missingName(scheme: String) async throws {
         let settings = TransferSettings(proxy: try ProxySettings(explicit: "http://no-such-host.invalid:3128"))
         let transport = HTTPTransport(settings)

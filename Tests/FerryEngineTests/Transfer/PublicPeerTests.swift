@@ -13,7 +13,8 @@ struct PublicPeerTests {
     }
 
     @Test(
-        "A private address in the URL: refused for good, and nobody is connected to", arguments: ["127.0.0.1", "[::1]"])
+        "Public addresses only: a private address in the URL is refused for good, without a connection",
+        arguments: ["127.0.0.1", "[::1]"])
     func literal(host: String) async throws {
         try await withOrigin(settings: Self.strict) { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -26,7 +27,7 @@ struct PublicPeerTests {
         }
     }
 
-    @Test("A name that leads to a private address: refused, and nobody is connected to")
+    @Test("Public addresses only: a name with a private address is refused without a connection")
     func name() async throws {
         try await withOrigin(settings: Self.strict) { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -37,7 +38,7 @@ struct PublicPeerTests {
     }
 
     /// DNS rebinding: the first answer is a public address, that of the connection is not.
-    @Test("A name that is public when it is looked up and private when it is connected to: no byte of a request")
+    @Test("Public addresses only: a name that becomes private at connect time gets no request")
     func rebinding() async throws {
         for isEncrypted in [false, true] {
             var configuration = OriginServer.Configuration()
@@ -58,7 +59,7 @@ struct PublicPeerTests {
         }
     }
 
-    @Test("A connection that a laxer request left open: not for one that needs a public address")
+    @Test("Public addresses only: a connection kept by a request without the rule is not reused")
     func reused() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -76,7 +77,7 @@ struct PublicPeerTests {
     }
 
     @Test(
-        "Through a proxy: its own address is the user's word, names are not looked up, and redirects to addresses refused"
+        "Public addresses only: with a proxy names are not looked up, and redirects to private addresses refused"
     )
     func proxied() async throws {
         let proxy = try await ProxyServer.start(hosts: ["files.test": "127.0.0.1"])

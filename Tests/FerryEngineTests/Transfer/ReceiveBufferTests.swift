@@ -8,10 +8,10 @@ private let sharingRows: [(Int, Int, Int)] = [
     (10_000, 16, 16),
 ]
 
-@Suite("Receive buffers")
+@Suite("ReceiveBuffers")
 struct ReceiveBufferTests {
     @Test(
-        "The budget is shared over the live connections, between 16 and 512 KiB each",
+        "ReceiveBuffers: the budget is shared by the open connections, 16 to 512 KiB each",
         arguments: sharingRows)
     func sharing(connections: Int, plain: Int, encrypted: Int) {
         let buffers = ReceiveBuffers()
@@ -22,7 +22,7 @@ struct ReceiveBufferTests {
         #expect(buffers.ceiling(isEncrypted: false) == 512 * 1024)
     }
 
-    @Test("As many connections as a download may have hold no more than the budget", arguments: [false, true])
+    @Test("ReceiveBuffers: up to 64 connections together stay within the budget", arguments: [false, true])
     func bound(isEncrypted: Bool) {
         let buffers = ReceiveBuffers()
         for count in 1...64 {
@@ -31,13 +31,13 @@ struct ReceiveBufferTests {
         }
     }
 
-    @Test("What a read under TLS decrypts to, with the record it ends, leaves room for one more in 256 KiB")
+    @Test("ReceiveBuffers: a TLS read, the record it ends and one more fit into 256 KiB")
     func encryptedRoom() {
         let record = 16 * 1024
         #expect(ReceiveBuffers().ceiling(isEncrypted: true) + 2 * record <= 256 * 1024)
     }
 
-    @Test("A buffer grows while it is filled and shrinks after two small reads, within the cap")
+    @Test("SharedRecvAllocator: a buffer grows when filled, shrinks after two small reads, and obeys the cap")
     func adapting() {
         let buffers = ReceiveBuffers()
         var allocator = SharedRecvAllocator(buffers, isEncrypted: false)

@@ -4,9 +4,10 @@ import FerryTesting
 import HTTPTypes
 import Testing
 
-@Suite("Redirects, followed", .timeLimit(.minutes(30)))
+@Suite("Redirects", .timeLimit(.minutes(30)))
 struct RedirectTests {
-    @Test("A chain leads to the file, and says where it went", arguments: [301, 302, 303, 307, 308])
+    @Test(
+        "Redirects: a chain of each status leads to the file and lists its URLs", arguments: [301, 302, 303, 307, 308])
     func chain(status: Int) async throws {
         try await withOrigin { server, transport in
             let resource = Resource(size: 5000, seed: 3)
@@ -23,7 +24,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("A33: loops, endless chains, blank and double Locations end with a reason")
+    @Test("Redirects: loops, endless chains, blank and double Locations are permanent failures (A33)")
     func endless() async throws {
         try await withOrigin { server, transport in
             for path in ["/loop", "/long", "/blank", "/double"] { server.serve(path, Resource(size: 10, seed: 1)) }
@@ -40,7 +41,9 @@ struct RedirectTests {
         }
     }
 
-    @Test("A34: redirects to other schemes are refused", arguments: ["file:///etc/passwd", "ftp://a.test/", "data:,x"])
+    @Test(
+        "Redirects: a Location with another scheme than http or https is refused (A34)",
+        arguments: ["file:///etc/passwd", "ftp://a.test/", "data:,x"])
     func schemes(location: String) async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -50,7 +53,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("A34: from https to http only when it is allowed")
+    @Test("Redirects: a redirect from https to http is followed only when it is allowed (A34)")
     func downgrade() async throws {
         var configuration = OriginServer.Configuration()
         configuration.certificate = .good
@@ -70,7 +73,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("A35: secrets stay with the origin they were given for; Ferry's own fields go along")
+    @Test("Redirects: secrets are sent to their own origin alone, and Ferry's own fields to each (A35)")
     func secrets() async throws {
         try await OriginServer.with { elsewhere in
             try await withOrigin { server, transport in
@@ -101,7 +104,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("Cookies live within a chain, and not beyond it")
+    @Test("Redirects: cookies are kept within one chain and not beyond it")
     func cookies() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -116,7 +119,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("A redirect to the same URL that sets a cookie is no loop")
+    @Test("Redirects: a redirect to the same URL that sets a cookie is not a loop")
     func cookieGate() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -130,7 +133,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("Requests look as they should: defaults, and what a user may replace")
+    @Test("HTTPTransport: requests have the default fields, and a user replaces only some of them")
     func fields() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 10, seed: 1))
@@ -160,7 +163,8 @@ struct RedirectTests {
     }
 
     @Test(
-        "The request target goes out byte for byte", arguments: ["/a%2Fb;c=1/[x]", "/%E4%F6?a=b%20c&d=[e]|f", "/a//b"])
+        "HTTPTransport: the request target is sent byte for byte as in the URL",
+        arguments: ["/a%2Fb;c=1/[x]", "/%E4%F6?a=b%20c&d=[e]|f", "/a//b"])
     func target(path: String) async throws {
         try await withOrigin { server, transport in
             let url = try server.downloadURL(path)

@@ -27,7 +27,7 @@ struct TLSTests {
         }
     }
 
-    @Test("A certificate of the given authority is accepted, by name and by address")
+    @Test("TLS: a certificate of the given authority is accepted for its name and its address")
     func good() async throws {
         try await withAuthorityFile { file in
             #expect(try await failure(configuration(.good), caFile: file) == nil)
@@ -42,7 +42,7 @@ struct TLSTests {
     }
 
     @Test(
-        "A43: a certificate that is expired, self-signed or for another name is refused for good",
+        "TLS: a certificate that is expired, self-signed or for another name is refused for good (A43)",
         arguments: [
             Certificate.expired, .selfSigned, .wrongHost,
         ])
@@ -55,7 +55,7 @@ struct TLSTests {
     }
 
     /// It went on reading for five seconds, until the server said goodbye: a file of 2 GB was fetched twice.
-    @Test("A body that is dropped in the middle ends its connection, and with it what the server sends")
+    @Test("TLS: a body dropped midway closes its connection and stops the server")
     func dropped() async throws {
         var settings = TransferSettings()
         settings.insecure = true
@@ -76,28 +76,28 @@ struct TLSTests {
         return try await response.body.next()?.readableBytes ?? 0
     }
 
-    @Test("A43: an unknown authority is refused; --insecure takes anything")
+    @Test("TLS: an unknown authority is refused, and accepted with --insecure (A43)")
     func unknownAuthority() async throws {
         #expect(try await failure(configuration(.good))?.kind == .certificate)
         #expect(try await failure(configuration(.good), insecure: true) == nil)
         #expect(try await failure(configuration(.expired), insecure: true) == nil)
     }
 
-    @Test("A43: a server that speaks only old TLS is refused for good")
+    @Test("TLS: a server that speaks only old TLS versions is refused (A43)")
     func oldTLS() async throws {
         var old = configuration(.good)
         old.isOldTLS = true
         #expect(try await failure(old, insecure: true)?.kind == .certificate)
     }
 
-    @Test("A file of authorities that is not there fails, and says so")
+    @Test("TLS: a missing file of authorities is a certificate failure")
     func noFile() async throws {
         let failure = try await failure(configuration(.good), caFile: "/nowhere/ca.pem")
         #expect(failure?.kind == .certificate)
     }
 
     @Test(
-        "A44: a connection that ends in the handshake may be tried again",
+        "TLS: a connection that ends in the handshake is a transient failure (A44)",
         arguments: [
             Greeting.close, .reset, .closeAtFirstBytes,
         ])
@@ -107,7 +107,7 @@ struct TLSTests {
         #expect(failure?.isTransient == true)
     }
 
-    @Test("A26: over TLS a body without a length ends only with close_notify")
+    @Test("TLS: a body without a length ends only with close_notify (A26)")
     func closeNotify() async throws {
         let tls = configuration(.good)
         #expect(try await failure(tls, insecure: true, behaviour: .closeDelimited(.close)) == nil)

@@ -6,7 +6,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite("Executors", .timeLimit(.minutes(30)))
+@Suite("TransferExecutor", .timeLimit(.minutes(30)))
 struct TransferExecutorTests {
     private func threadName() -> String {
         var name = [CChar](repeating: 0, count: 64)
@@ -17,7 +17,7 @@ struct TransferExecutorTests {
             .split(separator: "\n").joined()
     }
 
-    @Test("Tasks run on threads of their own, children too, and come back after waiting")
+    @Test("TransferExecutor: tasks and their children run on its own threads, also after a suspension")
     func threads() async {
         let names = await withTaskExecutorPreference(TransferExecutor(threadCount: 2)) {
             await withTaskGroup(of: [String].self) { group in
@@ -34,7 +34,7 @@ struct TransferExecutorTests {
         #expect(names == ["ferry-io"])
     }
 
-    @Test("A job that blocks holds up its thread only")
+    @Test("TransferExecutor: a job that blocks occupies only its own thread")
     func blocking() async {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)

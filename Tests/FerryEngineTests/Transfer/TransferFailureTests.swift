@@ -5,12 +5,12 @@ import Testing
 
 @testable import FerryEngine
 
-@Suite("Failures, classified")
+@Suite("TransferFailure")
 struct TransferFailureTests {
     private let peer = TransferFailure.Peer(authority: "a.test", proxy: nil)
 
     @Test(
-        "Every kind says whether it passes by itself",
+        "TransferFailure: every kind is either transient or permanent as listed",
         arguments: [
             (TransferFailure.Kind.refused, true), (.connectTimeout, true), (.dns(permanent: false), true),
             (.dns(permanent: true), false), (.wrongFamily, false), (.unreachable, true), (.certificate, false),
@@ -23,7 +23,7 @@ struct TransferFailureTests {
     }
 
     @Test(
-        "System errors have a kind of their own before a head, and break a body",
+        "TransferFailure: a system error keeps its kind before the head and is broken in the body",
         arguments: [
             (ECONNREFUSED, TransferFailure.Kind.refused), (EHOSTUNREACH, .unreachable), (ENETUNREACH, .unreachable),
             (ENETDOWN, .unreachable), (ETIMEDOUT, .connectTimeout), (ECONNRESET, .closed), (EPIPE, .closed),
@@ -37,7 +37,7 @@ struct TransferFailureTests {
         #expect(TransferFailure.mapping(error, stage: .body, peer: peer).kind == inBody)
     }
 
-    @Test("A reset in the middle of a head is a break, not a close")
+    @Test("TransferFailure: a reset within the head is broken, and one before it is closed")
     func halfHead() {
         let error = IOError(errnoCode: ECONNRESET, reason: "read")
         #expect(TransferFailure.mapping(error, stage: .head(isAnswered: true), peer: peer).kind == .broken)
@@ -45,7 +45,7 @@ struct TransferFailureTests {
         #expect(TransferFailure.mapping(ChannelError.eof, stage: .body, peer: peer).kind == .broken)
     }
 
-    @Test("Before the tunnel stands, what fails is the proxy, by name")
+    @Test("TransferFailure: an error before the tunnel stands is a proxy failure that names the proxy")
     func proxy() {
         let behind = TransferFailure.Peer(authority: "a.test", proxy: "http://p.test:8080")
         let refused = IOError(errnoCode: ECONNREFUSED, reason: "connect")
@@ -60,7 +60,7 @@ struct TransferFailureTests {
         #expect(TransferFailure.mapping(Strange(), stage: .head(isAnswered: false), peer: behind).kind == .proxy)
     }
 
-    @Test("It is known in Chinese too, with what it is about")
+    @Test("TransferFailure: messages name the peer in English and Chinese")
     func chinese() {
         let behind = TransferFailure.Peer(authority: "a.test", proxy: "http://p.test:8080")
         func text(_ error: any Error, _ stage: TransferFailure.Stage, _ peer: TransferFailure.Peer) -> [String] {
@@ -82,7 +82,7 @@ struct TransferFailureTests {
                 == "a.test：证书已过期")
     }
 
-    @Test("What nobody knows is other, and does not show its contents")
+    @Test("TransferFailure: an unknown error is other, and its contents are not shown")
     func unknown() {
         struct Strange: Error { let password = "secret" }
         let failure = TransferFailure.mapping(Strange(), stage: .body, peer: peer)
@@ -95,7 +95,7 @@ struct TransferFailureTests {
     }
 
     @Test(
-        "A43, A44: BoringSSL's words are lasting or passing",
+        "TransferFailure: BoringSSL's handshake errors map to permanent or transient kinds (A43, A44)",
         arguments: [
             (
                 "error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED",
@@ -114,7 +114,7 @@ struct TransferFailureTests {
     }
 
     @Test(
-        "A44: only a name that does not exist is given up",
+        "HostLookup: only a name that does not exist is a permanent failure (A44)",
         arguments: [(EAI_NONAME, true), (EAI_AGAIN, false), (EAI_FAIL, false), (0, false)])
     func lookups(code: CInt, isLasting: Bool) {
         #expect(HostLookup.isLasting(code) == isLasting)
