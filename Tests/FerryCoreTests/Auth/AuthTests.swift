@@ -1,10 +1,10 @@
 import FerryCore
 import Testing
 
-@Suite("Challenges and their answers")
+@Suite("Authentication challenges")
 struct AuthTests {
     @Test(
-        "one line may hold several challenges",
+        "AuthChallenge: one field line may hold several challenges, and malformed ones are left out",
         arguments: [
             ("Basic realm=\"a, b\"", ["basic realm=a, b"]),
             ("basic", ["basic"]),
@@ -30,7 +30,7 @@ struct AuthTests {
         #expect(found == expected)
     }
 
-    @Test("Basic is Base64 of UTF-8 with every padding") func basic() {
+    @Test("BasicCredentials: the header is Base64 of UTF-8 with the right padding") func basic() {
         let header = { BasicCredentials.header(Credentials(user: $0, password: $1)) }
         #expect(header("Aladdin", "open sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         #expect(header("", "") == "Basic Og==")
@@ -40,7 +40,7 @@ struct AuthTests {
         #expect(header("a\r\nX", "\u{FF}") == "Basic YQ0KWDrDvw==")
     }
 
-    @Test("the best answer is Digest with SHA-256, then with MD5, then Basic") func best() {
+    @Test("AuthAnswer: Digest with SHA-256 is preferred to MD5, and both to Basic") func best() {
         let md5 = "Digest realm=r, nonce=m, algorithm=MD5, qop=\"auth,auth-int\""
         let sha = "Digest realm=r, nonce=s, algorithm=sha-256, qop=\"auth\""
         let algorithm = { (lines: [String]) -> String in
@@ -71,7 +71,7 @@ struct AuthTests {
             cnonce: cnonce, hash: LittleHash.digest)
     }
 
-    @Test("the test's own hashes are right") func hashes() {
+    @Test("LittleHash: MD5 and SHA-256 of the empty message are the known digests") func hashes() {
         let hex = { (bytes: [UInt8]) in bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
         #expect(hex(LittleHash.digest(.md5, [])) == "d41d8cd98f00b204e9800998ecf8427e")
         #expect(
@@ -79,7 +79,7 @@ struct AuthTests {
     }
 
     @Test(
-        "the examples of RFC 7616 §3.9.1 come out as printed there",
+        "DigestChallenge: the examples of RFC 7616 §3.9.1 give the printed responses",
         arguments: [
             ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
             ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -97,7 +97,7 @@ struct AuthTests {
                 + "response=\"\(response)\", opaque=\"\(opaque)\"")
     }
 
-    @Test("without qop it answers as RFC 2069 did") func legacy() throws {
+    @Test("DigestChallenge: without qop the response follows RFC 2069") func legacy() throws {
         let header = try answer(
             "Digest realm=\"testrealm@host.com\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\"",
             password: "CircleOfLife", cnonce: "unused")
@@ -108,7 +108,7 @@ struct AuthTests {
     }
 
     @Test(
-        "sessions hash the nonces into the secret",
+        "DigestChallenge: the -sess algorithms hash the nonces into the secret",
         arguments: [
             ("MD5-sess, qop=auth", "1b0a0359f8f47c00479e30e4e9ee6dd6"),
             ("md5-sess", "e2ace29c9393b3248002d6037e054761"),
@@ -124,7 +124,9 @@ struct AuthTests {
         #expect(header.contains("nc=0000000a") == algorithm.contains("qop"))
     }
 
-    @Test("the user is hashed on request, and stale is known") func userhash() throws {
+    @Test("DigestChallenge: the user name is hashed when userhash is set, and stale is recognised") func userhash()
+        throws
+    {
         let line = "Digest realm=\"http-auth@example.org\", nonce=n, userhash=true, qop=auth, stale=TRUE"
         let header = try answer(line, password: "x", cnonce: "c")
         #expect(header.contains("username=\"4238f3a16167373febb9bc4d43db9cc4\""))
@@ -132,7 +134,7 @@ struct AuthTests {
         #expect(AuthChallenge.parse([line]).first.flatMap { DigestChallenge($0) }?.isStale == true)
     }
 
-    @Test("nothing breaks out of the field: quotes are escaped and line ends dropped") func injection() throws {
+    @Test("DigestChallenge: quotes in the header are escaped, and line ends are dropped") func injection() throws {
         let header = try answer(
             "Digest realm=\"a\\\"b\\\\c\", nonce=n", user: "x\"\r\nEvil: 1", password: "p\r\n", uri: "/", count: .max,
             cnonce: "c")
@@ -141,13 +143,15 @@ struct AuthTests {
         #expect(!header.utf8.contains { $0 < 0x20 })
     }
 
-    @Test("names and passwords in other scripts are hashed as UTF-8") func unicode() throws {
+    @Test("DigestChallenge: user names and passwords outside ASCII are hashed as UTF-8") func unicode() throws {
         let header = try answer(
             "Digest realm=a, nonce=n, algorithm=SHA-256", user: "Jäsøn", password: "pä\"ss", uri: "/", cnonce: "c")
         #expect(header.contains("response=\"ddc1882d8adf2fb40e768b120f9455d28849239c00ceb56eed8b833d90f9478d\""))
     }
 
-    @Test("no field makes the parser trap", arguments: [51, 52, 53] as [UInt64])
+    @Test(
+        "AuthChallenge: random fields never trap, and a header has no control characters",
+        arguments: [51, 52, 53] as [UInt64])
     func anyField(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         let pieces = [
@@ -166,7 +170,7 @@ struct AuthTests {
         }
     }
 
-    @Test("Credentials never show themselves, alone or inside a request")
+    @Test("Credentials: descriptions and dumps, alone or of a request, never show the values")
     func redacted() throws {
         let credentials = Credentials(user: "hunter1", password: "hunter2")
         var request = DownloadRequest(sources: [try DownloadURL("http://h/f")], destination: .directory("."))

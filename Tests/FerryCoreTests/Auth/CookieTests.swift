@@ -14,7 +14,7 @@ struct CookieTests {
     }
 
     @Test(
-        "A35: a cookie goes only where its domain, path and scheme say",
+        "CookieJar: a cookie is sent only where its domain, path and scheme allow it",
         arguments: [
             ("a=b", "http://h.example/x/y", "http://h.example/x/z", "a=b"),
             ("a=b", "http://h.example/x/y", "http://h.example/x", "a=b"),
@@ -55,7 +55,7 @@ struct CookieTests {
     }
 
     @Test(
-        "names and values are read as they are",
+        "CookieJar: names and values are kept as they are, and malformed cookies are ignored",
         arguments: [
             (" a = b c ;x", "a=b c"), ("a=\"q\"", "a=\"q\""), ("a=b=c", "a=b=c"), ("a=", "a="), ("=b", nil), ("a", nil),
             ("", nil), (";", nil), ("a=b\u{1}c", nil), ("a=b\r\nX: y", nil), ("a\u{0}=b", nil), ("a=b; =; ;;", "a=b"),
@@ -66,7 +66,7 @@ struct CookieTests {
     }
 
     @Test(
-        "cookies end when they say",
+        "CookieJar: a cookie expires at its Max-Age, else at its Expires",
         arguments: [
             ("Max-Age=10", 9, true), ("Max-Age=10", 11, false), ("Max-Age=0", 0, false), ("Max-Age=-1", 0, false),
             ("Max-Age=99999999999999999999", 86_400 * 399, true), ("Max-Age=99999999999999999999", 86_400 * 401, false),
@@ -83,7 +83,8 @@ struct CookieTests {
         #expect((found == "a=b") == isSent)
     }
 
-    @Test("longer paths come first, then older ones; a new value replaces, an old date removes") func order() throws {
+    @Test("CookieJar: longer paths come first, then older cookies; a new value replaces, a past date removes")
+    func order() throws {
         let url = "https://h.example/x/y"
         #expect(
             try header(
@@ -99,14 +100,15 @@ struct CookieTests {
                 for: "https://w.h.example/") == "b=2; a=1")
     }
 
-    @Test("plain http cannot replace what https has set as secure") func shadow() throws {
+    @Test("CookieJar: a cookie set over http does not replace a secure one set over https") func shadow() throws {
         #expect(
             try header(
                 [("a=safe; Secure; Path=/", "https://h.example/"), ("a=evil; Path=/", "http://h.example/")],
                 for: "https://h.example/") == "a=safe")
     }
 
-    @Test("the jar is bounded: per domain the oldest goes, a field is never huge") func limits() throws {
+    @Test("CookieJar: the cookies per domain and the header's length are bounded, and descriptions show no values")
+    func limits() throws {
         var jar = CookieJar()
         let url = try DownloadURL("http://h.example/")
         for index in 0..<500 { jar.store("n\(index)=v", from: url, now: now) }
@@ -120,7 +122,9 @@ struct CookieTests {
         #expect(!"\(jar)".contains("n499") && !String(reflecting: jar).contains("xxx"))
     }
 
-    @Test("cookie files of curl and wget are read, bad lines are named") func file() throws {
+    @Test("CookieJar: Netscape cookie files are read, and the numbers of malformed lines are reported") func file()
+        throws
+    {
         let jar = CookieJar(
             netscapeFile: [
                 "\u{FEFF}# Netscape HTTP Cookie File\r", "", ".h.example\tTRUE\t/\tFALSE\t0\tall\t1\r",
@@ -139,7 +143,9 @@ struct CookieTests {
         #expect(jar.header(for: try DownloadURL("http://other.example/"), now: now) == nil)
     }
 
-    @Test("no text makes cookies trap", arguments: [61, 62, 63] as [UInt64])
+    @Test(
+        "CookieJar: random text never traps, and a header has no control characters",
+        arguments: [61, 62, 63] as [UInt64])
     func anyText(seed: UInt64) throws {
         var random = SeededBytes(seed: seed)
         let url = try DownloadURL("https://www.h.example/a/b")

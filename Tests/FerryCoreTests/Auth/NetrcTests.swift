@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Netrc files")
 struct NetrcTests {
-    @Test("machines are found by name, else the default") func lookup() throws {
+    @Test("Netrc: credentials are found by machine name and user, else in the default entry") func lookup() throws {
         let netrc = try Netrc(
             """
             \u{FEFF}# a comment
@@ -25,7 +25,7 @@ struct NetrcTests {
         #expect(netrc.credentials(for: "macro.example", user: "x") == nil)
     }
 
-    @Test("without a fitting entry there are no credentials") func none() throws {
+    @Test("Netrc: without a matching entry there are no credentials") func none() throws {
         #expect(try Netrc("").credentials(for: "h") == nil)
         #expect(try Netrc("machine h").credentials(for: "h") == nil)
         #expect(try Netrc("machine a login b password c").credentials(for: "h") == nil)
@@ -36,7 +36,7 @@ struct NetrcTests {
     }
 
     @Test(
-        "mistakes are named with their line, without the words",
+        "Netrc: a syntax error is reported with its line and without the words of the file",
         arguments: [
             ("machine", 1), ("machine h\nlogin", 2), ("\n\nhunter2", 3), ("login u", 1), ("account hunter2", 1),
             ("machine h\r\nlogin u\r\npassword \"hunter2\r\n", 3), ("machine h login u password hunter2 hunter2", 1),
@@ -48,7 +48,7 @@ struct NetrcTests {
         #expect(error?.message.contains("hunter2") == false)
     }
 
-    @Test("passwords are in no description") func secrecy() throws {
+    @Test("Netrc: descriptions and dumps show no passwords") func secrecy() throws {
         let netrc = try Netrc("machine h login u password hunter2")
         #expect(!"\(netrc)".contains("hunter2") && !String(reflecting: netrc).contains("hunter2"))
         var dumped = ""
@@ -56,7 +56,7 @@ struct NetrcTests {
         #expect(!dumped.contains("hunter2"))
     }
 
-    @Test("no text makes the parser trap", arguments: [71, 72, 73] as [UInt64])
+    @Test("Netrc: random text is parsed or refused, and never traps", arguments: [71, 72, 73] as [UInt64])
     func anyText(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         let pieces = [

@@ -1,10 +1,10 @@
 import FerryCore
 import Testing
 
-@Suite("Proxies")
+@Suite("Proxy settings")
 struct ProxyTests {
     @Test(
-        "proxies are read",
+        "Proxy: addresses with and without scheme, port and credentials are parsed",
         arguments: [
             ("http://p.example:3128", "http://p.example:3128", nil), ("p.example:3128", "http://p.example:3128", nil),
             ("http://p.example", "http://p.example:80", nil), ("HTTP://P.Example:8080/", "http://p.example:8080", nil),
@@ -24,7 +24,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "what is no proxy is refused, without showing a password",
+        "Proxy: an invalid address is refused, and the error shows no password",
         arguments: [
             "ftp://h:1", "https://u:hunter2@h:1", "socks4://h:1", "http://", "http://u:hunter2@", "http://h:99999",
             "http://u:hunter2@h:port", "http://h h:1", "socks5://u:hunter2@h:1", "://h", "http://[::1", "http://h:0",
@@ -40,7 +40,7 @@ struct ProxyTests {
         try ProxySettings(environment: environment).proxy(for: DownloadURL(url)).map { "\($0)" } ?? "direct"
     }
 
-    @Test("the environment is read by curl's rules") func environment() throws {
+    @Test("ProxySettings: environment variables are applied by curl's rules") func environment() throws {
         let http = "http://h.example/"
         let https = "https://h.example/"
         #expect(try proxy([:], http) == "direct")
@@ -58,7 +58,9 @@ struct ProxyTests {
         #expect(error?.message.hasPrefix("https_proxy: ") == true && error?.message.contains("hunter2") == false)
     }
 
-    @Test("an explicit proxy is for everything; empty and none are direct") func explicit() throws {
+    @Test("ProxySettings: an explicit proxy applies to every URL, and an empty one or none is direct") func explicit()
+        throws
+    {
         let url = try DownloadURL("https://h.example/")
         for text in ["", "  ", "none", "NONE"] { #expect(try ProxySettings(explicit: text).proxy(for: url) == nil) }
         let settings = try ProxySettings(explicit: "http://u:hunter2@p:1", noProxy: "x.example")
@@ -70,7 +72,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "no_proxy names hosts, suffixes, ports and networks",
+        "ProxySettings: no_proxy matches hosts, suffixes, ports and networks",
         arguments: [
             ("*", "http://a/", true), ("x, *", "http://a/", true), ("", "http://a/", false),
             (",, ", "http://a/", false),
@@ -101,7 +103,9 @@ struct ProxyTests {
         #expect((settings.proxy(for: try DownloadURL(url)) == nil) == isDirect)
     }
 
-    @Test("no text makes the parsers trap", arguments: [81, 82, 83] as [UInt64])
+    @Test(
+        "Proxy: random text never traps, and a parsed proxy has a host and a valid port",
+        arguments: [81, 82, 83] as [UInt64])
     func anyText(seed: UInt64) throws {
         var random = SeededBytes(seed: seed)
         let urls = try ["http://h/", "https://1.2.3.4:5/", "http://[::1]/"].map { try DownloadURL($0) }

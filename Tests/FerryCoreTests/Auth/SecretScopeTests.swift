@@ -22,7 +22,7 @@ struct SecretScopeTests {
         return headers
     }
 
-    @Test("SecretScope: a URL of the first source's origin, all headers and the credentials")
+    @Test("SecretScope: a URL of the first source's origin gets all headers and the credentials")
     func home() throws {
         let request = try request("https://a.test/f", "https://m.test/f")
         let scope = SecretScope(of: request, for: request.sources[0])
@@ -32,7 +32,7 @@ struct SecretScopeTests {
     }
 
     @Test(
-        "SecretScope: another scheme, host or port, nothing that is secret",
+        "SecretScope: another scheme, host or port gets no secret header and no credentials",
         arguments: [
             "http://a.test/f", "https://a.test:444/f", "https://b.a.test/f", "https://a.test.evil/f",
             "https://a.test./f",
@@ -50,7 +50,7 @@ struct SecretScopeTests {
         #expect(asked.headers(for: url) == headers.withoutSecrets)
     }
 
-    @Test("SecretScope: user info of a URL, for the origin of that URL alone, before the request's credentials")
+    @Test("SecretScope: user info of a URL is for that URL's origin alone, before the request's credentials")
     func userInfo() throws {
         let request = try request("https://a.test/f", "https://bob:quiet@m.test/f")
         let mirror = SecretScope(of: request, for: request.sources[1])
@@ -60,7 +60,7 @@ struct SecretScopeTests {
         #expect(SecretScope(of: request, for: request.sources[0]).credentials(for: request.sources[1]) == nil)
     }
 
-    @Test("SecretScope: a request without URLs, secrets for the origin that it names, and for none without")
+    @Test("SecretScope: without URLs secrets go to the named origin, and to none without one")
     func named() throws {
         var request = try request()
         let journal = try DownloadURL("https://evil.test/f")
@@ -74,7 +74,7 @@ struct SecretScopeTests {
     }
 
     @Test(
-        "SecretScope: a change of the URLs, secrets stay where the first URL is of the old home, and go elsewhere",
+        "SecretScope: a change of URLs keeps the secrets only while the first URL is of the same origin",
         arguments: [
             (["https://a.test/new"], true), (["https://a.test/f"], true), (["https://m.test/f"], false),
             (["https://m.test/f", "https://a.test/f"], false), (["http://a.test/f"], false),
@@ -88,7 +88,7 @@ struct SecretScopeTests {
         #expect(new.sources.map(\.text) == urls)
     }
 
-    @Test("SecretScope: a change of the home with one new header, that header and no old secret")
+    @Test("SecretScope: a change of the origin with one new header keeps that header and no old secret")
     func partlyNew() throws {
         let old = try request("https://a.test/f")
         var wish = old.headers
@@ -99,7 +99,7 @@ struct SecretScopeTests {
         #expect(new.headers[.accept] == "a/b")
     }
 
-    @Test("SecretScope: other settings of a request whose home was named, the home stays")
+    @Test("SecretScope: a named origin stays when other settings change, and is dropped with the URLs")
     func namedHomeStays() throws {
         var old = try request("https://m.test/f")
         old.secretsOrigin = Origin(of: try DownloadURL("https://a.test/"))
@@ -108,7 +108,7 @@ struct SecretScopeTests {
         #expect(moved.secretsOrigin == nil && moved.credentials == nil)
     }
 
-    @Test("SecretScope: random chains of URLs, no secret ever reaches another origin than its own")
+    @Test("SecretScope: for random lists of URLs no secret is sent to another origin than its own")
     func neverLeaves() throws {
         var generator = SystemRandomNumberGenerator()
         let origins = ["https://a.test", "http://a.test", "https://a.test:8443", "https://m.test", "http://evil.test"]
@@ -138,7 +138,7 @@ struct SecretScopeTests {
     }
 
     @Test(
-        "Origin: written and read, the same; what says more than an origin is refused",
+        "Origin: text and parsed value round-trip, and anything beyond an origin is refused",
         arguments: [
             ("https://a.test", "https://a.test"), ("http://[::1]:81", "http://[::1]:81"),
             ("HTTPS://A.test:443/", "https://a.test"), ("https://a.test/x", nil), ("https://me@a.test", nil),

@@ -1,9 +1,9 @@
 import FerryCore
 import Testing
 
-@Suite("Descriptors") struct DescriptorPolicyTests {
+@Suite("DescriptorPolicy") struct DescriptorPolicyTests {
     @Test(
-        "are shared among files and their connections, and both go down before they run out (B12)",
+        "DescriptorPolicy: files and connections share the descriptors, and both shrink before these run out",
         arguments: [
             // limit, files, connections, per host; what fits of them
             (nil, 3, 16, 16, 3, 16, 16), (1024, 3, 16, 16, 3, 16, 16), (1024, 200, 16, 200, 199, 1, 200),

@@ -8,7 +8,7 @@ private let older = "Mon, 13 Nov 2023 10:00:00 GMT"
 private let soon = "Tue, 14 Nov 2023 10:00:30 GMT"
 private let late = "Tue, 14 Nov 2023 22:00:00 GMT"
 
-@Suite("Is it the same file?")
+@Suite("Comparison of identities")
 struct IdentityComparisonTests {
     private static func file(
         _ etag: String?, _ modified: String? = nil, _ date: String? = late, _ total: ByteCount? = 9
@@ -19,7 +19,7 @@ struct IdentityComparisonTests {
     }
 
     @Test(
-        "A13–A16: validators and length decide",
+        "IdentityComparison: validators and length decide whether a representation is the same",
         arguments: [
             (file("\"a\""), file("\"a\""), "same"), (file("\"a\""), file("\"b\""), "different"),
             (file("\"a\""), file("\"a\"", nil, late, 8), "different"),
@@ -44,7 +44,7 @@ struct IdentityComparisonTests {
         #expect(word(.compare(known: known, offered: offered, strict: false)) == expected)
     }
 
-    @Test("--strict never doubts a strong tag that differs")
+    @Test("IdentityComparison: strict mode treats another strong ETag as a different file")
     func strict() {
         let (a, b) = (Self.file("\"a\"", old), Self.file("\"b\"", old))
         #expect(word(.compare(known: a, offered: b, strict: true)) == "different")
@@ -59,7 +59,7 @@ struct IdentityComparisonTests {
         }
     }
 
-    @Test("A15: what may stand in If-Range")
+    @Test("FileIdentity: only a strong ETag or an old Last-Modified is a strong validator")
     func strongValidator() {
         #expect(Self.file("\"a\"", old).strongValidator == "\"a\"")
         #expect(Self.file("W/\"a\"", old).strongValidator == nil)
@@ -70,7 +70,7 @@ struct IdentityComparisonTests {
     }
 }
 
-@Suite("The identity ladder")
+@Suite("Resume policy")
 struct ResumePolicyTests {
     private func held(_ etag: String?, _ modified: String? = nil, total: ByteCount? = 1000, digests: [Checksum] = [])
         -> PartialContent
@@ -123,7 +123,7 @@ struct ResumePolicyTests {
         return answer
     }
 
-    @Test("How it begins: with the strongest proof that there is")
+    @Test("ResumePolicy: the opening request carries the strongest validator, and none means a restart")
     func opening() {
         #expect(
             ResumePolicy.opening(held: PartialContent(identity: FileIdentity(), ranges: RangeSet()), rules: rules())
@@ -143,7 +143,7 @@ struct ResumePolicyTests {
         }
     }
 
-    @Test("A1, A12, A14, A19: a 200 to a range is never written at the offset")
+    @Test("ResumePolicy: a 200 to a range request is never written at the offset")
     func wholes() {
         let mine = held("\"a\"")
         #expect(assess(whole((.eTag, "\"a\"")), mine, ifRange: true) == "askPlainly")
@@ -169,13 +169,13 @@ struct ResumePolicyTests {
             assess(whole(length: 5), PartialContent(identity: FileIdentity(), ranges: RangeSet()), .whole) == "begin")
     }
 
-    @Test("Encoded bytes of unknown length are not what is held, though the tag is the same")
+    @Test("ResumePolicy: an encoded body of unknown length restarts, although the ETag is the same")
     func encoded() {
         let answer = head(200, (.eTag, "\"a\""), (.transferEncoding, "chunked"), (.contentEncoding, "gzip"))
         #expect(assess(answer, held("\"a\"")) == "restart, with body")
     }
 
-    @Test("A4, A7, A13, A15: a 206 is joined with a reason alone")
+    @Test("ResumePolicy: a 206 is joined only with a validator, samples or a digest")
     func parts() {
         let mine = held("\"a\"")
         #expect(assess(part((.eTag, "\"a\"")), mine, ifRange: true) == "goOn strong")
@@ -206,7 +206,7 @@ struct ResumePolicyTests {
         #expect(assess(part((.eTag, "W/\"b\"")), sampled) == "changed")
     }
 
-    @Test("A digest that the server offers and that changes proves another file")
+    @Test("ResumePolicy: a digest of the server that has changed means another file")
     func digests() throws {
         let (one, two) = (
             "sha-256=:\(String(repeating: "A", count: 43))=:", "sha-256=:\(String(repeating: "A", count: 42))E=:"
@@ -219,7 +219,7 @@ struct ResumePolicyTests {
         #expect(assess(part((name, two)), mine, rules: rules { $0.hasDigest = true }) == "changed")
     }
 
-    @Test("A11: a 416 proves completeness only together with an identity")
+    @Test("ResumePolicy: a 416 proves completeness only together with a validator")
     func unsatisfied() {
         func answer(_ total: Int?, _ tag: String? = nil) -> ResponseHead {
             var answer = head(416)
@@ -239,7 +239,7 @@ struct ResumePolicyTests {
         #expect(assess(answer(nil), mine, ifRange: true) == "askWhole")
     }
 
-    @Test("What cannot be used passes through")
+    @Test("ResumePolicy: unusable, busy and dead responses are passed on as they are")
     func others() {
         #expect(assess(head(304), held("\"a\"")) == "refused")
         #expect(assess(head(404), held("\"a\"")) == "dead 404")

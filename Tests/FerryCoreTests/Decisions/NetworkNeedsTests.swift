@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("Networks and what downloads ask of them")
+@Suite("Network rules")
 struct NetworkNeedsTests {
     static let needs = [
         NetworkNeeds(isLocal: true, allowsMetered: false, allowsConstrained: false), NetworkNeeds(),
@@ -10,7 +10,7 @@ struct NetworkNeedsTests {
     ]
 
     @Test(
-        "Each network permits what its rules say",
+        "NetworkStatus: each kind of network permits the downloads that its rules allow",
         arguments: [
             (NetworkStatus.offline, NetworkStatus.Kind.offline, [true, false, false, false, false]),
             (.online, .online, [true, true, true, true, true]),
@@ -26,7 +26,7 @@ struct NetworkNeedsTests {
         #expect(Self.needs.map { status.permits($0) } == permitted)
     }
 
-    @Test("A download's own rule goes before the manager's settings")
+    @Test("NetworkRule: a download's own rule overrides the manager's settings")
     func rules() {
         let silent = NetworkRule().needs(isLocal: false, allowsMetered: false, allowsConstrained: true)
         #expect(silent == NetworkNeeds(allowsMetered: false))

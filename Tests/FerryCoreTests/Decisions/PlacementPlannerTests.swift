@@ -1,9 +1,10 @@
 import FerryCore
 import Testing
 
-@Suite("Placing downloads")
+@Suite("PlacementPlanner")
 struct PlacementPlannerTests {
-    @Test("Random moves in tight lists give the order that was asked for, and change few keys", arguments: 0..<40)
+    @Test(
+        "PlacementPlanner: random moves in dense lists give the requested order and change few keys", arguments: 0..<40)
     func randomMoves(seed: Int) {
         var random = SeededBytes(seed: UInt64(seed))
         let count = Int.random(in: 1...60, using: &random)
@@ -40,7 +41,7 @@ struct PlacementPlannerTests {
         }
     }
 
-    @Test("What is there already changes nothing")
+    @Test("PlacementPlanner: a move to the current place changes no key")
     func alreadyThere() {
         let list = [place("a", 1), place("b", 2), place("c", 3)]
         #expect(PlacementPlanner.place(list[0], .front, among: list) == [])
@@ -50,7 +51,7 @@ struct PlacementPlannerTests {
         #expect(PlacementPlanner.place(list[1], .after(list[1].key), among: list) == [])
     }
 
-    @Test("A neighbour of another priority means: as near to it as the own priority allows")
+    @Test("PlacementPlanner: beside a download of another priority the own priority is kept")
     func otherPriority() {
         let list = [place("high", 50, priority: 1), place("a", 10), place("b", 20), place("low", 5, priority: -1)]
         func first(_ placement: PlacementPlanner.Placement) -> [QueuePlace] {
@@ -61,7 +62,7 @@ struct PlacementPlannerTests {
         #expect(first(.after(list[3].key)) == [])
     }
 
-    @Test("Keys that are equal, and keys at the ends of what can be counted, are no trap")
+    @Test("PlacementPlanner: equal keys and keys at the limits of Int64 never trap")
     func extremes() {
         let lists: [[Int64]] = [
             [7, 7, 7, 7], [.min, .max], [.max, .max], [.min, .min, .max], [.min, .min + 1], [0],

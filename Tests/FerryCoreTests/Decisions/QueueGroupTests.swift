@@ -8,7 +8,7 @@ struct QueueGroupTests {
 
     private func ids(_ decision: QueuePolicy.Decision) -> [String] { decision.start.map(\.rawValue) }
 
-    @Test("a group at its limit waits, and others take the slots")
+    @Test("QueuePolicy: a group at its limit waits, and other groups take the slots")
     func limit() {
         var policy = QueuePolicy(limit: 3)
         policy.set(limit: 1, ofGroup: 1)
@@ -21,7 +21,7 @@ struct QueueGroupTests {
         #expect(ids(policy.decide(at: .zero)) == ["a2"])
     }
 
-    @Test("of a group no more are said to be kept back by the network than it may run")
+    @Test("QueuePolicy: a group reports no more downloads held by the network than it may run")
     func passedOver() {
         var policy = QueuePolicy(limit: 3, network: .offline)
         policy.set(limit: 1, ofGroup: 1)
@@ -30,7 +30,7 @@ struct QueueGroupTests {
         #expect(policy.passedOver().map(\.rawValue) == ["a1", "b1", "b2"])
     }
 
-    @Test("a lower limit stops the last of the group alone, and a higher one lets them go on")
+    @Test("QueuePolicy: a lower group limit stops the last of that group, and a higher one starts them again")
     func changed() {
         var policy = QueuePolicy(limit: 9)
         for name in ["a1", "a2", "a3"] { policy.join(id(name), group: 1) }
@@ -49,7 +49,7 @@ struct QueueGroupTests {
         #expect(ids(policy.decide(at: .zero)) == ["a2", "a3"])
     }
 
-    @Test("the limit of all counts before that of a group")
+    @Test("QueuePolicy: the limit of the queue bounds the limit of a group")
     func underAll() {
         var policy = QueuePolicy(limit: 1)
         policy.set(limit: 5, ofGroup: 1)
@@ -57,7 +57,7 @@ struct QueueGroupTests {
         #expect(ids(policy.decide(at: .zero)) == ["a1"])
     }
 
-    @Test("a limit of none holds the group until it is raised")
+    @Test("QueuePolicy: a group with limit 0 waits until the limit is raised")
     func zero() {
         var policy = QueuePolicy(limit: 2)
         policy.set(limit: 0, ofGroup: 1)
@@ -69,7 +69,7 @@ struct QueueGroupTests {
         #expect(ids(policy.decide(at: .zero)) == ["a1"])
     }
 
-    @Test("what a download asks of the network changes within its group")
+    @Test("QueuePolicy: changed network needs keep a download in its group")
     func lanes() {
         var policy = QueuePolicy(limit: 2, network: NetworkStatus(isOnline: true, isMetered: true))
         policy.join(id("a1"), needs: NetworkNeeds(allowsMetered: false), group: 3)

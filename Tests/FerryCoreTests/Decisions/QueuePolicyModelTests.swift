@@ -1,9 +1,9 @@
 import FerryCore
 import Testing
 
-@Suite("The queue against a naive list", .timeLimit(.minutes(30)))
+@Suite("QueuePolicy against a naive model", .timeLimit(.minutes(30)))
 struct QueuePolicyModelTests {
-    @Test("Random events: the same decisions, never more than the limit, never out of order", arguments: 0..<8)
+    @Test("QueuePolicy: random events give the model's decisions, in order and within the limit", arguments: 0..<8)
     func randomEvents(batch: Int) {
         for number in 0..<250 {
             let seed = UInt64(batch * 1000 + number)

@@ -1,9 +1,9 @@
 import FerryCore
 import Testing
 
-@Suite("The queue")
+@Suite("QueuePolicy")
 struct QueuePolicyTests {
-    @Test("The worked example: five run, are paused, come back in another order, and the limit falls")
+    @Test("QueuePolicy: five downloads resumed in another order run in that order, and a lower limit stops the last")
     func workedExample() {
         var queue = QueuePolicy(limit: 5)
         for name in ["08", "09", "10", "11", "12"] { queue.join(id(name)) }
@@ -29,7 +29,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("12"))
     }
 
-    @Test("A raised limit starts the next ones at once")
+    @Test("QueuePolicy: a raised limit starts the next downloads at once")
     func raisedLimit() {
         var queue = queue(limit: 1, "a", "b", "c")
         #expect(queue.decide(at: .zero).start == ids("a"))
@@ -37,7 +37,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("b", "c"))
     }
 
-    @Test("A slot is taken until its run has ended, even when the one in it was paused and resumed")
+    @Test("QueuePolicy: a slot stays taken until its run has ended, even after a pause and a resume")
     func slotUntilStopped() {
         var queue = queue(limit: 1, "a", "b")
         _ = queue.decide(at: .zero)
@@ -53,7 +53,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("a"))
     }
 
-    @Test("A higher priority takes the next free slot and stops nobody")
+    @Test("QueuePolicy: a higher priority gets the next free slot and stops no running download")
     func priorityDoesNotPreempt() {
         var queue = queue(limit: 1, "a", "b")
         _ = queue.decide(at: .zero)
@@ -63,7 +63,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("urgent"))
     }
 
-    @Test("One that backs off frees its slot, keeps its place, and wakes the queue at its time")
+    @Test("QueuePolicy: a back-off frees the slot, keeps the place and sets the next wake-up")
     func backOff() {
         var queue = queue(limit: 1, "a", "b", "c")
         _ = queue.decide(at: .zero)
@@ -76,7 +76,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .seconds(10)).start == ids("a"))
     }
 
-    @Test("Trying now ends a back-off")
+    @Test("QueuePolicy: ready() ends a back-off, and the download starts")
     func tryNow() {
         var queue = QueuePolicy(limit: 1)
         queue.join(id("a"), notBefore: .seconds(60))
@@ -85,7 +85,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero) == .init(start: ids("a")))
     }
 
-    @Test("The network stops what it does not permit, and lets it go on in order, before those behind it")
+    @Test("QueuePolicy: downloads that the network forbids stop, and start again in order when it allows them")
     func network() {
         var queue = QueuePolicy(limit: 2)
         queue.join(id("a"), needs: NetworkNeeds(allowsMetered: false))
@@ -109,7 +109,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("a"))
     }
 
-    @Test("Those that only the network keeps from running are said: no more than there are free slots, in order")
+    @Test("QueuePolicy: downloads held only by the network are reported in order, up to the free slots")
     func passedOver() {
         var queue = QueuePolicy(limit: 2, network: NetworkStatus(isOnline: true, isMetered: true))
         for name in ["a", "b", "c"] { queue.join(id(name), needs: NetworkNeeds(allowsMetered: false)) }
@@ -132,7 +132,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("b"))
     }
 
-    @Test("Those whose time has come are said once, and wait for their turn")
+    @Test("QueuePolicy: a download whose start time has come is reported once, and waits for a slot")
     func woken() {
         var queue = queue(limit: 1, "a")
         _ = queue.decide(at: .zero)
@@ -144,7 +144,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .seconds(5)) == .init())
     }
 
-    @Test("Another rule for one download counts at once, whether it runs or waits")
+    @Test("QueuePolicy: changed network needs apply at once to running and waiting downloads")
     func needsChange() {
         var queue = QueuePolicy(limit: 2, network: NetworkStatus(isOnline: true, isMetered: true))
         queue.join(id("a"))
@@ -155,7 +155,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero) == .init(start: ids("b"), stop: [.init(id("a"), .network)]))
     }
 
-    @Test("A restored queue goes on under its keys, and who joins is behind all that were ever listed")
+    @Test("QueuePolicy: restored downloads keep their keys, and a new one joins behind every listed position")
     func restore() {
         var queue = QueuePolicy(limit: 1)
         queue.note(position: 900)
@@ -168,7 +168,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .seconds(5)).start == ids("later"))
     }
 
-    @Test("Positions at the end of what can be counted are no trap")
+    @Test("QueuePolicy: positions at the largest Int64 do not trap")
     func lastPositionOfAll() {
         var queue = QueuePolicy(limit: 2, lastPosition: .max)
         #expect(queue.join(id("a")).position == .max)
@@ -176,7 +176,7 @@ struct QueuePolicyTests {
         #expect(queue.decide(at: .zero).start == ids("a", "b"))
     }
 
-    @Test("Moving to the front or to a place changes who is next, for those that are only listed too")
+    @Test("QueuePolicy: a move decides the next start, and an unqueued download gets a key without being queued")
     func moves() {
         var queue = queue(limit: 1, "a", "b", "c", "d")
         _ = queue.decide(at: .zero)
@@ -199,7 +199,7 @@ struct QueuePolicyTests {
         #expect(queue.standing(of: id("paused")) == nil)
     }
 
-    @Test("A hundred thousand leave as easily as they join, and nothing of them stays")
+    @Test("QueuePolicy: of 100,000 downloads that have ended nothing stays in the queue")
     func many() {
         var queue = QueuePolicy(limit: 3)
         for number in 0..<100_000 { queue.join(id("\(number)")) }

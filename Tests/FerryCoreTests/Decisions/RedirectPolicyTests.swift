@@ -1,12 +1,12 @@
 import FerryCore
 import Testing
 
-@Suite("Redirects, decided")
+@Suite("Redirect policy")
 struct RedirectPolicyTests {
     private func url(_ text: String) throws -> DownloadURL { try DownloadURL(text) }
 
     @Test(
-        "Only 301, 302, 303, 307 and 308 lead elsewhere",
+        "RedirectPolicy: only 301, 302, 303, 307 and 308 are followed",
         arguments: [
             (200, false), (206, false), (300, false), (301, true), (302, true), (303, true), (304, false),
             (305, false), (306, false), (307, true), (308, true), (404, false),
@@ -18,7 +18,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "A Location is resolved against the URL that was asked",
+        "RedirectPolicy: a Location is resolved against the requested URL",
         arguments: [
             ("g", "http://a.test/d/g"), ("/g?x=1", "http://a.test/g?x=1"), ("?y", "http://a.test/d/f?y"),
             ("//b.test/g", "http://b.test/g"), ("https://b.test:8443/g", "https://b.test:8443/g"),
@@ -32,7 +32,7 @@ struct RedirectPolicyTests {
         #expect(policy.followed == [try url(expected)])
     }
 
-    @Test("A33: a missing, blank or second Location is refused")
+    @Test("RedirectPolicy: a missing, blank or second Location is refused")
     func locations() throws {
         let start = try url("http://a.test/f")
         var policy = RedirectPolicy(start: start)
@@ -43,7 +43,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "A34: only http and https are followed",
+        "RedirectPolicy: a Location that is no usable http or https URL is refused",
         arguments: [
             "file:///etc/passwd", "ftp://a.test/f", "data:text/plain,x", "javascript:x", "http://", "http://a:0/",
         ])
@@ -56,7 +56,7 @@ struct RedirectPolicyTests {
         }
     }
 
-    @Test("A34: from https to http only when that is allowed; from http to https always")
+    @Test("RedirectPolicy: https to http needs permission, and http to https is always followed")
     func downgrade() throws {
         let secure = try url("https://a.test/f")
         let plain = try url("http://a.test/g")
@@ -68,7 +68,7 @@ struct RedirectPolicyTests {
         #expect(upgrade.judge(status: 302, locations: [secure.text], from: plain) == .follow(secure))
     }
 
-    @Test("A33: a loop ends, unless cookies changed on the way")
+    @Test("RedirectPolicy: a loop is refused, unless cookies changed on the way")
     func loop() throws {
         let a = try url("http://a.test/a")
         let b = try url("http://a.test/b")
@@ -80,7 +80,7 @@ struct RedirectPolicyTests {
         #expect(setsCookie.judge(status: 302, locations: ["/a"], from: a) == .refuse(.loop(a)))
     }
 
-    @Test("A33: a chain ends at its limit")
+    @Test("RedirectPolicy: a chain longer than the limit is refused")
     func chain() throws {
         var here = try url("http://a.test/0")
         var policy = RedirectPolicy(start: here, limit: 3)
@@ -93,7 +93,7 @@ struct RedirectPolicyTests {
         #expect(policy.followed.count == 3)
     }
 
-    @Test("What a refusal says holds no query")
+    @Test("RedirectPolicy: a refusal shows no query and no user info")
     func words() throws {
         let start = try url("https://a.test/f")
         var policy = RedirectPolicy(start: start)

@@ -10,7 +10,7 @@ func head(_ status: Int, _ lines: (HTTPField.Name, String)...) -> ResponseHead {
     return ResponseHead(status: status, headers: fields)
 }
 
-@Suite("What a response means")
+@Suite("Response verdicts")
 struct ResponseVerdictTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -28,7 +28,7 @@ struct ResponseVerdictTests {
     }
 
     @Test(
-        "A3, A5–A9, A17, A23: a 206 counts only when it begins where it was asked and agrees with itself",
+        "ResponseVerdict: a 206 is a part only when it starts at the requested byte and is consistent",
         arguments: [
             ("bytes 100-199/1000", "100", "part 100..<200 of 1000"),
             ("bytes 100-149/1000", "50", "part 100..<150 of 1000"),
@@ -51,7 +51,7 @@ struct ResponseVerdictTests {
         #expect(judge(answer, .range(100..<200)) == expected)
     }
 
-    @Test("A8, A17: several ranges in one body, two Content-Ranges, and encoded ranges are never combined")
+    @Test("ResponseVerdict: multipart, double and encoded ranges are unusable")
     func combined() {
         let range = (HTTPField.Name.contentRange, "bytes 100-199/1000")
         #expect(judge(head(206, range, (.contentType, "Multipart/byteranges; boundary=x")), .from(100)) == "unusable")
@@ -60,14 +60,14 @@ struct ResponseVerdictTests {
         #expect(judge(head(206, range, (.contentEncoding, "identity")), .from(100)) == "part 100..<200 of 1000")
     }
 
-    @Test("A10: a 206 that nobody asked for counts only when it is the whole")
+    @Test("ResponseVerdict: an unrequested 206 counts only when it covers the whole file")
     func unasked() {
         #expect(judge(head(206, (.contentRange, "bytes 0-999/1000"))) == "whole 1000")
         #expect(judge(head(206, (.contentRange, "bytes 0-998/1000"))) == "unusable")
         #expect(judge(head(206, (.contentRange, "bytes 0-999/*"))) == "unusable")
     }
 
-    @Test("A11: a 416 tells the length, or nothing; to a request without a range it makes no sense")
+    @Test("ResponseVerdict: a 416 gives the length if it has one, and is refused without a requested range")
     func unsatisfied() {
         #expect(judge(head(416, (.contentRange, "bytes */7")), .from(7)) == "unsatisfied 7")
         #expect(judge(head(416), .from(7)) == "unsatisfied -1")
@@ -77,7 +77,7 @@ struct ResponseVerdictTests {
     }
 
     @Test(
-        "A20, A32, A37, A38: a body is read after 200 and 206 alone",
+        "ResponseVerdict: of all statuses only 200 and 206 lead to a body",
         arguments: [
             (200, "whole -1"), (201, "refused"), (203, "refused"), (204, "refused"), (101, "refused"), (300, "refused"),
             (304, "notModified"), (400, "refused"), (401, "dead 401"), (403, "dead 403"), (404, "dead 404"),
@@ -88,7 +88,7 @@ struct ResponseVerdictTests {
     func statuses(status: Int, expected: String) { #expect(judge(head(status)) == expected) }
 
     @Test(
-        "A38: Retry-After in seconds, as a date, absurd",
+        "ResponseVerdict: Retry-After is read in seconds and as a date, capped, or ignored",
         arguments: [
             ("7", "7"), ("Tue, 14 Nov 2023 22:15:20 GMT", "120"), ("Tue, 14 Nov 2003 22:15:20 GMT", "0"),
             ("999999999999999999999", "21600"), ("86400", "21600"), ("-1", "-"), ("soon", "-"), ("1.5", "-"),
@@ -98,11 +98,11 @@ struct ResponseVerdictTests {
     }
 
     @Test(
-        "A24: a length that is signed, no number or too large never becomes a length",
+        "ResponseVerdict: a Content-Length that is signed, malformed or too large is refused",
         arguments: ["-5", "+5", "6x", "", "9223372036854775808", "5, 6", "0x10"])
     func lengths(length: String) { #expect(judge(head(200, (.contentLength, length))) == "refused") }
 
-    @Test("A16, A18, A25, A26: what the head of a whole says about the file")
+    @Test("Representation: malformed validators are ignored, and framing decides length and ranges")
     func entities() {
         let bare = Representation(head(200, (.eTag, "abc"), (.lastModified, "yesterday")), total: nil)
         #expect(bare.identity.etag == nil && bare.identity.lastModified == nil && bare.endsByClose)
@@ -115,7 +115,7 @@ struct ResponseVerdictTests {
         #expect(Representation(head(200, (.eTag, tag)), total: nil).identity.etag == nil)
     }
 
-    @Test("The Range field names the last byte, not the one after it")
+    @Test("RangeAsk: the Range field names the last byte, inclusive")
     func asks() {
         #expect(RangeAsk.range(0..<1).field == "bytes=0-0" && RangeAsk.from(5).field == "bytes=5-")
         #expect(RangeAsk.whole.field == nil && RangeAsk.whole.start == 0 && RangeAsk.range(7..<9).start == 7)

@@ -22,7 +22,7 @@ struct ResumeDataTests {
             created: Date(timeIntervalSince1970: 1_760_000_000.75))
     }
 
-    @Test("It is written as documented, without credentials, and read back")
+    @Test("ResumeData: it is written as documented, without credentials, and reads back equal")
     func goldenText() throws {
         let value = try Self.documented()
         #expect(String(decoding: value.data, as: UTF8.self) == Self.golden)
@@ -30,7 +30,7 @@ struct ResumeDataTests {
         #expect(value.sources.first?.credentials == nil)
     }
 
-    @Test("What is not known is left out")
+    @Test("ResumeData: unknown values are left out of the text")
     func leastFields() throws {
         let value = try ResumeData(
             id: DownloadID(rawValue: "文\"\\"), sources: [DownloadURL("http://a.example/")], partPath: "/x.part",
@@ -41,7 +41,7 @@ struct ResumeDataTests {
         #expect(try ResumeData(value.data) == value)
     }
 
-    @Test("Reordered, indented or kept inside another JSON, it is the same")
+    @Test("ResumeData: reordered, indented or embedded in another document it reads back equal")
     func elsewhere() throws {
         let value = try Self.documented()
         let object = try JSONSerialization.jsonObject(with: value.data)
@@ -54,7 +54,7 @@ struct ResumeDataTests {
         #expect(try PropertyListDecoder().decode([ResumeData].self, from: listed) == [value])
     }
 
-    @Test("Damage anywhere is found, and said")
+    @Test("ResumeData: flipped or cut bytes anywhere are reported as damage")
     func damage() throws {
         let bytes = Array(Self.golden.utf8)
         for index in bytes.indices {
@@ -74,7 +74,7 @@ struct ResumeDataTests {
     }
 
     @Test(
-        "What is not Ferry's is told from what is damaged",
+        "ResumeData: foreign formats, damage and newer versions give different errors",
         arguments: [
             ("", "the resume data is empty"),
             ("bplist00\u{1}", "this is no resume data of Ferry: it is a property list, as URLSession makes"),
@@ -100,7 +100,7 @@ struct ResumeDataTests {
         ])
     func foreign(text: String, message: String) { #expect(reason(Array(text.utf8)) == message) }
 
-    @Test("Huge and deep values are refused")
+    @Test("ResumeData: huge and deeply nested values are refused")
     func huge() {
         #expect(
             reason([UInt8](repeating: 0x20, count: 2 << 20)) == "this is no resume data of Ferry: it has 2097152 bytes")
@@ -110,7 +110,7 @@ struct ResumeDataTests {
     }
 
     /// Each level once cost more than the one above: 800 bytes took half a second, a MiB of such would have taken minutes.
-    @Test("Values that lie deeper than any of ours are not looked at", .timeLimit(.minutes(30)))
+    @Test("ResumeData: values nested deeper than 33 levels are refused without being parsed", .timeLimit(.minutes(30)))
     func depth() {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -123,7 +123,7 @@ struct ResumeDataTests {
 
     /// Each with a right seal, made as the documentation says.
     @Test(
-        "Fields that say what cannot be are refused although the seal is right",
+        "ResumeData: impossible fields are refused although the seal is right",
         arguments: [
             (#""completedBytes":-1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part""#, "sizes"),
             (
@@ -151,7 +151,7 @@ struct ResumeDataTests {
         #expect(said?.contains(detail) ?? false, "\(said ?? "nothing")")
     }
 
-    @Test("URLs that Ferry cannot fetch, or with credentials, are refused; unknown keys are not")
+    @Test("ResumeData: unusable URLs and URLs with credentials are refused, and unknown keys are accepted")
     func urlsAndUnknownKeys() {
         let start = #"{"completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part""#
         #expect(reason(Array(sealed(start, #""urls":[],"version":1}"#).utf8))?.contains("no URL") ?? false)
@@ -162,7 +162,7 @@ struct ResumeDataTests {
         #expect(reason(Array(newer.utf8)) == nil)
     }
 
-    @Test("What is wrong with a URL or a digest in it is said in Chinese too")
+    @Test("ResumeData: errors about a URL or a digest exist in Chinese")
     func translated() throws {
         let start = #"{"completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part""#
         let digest = start.replacing("{", with: #"{"checksum":"md5=7","#)

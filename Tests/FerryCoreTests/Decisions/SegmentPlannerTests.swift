@@ -1,13 +1,13 @@
 import FerryCore
 import Testing
 
-@Suite("Which bytes are there, and who fetches the others", .timeLimit(.minutes(30)))
+@Suite("SegmentPlanner", .timeLimit(.minutes(30)))
 struct SegmentPlannerTests {
     /// A byte of the model.
     private enum Byte { case missing, writing(ConnectionID, doubtful: Bool), written, forgotten }
 
     @Test(
-        "Under any order of calls no byte has two writers, and all are fetched in the end",
+        "SegmentPlanner: under any order of calls no byte has two writers, and every byte is fetched",
         arguments: 0..<20 as Range<UInt64>)
     func anyOrder(batch: UInt64) {
         for seed in batch * 10..<batch * 10 + 10 {
@@ -149,7 +149,7 @@ struct SegmentPlannerTests {
         return "not all was fetched"
     }
 
-    @Test("A stream reads over what is held and stops where others begin")
+    @Test("SegmentPlanner: a stream skips held ranges and stops where another connection's range begins")
     func streams() {
         var planner = SegmentPlanner(total: 100, claimed: RangeSet(20..<30))
         let id = ConnectionID(rawValue: 1)
@@ -167,7 +167,7 @@ struct SegmentPlannerTests {
         #expect(planner.extend(id) && planner.place(id, count: 100) == .write(40..<100))
     }
 
-    @Test("Lengths near the end of Int64 do not overflow")
+    @Test("SegmentPlanner: lengths near the largest Int64 do not overflow")
     func largest() {
         var planner = SegmentPlanner(total: nil)
         let id = ConnectionID(rawValue: 1)
@@ -180,7 +180,7 @@ struct SegmentPlannerTests {
         #expect(planner.remainingBytes == nil && !planner.isComplete)
     }
 
-    @Test("A write that was under way when a sync failed is not believed")
+    @Test("SegmentPlanner: a write in progress while a sync fails does not count as written")
     func doubtfulWrite() {
         var planner = SegmentPlanner(total: 10)
         let id = ConnectionID(rawValue: 1)
@@ -191,7 +191,7 @@ struct SegmentPlannerTests {
         #expect(planner.written.isEmpty && planner.unassigned == RangeSet(0..<4))
     }
 
-    @Test("A45: what is forgotten is neither written, claimed nor given out before it is allowed again")
+    @Test("SegmentPlanner: forgotten ranges are neither written, claimed nor assigned until they are allowed")
     func forgotten() {
         var planner = SegmentPlanner(total: 100)
         let (one, other) = (ConnectionID(rawValue: 1), ConnectionID(rawValue: 2))
@@ -215,7 +215,7 @@ struct SegmentPlannerTests {
         #expect(planner.written == RangeSet(0..<60) && planner.claimed == RangeSet([0..<20, 40..<60]))
     }
 
-    @Test("A45: what was never written is not forgotten")
+    @Test("SegmentPlanner: forgetting a range that was never written withholds nothing")
     func forgetsNothing() {
         var planner = SegmentPlanner(total: 10, claimed: RangeSet(0..<2))
         planner.forget(RangeSet(4..<8))

@@ -1,9 +1,9 @@
 import FerryCore
 import Testing
 
-@Suite("When to try again")
+@Suite("RetryPolicy")
 struct RetryPolicyTests {
-    @Test("Back-off doubles to a minute, with full jitter and never without any delay")
+    @Test("RetryPolicy: the back-off doubles up to a minute, with jitter and never without a delay")
     func delays() {
         for random in [-1, 0, 0.1, 0.5, 0.999, 2] {
             var policy = RetryPolicy(maxAttempts: nil)
@@ -18,7 +18,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test("A38: the server's wish is obeyed, and capped at six hours")
+    @Test("RetryPolicy: the server's Retry-After is obeyed up to six hours, and zero still delays")
     func wishes() {
         var policy = RetryPolicy(maxAttempts: nil)
         #expect(policy.failed(wish: .seconds(90), random: 0.5) == .retry(after: .seconds(90), attempt: 1))
@@ -27,7 +27,7 @@ struct RetryPolicyTests {
         #expect(delay > .zero)
     }
 
-    @Test("Progress begins the count again; without it the attempts end")
+    @Test("RetryPolicy: attempts end at their limit, and progress resets the count")
     func limits() {
         var policy = RetryPolicy(maxAttempts: 2)
         for _ in 0..<5 {
@@ -41,7 +41,7 @@ struct RetryPolicyTests {
     }
 }
 
-@Suite("Which samples are compared")
+@Suite("SamplePlan")
 struct SamplePlanTests {
     private func plan(_ held: RangeSet<ByteCount>, seed: UInt64 = 1) -> [Range<ByteCount>] {
         let random = Seeded(seed)
@@ -54,14 +54,16 @@ struct SamplePlanTests {
         func below(_ limit: ByteCount) -> ByteCount { ByteCount.random(in: 0..<limit, using: &bytes) }
     }
 
-    @Test("Less than 1 MiB is compared whole")
+    @Test("SamplePlan: less than 1 MiB is compared whole")
     func all() {
         let held = RangeSet<ByteCount>([0..<200_000, 300_000..<300_001, 5_000_000..<5_100_000])
         #expect(RangeSet(plan(held)) == held)
         #expect(plan(RangeSet()) == [])
     }
 
-    @Test("More: both ends and random blocks, sixteen, different, all held", arguments: 0..<40 as Range<UInt64>)
+    @Test(
+        "SamplePlan: above 1 MiB both ends and random blocks give sixteen different held blocks",
+        arguments: 0..<40 as Range<UInt64>)
     func some(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         var held = RangeSet<ByteCount>(0..<ByteCount.random(in: (1 << 20)...(2 << 20), using: &random))
@@ -77,13 +79,13 @@ struct SamplePlanTests {
         #expect(blocks.contains { $0.upperBound == held.ranges.last?.upperBound })
     }
 
-    @Test("Many small ranges are no trouble")
+    @Test("SamplePlan: a file held in many small ranges gives sixteen blocks")
     func crumbs() {
         let held = RangeSet<ByteCount>((0..<2000).map { $0 * 10_000..<$0 * 10_000 + 900 as Range<ByteCount> })
         #expect(plan(held).count == 16)
     }
 
-    @Test("Constant blocks prove nothing, fewer than four others neither; one that differs proves all")
+    @Test("SamplePlan: constant blocks or fewer than four others prove nothing, and one difference decides")
     func judging() {
         let (good, flat, bad) = (
             (isEqual: true, isConstant: false), (isEqual: true, isConstant: true), (isEqual: false, isConstant: false)
@@ -99,10 +101,10 @@ struct SamplePlanTests {
     }
 }
 
-@Suite("What may be done in which state")
+@Suite("DownloadState")
 struct DownloadStateTests {
     @Test(
-        "The table of actions",
+        "DownloadState: each state allows exactly the actions of its table row",
         arguments: [
             (.waiting(.slot), "cancel change pause remove resume"),
             (.waiting(.freshLink), "cancel change pause remove resume"),

@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("What users and networks change under the transfer machine", .timeLimit(.minutes(30)))
+@Suite("TransferMachine: changes during a run", .timeLimit(.minutes(30)))
 struct TransferMachineChangesTests {
     private func world(
         _ change: (inout ModelOrigin) -> Void, seed: UInt64 = 7,
@@ -18,7 +18,7 @@ struct TransferMachineChangesTests {
         world.events.count { if case .retrying = $0 { true } else { false } }
     }
 
-    @Test("Another network costs no attempt, however often it comes")
+    @Test("TransferMachine: reconnects cost no attempt, however many there are")
     func reconnects() {
         for seed in 0..<10 {
             var world = world({ ($0.size, $0.totalRate) = (300 << 20, 20e6) }, seed: UInt64(seed)) {
@@ -32,7 +32,7 @@ struct TransferMachineChangesTests {
         }
     }
 
-    @Test("A back-off ends when it is told to try, and the attempt before it stays counted")
+    @Test("TransferMachine: retryNow() ends a back-off, and the attempt before it stays counted")
     func retryNow() {
         var world = world { ($0.size, $0.totalRate) = (40 << 20, 20e6) }
         var settings = TransferMachine.Settings()
@@ -50,7 +50,7 @@ struct TransferMachineChangesTests {
         #expect(world.machine.memory.attempts == 11)
     }
 
-    @Test("Fewer connections at once, and more when they pay")
+    @Test("TransferMachine: a lower connection limit applies at once, and a higher one when connections pay")
     func limits() {
         var world = world({ ($0.size, $0.connectionRate, $0.totalRate) = (400 << 20, 2e6, 500e6) }) {
             $0.maxConnections = 1
@@ -67,7 +67,7 @@ struct TransferMachineChangesTests {
         #expect(world.counts.last(where: { $0 > 0 }).map { $0 <= 3 } == true)
     }
 
-    @Test("A server that sends no ranges gets one connection, whatever the limit becomes")
+    @Test("TransferMachine: a server without ranges gets one connection, whatever the limit becomes")
     func noRanges() {
         var world = world({ ($0.size, $0.totalRate, $0.ranges) = (40 << 20, 5e6, .ignored) }) { $0.maxConnections = 1 }
         world.happenings = [(1, { machine, _ in machine.set(maxConnections: 8) })]
@@ -75,7 +75,7 @@ struct TransferMachineChangesTests {
         #expect(world.violations == [])
     }
 
-    @Test("Where other downloads have the connections it goes on with what it has, and takes more when there is room")
+    @Test("TransferMachine: with connections used by other downloads it continues, and opens more when there is room")
     func noRoom() {
         var world = world { ($0.size, $0.connectionRate, $0.totalRate) = (800 << 20, 4e6, 500e6) }
         world.room = 2
@@ -87,7 +87,7 @@ struct TransferMachineChangesTests {
         #expect(world.machine.activeConnections <= 6)
     }
 
-    @Test("Nothing that is changed breaks a rule, in random worlds")
+    @Test("TransferMachine: random reconnects, retries and limits break no rule in random worlds")
     func random() {
         for seed in 0..<60 {
             var world = RandomWorld.make(seed: UInt64(1000 + seed))
@@ -110,7 +110,7 @@ struct TransferMachineChangesTests {
         }
     }
 
-    @Test("A limit that is raised is tried at once; what the server refused stays refused")
+    @Test("ConnectionCountPolicy: a raised limit is tried at once, and the server's refusals stay in force")
     func policyLimit() {
         var policy = ConnectionCountPolicy(limit: 2)
         func feed(_ ticks: Int, _ bytes: ByteCount) {
@@ -134,7 +134,7 @@ struct TransferMachineChangesTests {
         #expect(policy.target == 1)
     }
 
-    @Test("What other downloads have lowers no ceiling, and is tried again soon")
+    @Test("ConnectionCountPolicy: connections held by other downloads lower no ceiling and are retried soon")
     func policyWithheld() {
         var policy = ConnectionCountPolicy(limit: 16)
         func feed(_ ticks: Int) {
@@ -152,7 +152,7 @@ struct TransferMachineChangesTests {
         }
     }
 
-    @Test("C1: nobody joins while the place for another file is being made: his bytes would go to the old one")
+    @Test("TransferMachine: no connection writes while the place for a changed file is being prepared")
     func placing() {
         // The servers answer at once, the disk is slow, and several connections had paid before the file changed.
         for seed in 0..<10 {

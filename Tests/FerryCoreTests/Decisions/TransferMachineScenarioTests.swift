@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-@Suite("The transfer machine in known situations", .timeLimit(.minutes(30)))
+@Suite("TransferMachine: known situations", .timeLimit(.minutes(30)))
 struct TransferMachineScenarioTests: ScenarioSuite {
     /// 10 MB of a file of 40 MiB are held.
     private func heldPart(_ tag: String? = "\"a1\"") -> (PartialContent, [Int: RangeSet<ByteCount>]) {
@@ -9,13 +9,13 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         return (PartialContent(identity: FileIdentity(etag: tag, totalBytes: 40 << 20), ranges: ranges), [1: ranges])
     }
 
-    @Test("One uninterrupted answer needs one request and is proven by itself")
+    @Test("TransferMachine: one uninterrupted response needs one request and is its own proof")
     func single() {
         let (world, outcome) = run(ModelOrigin()) { $0.maxConnections = 1 }
         #expect(outcome == .finished && world.requests == 1 && world.machine.proof == .single)
     }
 
-    @Test("A2: a server that ignores Range on some connections: goes on with what works")
+    @Test("TransferMachine: a server that ignores Range on some connections is used without a restart")
     func flakyRanges() {
         for seed in 0..<20 {
             let (world, outcome) = run(origin { ($0.ranges, $0.size) = (.flaky(0.5), 300 << 20) }, seed: UInt64(seed))
@@ -23,7 +23,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         }
     }
 
-    @Test("A3: a 206 that begins elsewhere is never written")
+    @Test("TransferMachine: a 206 that starts at another byte is never written")
     func misplaced() {
         for seed in 0..<20 {
             let (world, outcome) = run(
@@ -32,7 +32,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         }
     }
 
-    @Test("A4, A13: the file changes while several connections are at it: begins again, and is of one piece")
+    @Test("TransferMachine: a file that changes under several connections restarts once and is of one version")
     func change() {
         for seed in 0..<20 {
             let (world, outcome) = run(
@@ -43,7 +43,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         }
     }
 
-    @Test("A5: parts that end early are taken, the rest is asked for")
+    @Test("TransferMachine: parts that end early are kept, and the rest is requested")
     func capped() {
         let (world, outcome) = run(origin { ($0.size, $0.ranges) = (100 << 20, .capped(1 << 20)) })
         #expect(outcome == .finished && world.restarts == 0)
@@ -51,13 +51,13 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(end == .finished && other.restarts == 0)
     }
 
-    @Test("A6: a body that goes on past the part is closed, and nobody's bytes are written twice")
+    @Test("TransferMachine: a body that continues past its part is closed, and no byte is written twice")
     func overlong() {
         let (_, outcome) = run(origin { ($0.size, $0.ranges) = (200 << 20, .overlong) })
         #expect(outcome == .finished)
     }
 
-    @Test("A7: a 206 that gives no total ends where a 416 says so, without proof")
+    @Test("TransferMachine: without a total the download ends at a 416, without proof")
     func unknownTotal() {
         let (world, outcome) = run(
             origin { ($0.isChunked, $0.tellsTotal, $0.breaks, $0.ranges) = (true, false, 0.05, .capped(3 << 20)) })
@@ -65,7 +65,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.machine.proof == .none || world.restarts > 0)
     }
 
-    @Test("B4: the last bytes come while a sync fails: what it did not keep is fetched again")
+    @Test("TransferMachine: bytes of a failed sync at the end of the file are fetched again")
     func lostAtTheEnd() throws {
         var machine = TransferMachine(settings: TransferMachine.Settings())
         guard case .open(let id)? = machine.tick(at: .zero).first,
@@ -96,7 +96,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
 
     /// A tick is 0.05 s of the world's.
     @Test(
-        "B1: what came is claimed within 1 s, below 1 MB/s within 10 s, and as soon as 32 MiB are not",
+        "TransferMachine: bytes are claimed within 1 s, below 1 MB/s within 10 s, and from 32 MiB at once",
         arguments: [(5e6, 60 << 20, 1.0), (300e3, 20 << 20, 10.0), (200e6, 1 << 30, 0.2)]
             as [(Double, ByteCount, Double)])
     func checkpoints(rate: Double, size: ByteCount, interval: Double) {
@@ -113,7 +113,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.checkpoints.allSatisfy { $0.bytes <= (32 << 20) + ByteCount(rate * 0.15) })
     }
 
-    @Test("A21: breaks: what came is kept, nothing comes twice")
+    @Test("TransferMachine: after broken connections the received bytes are kept, and none is fetched twice")
     func breaks() {
         let (world, outcome) = run(origin { ($0.size, $0.breaks) = (200 << 20, 0.1) })
         #expect(outcome == .finished && world.restarts == 0 && world.machine.proof == .strong)
@@ -121,7 +121,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     }
 
     @Test(
-        "A46: a server that allows K connections: all is fetched, with as many",
+        "TransferMachine: a server that allows K connections is used with about K until the file is complete",
         arguments: [1, 3, 6], [ModelOrigin.Excess.refuse, .reset, .busy(429), .busy(503)])
     func bounded(most: Int, excess: ModelOrigin.Excess) {
         let (world, outcome) = run(
@@ -133,7 +133,8 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     }
 
     @Test(
-        "A47: a server that throttles each connection: 16 within four seconds, in bursts too", arguments: [false, true])
+        "TransferMachine: per-connection throttling, steady or bursty, leads to 16 connections within four seconds",
+        arguments: [false, true])
     func throttled(isBursty: Bool) {
         for seed in 0..<10 {
             let (world, outcome) = run(
@@ -146,14 +147,14 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         }
     }
 
-    @Test("A48: a server that answers one connection at a time: finishes, and never waits long")
+    @Test("TransferMachine: a server that answers one connection at a time finishes without long waits")
     func singleThreaded() {
         let (world, outcome) = run(
             origin { ($0.size, $0.connectionRate, $0.maxOpen, $0.excess) = (200 << 20, 10e6, 1, .hang) })
         #expect(outcome == .finished && world.now < 40, "\(world.now)")
     }
 
-    @Test("A fast link that one connection fills: others are given up again quickly")
+    @Test("TransferMachine: on a link that one connection fills, further connections are soon closed")
     func fastLink() {
         let (world, outcome) = run(
             origin { ($0.size, $0.connectionRate, $0.totalRate, $0.latency) = (2 << 30, 100e6, 100e6, 0.01) })
@@ -163,7 +164,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(one * 2 > world.counts.count, "\(one) of \(world.counts.count)")
     }
 
-    @Test("A server without ranges that always breaks at the same place is given up")
+    @Test("TransferMachine: a server without ranges whose connections always break is given up")
     func sameBreak() {
         for validator in ModelOrigin.Validator.allCases {
             let (_, outcome) = run(
@@ -172,7 +173,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         }
     }
 
-    @Test("A sync that fails takes back what it covered, and it is fetched again")
+    @Test("TransferMachine: a failed sync takes back the bytes it covered, and they are fetched again")
     func syncFailure() {
         var world = World(
             TransferMachine(settings: TransferMachine.Settings()), [origin { $0.connectionRate = 3e6 }], seed: 3)
@@ -182,7 +183,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.machine.receivedBytes > 40 << 20)
     }
 
-    @Test("Three changes are followed, the fourth ends it")
+    @Test("TransferMachine: three changes of the file are followed, and the fourth ends the download")
     func keepsChanging() {
         let (world, outcome) = run(
             origin {
@@ -192,7 +193,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(code(outcome) == .remoteChanged && world.restarts == 3)
     }
 
-    @Test("--no-restart leaves what is there: when the file changed, and when nothing proves that it did not")
+    @Test("TransferMachine: --no-restart fails on a changed file and on one without proof, and keeps the bytes")
     func noRestart() {
         let (held, file) = heldPart()
         var (world, outcome) = run(
@@ -206,7 +207,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(code(outcome) == .unproven && world.restarts == 0)
     }
 
-    @Test("A resume under a strong tag needs one request and no samples")
+    @Test("TransferMachine: a resume with a strong validator needs one request and no samples")
     func resume() {
         let (held, file) = heldPart()
         let (world, outcome) = run(
@@ -215,7 +216,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.machine.receivedBytes == (40 << 20) - 10_000_000)
     }
 
-    @Test("A1: a server that dislikes If-Range is asked again without it, also by the further connections")
+    @Test("TransferMachine: a server that rejects If-Range is asked without it, on every connection")
     func disliked() {
         let (held, file) = heldPart()
         let (world, outcome) = run(
@@ -224,7 +225,9 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.counts.max() ?? 0 > 4)
     }
 
-    @Test("A weak tag is joined after samples; strict begins again", arguments: [false, true])
+    @Test(
+        "TransferMachine: a weak validator is joined after samples, and restarts in strict mode",
+        arguments: [false, true])
     func weak(strict: Bool) {
         let (held, file) = heldPart("W/\"1\"")
         let (world, outcome) = run(
@@ -234,7 +237,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.machine.proof == (strict ? .single : .sampled))
     }
 
-    @Test("Without any validator it begins again, unless samples are allowed to decide", arguments: [false, true])
+    @Test("TransferMachine: without a validator it restarts, unless samples may decide", arguments: [false, true])
     func unvalidated(resumesUnproven: Bool) {
         let (held, file) = heldPart(nil)
         let (world, outcome) = run(
@@ -244,7 +247,8 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.machine.proof == (resumesUnproven ? .sampled : .single))
     }
 
-    @Test("--unproven fetches parts without a validator, and says that nothing proves them", arguments: [false, true])
+    @Test(
+        "TransferMachine: --unproven fetches parts without a validator and reports no proof", arguments: [false, true])
     func unproven(strict: Bool) {
         let (world, outcome) = run(origin { ($0.validator, $0.connectionRate) = (.none, 2e6) }) {
             ($0.rules.trust.allowsUnprovenParts, $0.rules.trust.strict) = (true, strict)
@@ -253,7 +257,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(world.peak > 4 || strict)
     }
 
-    @Test("A new link is taken when samples match, and is a conflict when they do not")
+    @Test("TransferMachine: a new source is used when samples match, and is a conflict when they differ")
     func newSource() {
         let (_, file) = heldPart()
         let held = PartialContent(identity: FileIdentity(totalBytes: 40 << 20), ranges: file[1] ?? RangeSet())
@@ -268,7 +272,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(code(outcome) == .freshLink && world.requests == 1)
     }
 
-    @Test("A part that was moved here is compared first, also when nothing is missing")
+    @Test("TransferMachine: a moved part is compared by samples first, even when nothing is missing")
     func moved() {
         let (held, file) = heldPart()
         var (world, outcome) = run(
@@ -281,27 +285,27 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(outcome == .finished && world.restarts == 1 && world.machine.proof == .strong)
     }
 
-    @Test("All that was claimed is there: nothing is asked at all")
+    @Test("TransferMachine: a complete part file needs no request")
     func complete() {
         let held = PartialContent(identity: FileIdentity(etag: "\"a1\"", totalBytes: 9), ranges: RangeSet(0..<9))
         let (world, outcome) = run(origin { $0.size = 9 }, held: held, total: 9, file: [1: held.ranges])
         #expect(outcome == .finished && world.requests == 0)
     }
 
-    @Test("A36: links behind a redirect expire: through the original again")
+    @Test("TransferMachine: an expired redirect target is resolved again through the original URL")
     func expiring() {
         let (world, outcome) = run(origin { ($0.size, $0.connectionRate, $0.linkLife) = (300 << 20, 5e6, 1) })
         #expect(outcome == .finished && world.restarts == 0)
     }
 
-    @Test("A37: a dead link is not asked blindly, and what is held stays")
+    @Test("TransferMachine: a dead link is requested once, and the held bytes stay")
     func dead() {
         let (held, file) = heldPart()
         let (world, outcome) = run(origin { $0.isDead = true }, held: held, total: 40 << 20, file: file)
         #expect(code(outcome) == .freshLink && world.requests == 1 && world.restarts == 0)
     }
 
-    @Test("A mirror with another file is dropped and restarts nothing; one with the same helps")
+    @Test("TransferMachine: a mirror with another file is dropped without a restart, and one with the same is used")
     func mirrors() {
         let first = origin { ($0.size, $0.connectionRate) = (200 << 20, 3e6) }
         var other = first
@@ -312,7 +316,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(outcome == .finished && world.isOfOnePiece && world.restarts == 0)
     }
 
-    @Test("A change of the file ends the trust in mirrors of the old one")
+    @Test("TransferMachine: a changed file ends the trust in mirrors of the old version")
     func staleMirror() {
         for seed in 0..<20 {
             var first = origin { ($0.size, $0.connectionRate) = (200 << 20, 3e6) }
@@ -323,7 +327,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         }
     }
 
-    @Test("All sources dead: it ends, with the reason of the first")
+    @Test("TransferMachine: when every source is dead the download fails for want of a fresh link")
     func allDead() {
         let gone = origin { $0.isDead = true }
         let (held, file) = heldPart()
@@ -331,7 +335,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(code(outcome) == .freshLink)
     }
 
-    @Test("A45: parts with a wrong digest are taken back and fetched again, and the file is right")
+    @Test("TransferMachine: parts with a wrong digest are taken back and fetched again")
     func spoiled() {
         var taken = 0
         for seed in 0..<20 {
@@ -345,7 +349,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(taken > 5)
     }
 
-    @Test("A45: a server whose digests are always wrong is given up with what they were, whatever else it sends")
+    @Test("TransferMachine: a server whose digests are always wrong fails with both digests")
     func alwaysSpoiled() {
         for limit in [1, 8] {
             let (world, outcome) = run(
@@ -358,7 +362,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         }
     }
 
-    @Test("A45: a mirror whose digests are always wrong is dropped, the other one brings the file")
+    @Test("TransferMachine: a mirror whose digests are always wrong is dropped, and the other completes the file")
     func spoiledMirror() {
         let good = origin { $0.size = 100 << 20 }
         var bad = good

@@ -1,9 +1,9 @@
 import FerryCore
 import Testing
 
-@Suite("The transfer machine before servers that go silent, or drip", .timeLimit(.minutes(30)))
+@Suite("TransferMachine: stalled and slow servers", .timeLimit(.minutes(30)))
 struct TransferMachineStallTests: ScenarioSuite {
-    @Test("No stuck at 99 %: the tail of a silent connection is taken by another")
+    @Test("TransferMachine: the tail of a silent connection is taken over by another one")
     func silentTail() {
         for seed in 0..<30 {
             let (world, outcome) = run(
@@ -12,14 +12,14 @@ struct TransferMachineStallTests: ScenarioSuite {
         }
     }
 
-    @Test("A server that goes silent on its only connection is given up after some attempts")
+    @Test("TransferMachine: a server that falls silent on its only connection is given up")
     func silence() {
         let (_, outcome) = run(origin { ($0.stalls, $0.ranges, $0.validator) = (1000, .ignored, .none) })
         #expect(code(outcome) == .network)
     }
 
     /// Each byte began the time anew: a server that sent one a second was never given up.
-    @Test("A28: a body that comes in drops is cut at the stall timeout, however many there are")
+    @Test("TransferMachine: a trickling body is cut at the stall timeout each time")
     func drops() {
         let (world, _) = run(
             origin { ($0.size, $0.connectionRate) = (1 << 20, 40) },
@@ -28,7 +28,8 @@ struct TransferMachineStallTests: ScenarioSuite {
         #expect(stalls > 50)
     }
 
-    @Test("A28: drops on as many connections as there may be are attempts, and come to an end", arguments: 0..<6)
+    @Test(
+        "TransferMachine: trickling bodies on all connections count as attempts and end the download", arguments: 0..<6)
     func dropsOnMany(seed: UInt64) {
         let (world, outcome) = run(
             origin { ($0.size, $0.connectionRate) = (8 << 20, 1) },
@@ -40,7 +41,7 @@ struct TransferMachineStallTests: ScenarioSuite {
         #expect(retries == 2)
     }
 
-    @Test("A28: one that stalls beside one that goes on is no attempt")
+    @Test("TransferMachine: a stall beside a working connection counts as no attempt")
     func stallBeside() {
         for seed in 0..<10 {
             let (world, outcome) = run(

@@ -1,9 +1,9 @@
 import FerryCore
 import Testing
 
-@Suite("The transfer machine in random worlds", .timeLimit(.minutes(30)))
+@Suite("TransferMachine in random worlds", .timeLimit(.minutes(30)))
 struct TransferMachineWorldTests {
-    @Test("Every run ends, and a finished file is of one piece", arguments: 0..<8)
+    @Test("TransferMachine: every random run ends, and a finished file is of one version", arguments: 0..<8)
     func randomWorlds(batch: Int) {
         var failures: [String: Int] = [:]
         for number in 0..<60 {
@@ -33,7 +33,7 @@ struct TransferMachineWorldTests {
     }
 
     @Test(
-        "A45: Where answers have wrong digests too, no forgotten byte is believed, claimed or given out too early",
+        "TransferMachine: with wrong digests no forgotten byte is trusted, claimed or assigned too early",
         arguments: 0..<4)
     func spoiledWorlds(batch: Int) {
         var forgotten = 0

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FerryCore
 
-@Suite("Digests that a response offers")
+@Suite("Digest fields")
 struct DigestFieldTests {
     // Of the empty text; of "hello".
     static let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
@@ -24,7 +24,7 @@ struct DigestFieldTests {
     private func names(_ sums: [Checksum]) -> [String] { sums.map(\.algorithm.rawValue) }
 
     @Test(
-        "A45: of the whole are found, the strongest first",
+        "DigestField: digests of the whole file are found, strongest first",
         arguments: [
             ([("Repr-Digest", "sha-256=:\(sha256):")], ["sha-256"]),
             ([("Repr-Digest", "sha-256=:\(sha256):, sha-512=:\(sha512):")], ["sha-512", "sha-256"]),
@@ -47,7 +47,7 @@ struct DigestFieldTests {
     }
 
     @Test(
-        "A45: that are malformed are as if they were not there",
+        "DigestField: malformed fields give no digests",
         arguments: [
             ("Repr-Digest", ""), ("Repr-Digest", "sha-256=\(sha256)"), ("Repr-Digest", "sha-256=:\(sha256)"),
             ("Repr-Digest", "sha-256=\"\(sha256)\""), ("Repr-Digest", "sha-256=:AAAA:"), ("Repr-Digest", "sha-256"),
@@ -64,13 +64,13 @@ struct DigestFieldTests {
         #expect(DigestField.digests(in: head([(name, value)])).isEmpty)
     }
 
-    @Test("A45: keep the good member beside one of another type")
+    @Test("DigestField: a valid member beside members of other types is kept")
     func badNeighbour() {
         let sums = DigestField.digests(in: head([("Repr-Digest", "sha-512=12, sha-256=:\(Self.sha256):, md5=?1")]))
         #expect(names(sums) == ["sha-256"])
     }
 
-    @Test("A45: that disagree: Repr-Digest counts before Digest")
+    @Test("DigestField: Repr-Digest overrides a Digest that disagrees")
     func disagree() throws {
         let sums = DigestField.digests(
             in: head([("Digest", "sha-256=\(Self.sha256)"), ("Repr-Digest", "sha-256=:\(Self.sha256Hello):")]))
@@ -78,7 +78,7 @@ struct DigestFieldTests {
         #expect(sums.first?.bytes.first == 0x2C)
     }
 
-    @Test("A45: Content-MD5 counts on a 200 alone, errors offer nothing")
+    @Test("DigestField: Content-MD5 counts only on a 200, and an error response gives no digests")
     func status() {
         let fields = [("Content-MD5", Self.md5), ("Repr-Digest", "sha-256=:\(Self.sha256):")]
         #expect(names(DigestField.digests(in: head(fields))) == ["sha-256", "md5"])
@@ -86,7 +86,7 @@ struct DigestFieldTests {
         #expect(DigestField.digests(in: head(fields, status: 404)).isEmpty)
     }
 
-    @Test("A45: of one message are in Content-Digest alone")
+    @Test("DigestField: digests of one message are read from Content-Digest alone")
     func ofMessage() {
         let fields = [
             ("Content-Digest", "md5=:\(Self.md5):, sha-256=:\(Self.sha256):"),
@@ -96,7 +96,9 @@ struct DigestFieldTests {
         #expect(DigestField.contentDigests(in: head([("Content-MD5", Self.md5)])).isEmpty)
     }
 
-    @Test("take any bytes", arguments: 0..<4 as Range<UInt64>)
+    @Test(
+        "DigestField: random fields never trap, and each digest has its algorithm's length",
+        arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) {
         var fuzz = ByteFuzz(seed: seed)
         let pieces = ["sha-256", "sha-512", "md5", "=", ":", Self.sha256, Self.md5, ",", " ", ";", "\"", "(", ")"]

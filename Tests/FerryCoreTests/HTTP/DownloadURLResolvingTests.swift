@@ -2,10 +2,10 @@ import Testing
 
 @testable import FerryCore
 
-@Suite("A reference in a Location field")
+@Suite("Resolution of Location references")
 struct DownloadURLResolvingTests {
     @Test(
-        "A33: means what RFC 3986 §5.4 says",
+        "DownloadURL: references resolve as in RFC 3986 §5.4, without the base's user info",
         arguments: [
             ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
             ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
@@ -32,7 +32,7 @@ struct DownloadURLResolvingTests {
         #expect(result?.credentials == nil)
     }
 
-    @Test("keeps the scheme of a secure base, and its port")
+    @Test("DownloadURL: a relative reference keeps the base's scheme and, where it has no host, its port")
     func schemeAndPort() throws {
         let base = try DownloadURL("https://a:8443/x/")
         #expect(try base.resolving("//b/y").text == "https://b/y")
@@ -41,7 +41,7 @@ struct DownloadURLResolvingTests {
     }
 
     @Test(
-        "A34: to another scheme is an error that names it",
+        "DownloadURL: a reference with another scheme is an error that names the scheme",
         arguments: [
             ("file:///etc/passwd", "file"), ("ftp://a/x", "ftp"), ("data:,x", "data"), ("javascript:x", "javascript"),
             ("FTP://a/x", "ftp"), ("g:h", "\"g\""), ("localhost:x", "localhost"),
@@ -53,7 +53,7 @@ struct DownloadURLResolvingTests {
     }
 
     @Test(
-        "A33: that makes no sense is an error",
+        "DownloadURL: a malformed reference is an error",
         arguments: [
             "http:", "http://", "http:g", "https:///x", "//", "//:80", "/a\u{0}b", "/a\r\nX: y", "//[::1", "//a:0",
             "//a b", "//%00/",
@@ -63,7 +63,7 @@ struct DownloadURLResolvingTests {
         #expect(throws: DownloadURL.ParseError.self) { try base.resolving(reference) }
     }
 
-    @Test("A35: loses its user info")
+    @Test("DownloadURL: the user info of a reference is dropped")
     func userInfo() throws {
         let target = try DownloadURL("http://a/").resolving("https://evil:SECRET@a/x?y")
         #expect(target.credentials == nil)

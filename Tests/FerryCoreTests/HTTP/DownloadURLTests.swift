@@ -6,10 +6,10 @@ import class Foundation.JSONEncoder
 
 @testable import FerryCore
 
-@Suite("The URL of a file")
+@Suite("DownloadURL")
 struct DownloadURLTests {
     @Test(
-        "is brought to one form",
+        "DownloadURL: spellings of one URL are normalised, and a second parse changes nothing",
         arguments: [
             ("http://example.com", "http://example.com/"),
             ("https://example.com/", "https://example.com/"),
@@ -63,7 +63,7 @@ struct DownloadURLTests {
     }
 
     @Test(
-        "is refused, with a reason",
+        "DownloadURL: an unusable URL is refused with a reason on one line",
         arguments: [
             ("", "is empty"),
             ("   ", "is empty"),
@@ -131,7 +131,7 @@ struct DownloadURLTests {
     }
 
     @Test(
-        "says nothing secret in an error",
+        "DownloadURL: an error shows no password, query or fragment",
         arguments: [
             "ftp://user:SECRET@example.com/x",
             "http://user:SECRET/x@example.com/",
@@ -150,7 +150,7 @@ struct DownloadURLTests {
         #expect(!error.message.contains("RET"), "\(error.message)")
     }
 
-    @Test("shows a long or invisible text in short, on one line")
+    @Test("DownloadURL: an error shows long or invisible text shortened and escaped")
     func longErrors() throws {
         let error = try #require(throws: DownloadURL.ParseError.self) {
             try DownloadURL("ftp://\u{1B}[31m\u{202E}/" + String(repeating: "a", count: 60_000))
@@ -159,7 +159,7 @@ struct DownloadURLTests {
         #expect(!error.message.unicodeScalars.contains("\u{1B}") && !error.message.unicodeScalars.contains("\u{202E}"))
     }
 
-    @Test("has its parts at hand")
+    @Test("DownloadURL: the parts of a URL are available decoded and as text")
     func parts() throws {
         let url = try DownloadURL("https://us%20er:p%3Aw%40@Example.com:8443/a/b%20c.zip?t=1&u=%2F#f")
         #expect(url.scheme == .https)
@@ -178,7 +178,7 @@ struct DownloadURLTests {
     }
 
     @Test(
-        "A35: reads user info",
+        "DownloadURL: user info is parsed as credentials",
         arguments: [
             ("http://u@h/", Credentials(user: "u", password: "")),
             ("http://u:@h/", Credentials(user: "u", password: "")),
@@ -195,7 +195,7 @@ struct DownloadURLTests {
     }
 
     @Test(
-        "gives the bytes of its last segment",
+        "DownloadURL: the last path segment is decoded to bytes",
         arguments: [
             ("http://h/a/b", "b"), ("http://h/a/", ""), ("http://h", ""), ("http://h/a%2Fb", "a/b"),
             ("http://h/%", "%"),
@@ -205,7 +205,7 @@ struct DownloadURLTests {
         #expect(try DownloadURL(given).lastPathSegment == Array(expected.utf8))
     }
 
-    @Test("takes 64 KiB and not a byte more")
+    @Test("DownloadURL: 64 KiB in encoded form are accepted, and one byte more is refused")
     func longest() throws {
         let start = "http://h/"
         let longest = start + String(repeating: "a", count: 65_536 - start.utf8.count)
@@ -219,7 +219,7 @@ struct DownloadURLTests {
         }
     }
 
-    @Test("is coded as its text, without user info")
+    @Test("DownloadURL: it is coded as its text, without user info")
     func coding() throws {
         let url = try DownloadURL("http://u:p@h/x?y")
         let data = try JSONEncoder().encode([url])
@@ -230,7 +230,9 @@ struct DownloadURLTests {
         }
     }
 
-    @Test("takes any bytes: what it accepts it reads back the same", arguments: 0..<8 as Range<UInt64>)
+    @Test(
+        "DownloadURL: random text never traps, and an accepted URL parses again to the same value",
+        arguments: 0..<8 as Range<UInt64>)
     func fuzz(seed: UInt64) throws {
         var fuzz = ByteFuzz(seed: seed)
         let pieces = [

@@ -4,10 +4,10 @@ import struct Foundation.Date
 
 @testable import FerryCore
 
-@Suite("A field of a response")
+@Suite("Response fields")
 struct FieldParserTests {
     @Test(
-        "A9: Content-Range is read",
+        "ContentRange: valid fields are parsed to range and total",
         arguments: [
             ("bytes 0-499/1234", .part(0..<500, total: 1234)), ("bytes 0-0/1", .part(0..<1, total: 1)),
             ("bytes 500-999/*", .part(500..<1000, total: nil)), ("bytes */1234", .unsatisfied(total: 1234)),
@@ -23,7 +23,7 @@ struct FieldParserTests {
     }
 
     @Test(
-        "A9: Content-Range that is malformed is none",
+        "ContentRange: a malformed or too large field gives nil",
         arguments: [
             "", " ", "bytes", "bytes ", "bytes 5-4/10", "bytes 0-10/10", "bytes 0-9/9", "bytes 0-9/0", "bytes -1-5/10",
             "bytes 0--5/10", "bytes 0-+5/10", "bytes -5/10", "bytes 5-/10", "bytes 0-/10", "bytes 0-5", "bytes 0-5/",
@@ -42,7 +42,7 @@ struct FieldParserTests {
     }
 
     @Test(
-        "A16: ETag is read and written back",
+        "EntityTag: strong and weak tags are parsed and written back unchanged",
         arguments: [
             ("\"abc\"", "abc", false), ("W/\"abc\"", "abc", true), ("\"\"", "", false), (" \"a\" ", "a", false),
             ("\"a\\b\"", "a\\b", false), ("\"W/x\"", "W/x", false), ("\"é\"", "é", false), ("\"a b\"", "a b", false),
@@ -57,7 +57,7 @@ struct FieldParserTests {
     }
 
     @Test(
-        "A16: ETag that is unquoted, over 1 KiB or has control bytes is none",
+        "EntityTag: a tag that is unquoted, over 1 KiB or has control bytes gives nil",
         arguments: [
             "", "abc", "\"", "\"abc", "abc\"", "w/\"abc\"", "W\"abc\"", "W/abc", "W/", "W/ \"a\"", "'abc'", "\"a\"b\"",
             "\"a\", \"b\"", "\"a\u{0}b\"", "\"a\u{7F}\"", "\"a\tb\"", "\"a\nb\"", "*", "“a”", "\"a\u{FFFD}\"",
@@ -67,7 +67,7 @@ struct FieldParserTests {
         #expect(EntityTag(field) == nil)
     }
 
-    @Test("A16: ETags are compared by their bytes")
+    @Test("EntityTag: tags are compared by their bytes and strength")
     func entityTagEquality() {
         #expect(EntityTag("\"\u{E9}\"") != EntityTag("\"e\u{301}\""))
         #expect(EntityTag("\"a\"") != EntityTag("W/\"a\""))
@@ -76,7 +76,7 @@ struct FieldParserTests {
     }
 
     @Test(
-        "A38: Retry-After is read",
+        "RetryAfter: seconds and dates are parsed, and capped at six hours",
         arguments: [
             ("0", .zero), ("120", .seconds(120)), (" 7 ", .seconds(7)), ("21600", .seconds(21600)),
             ("21601", .seconds(21600)), ("99999999999", .seconds(21600)),
@@ -92,14 +92,16 @@ struct FieldParserTests {
         #expect(RetryAfter.delay(field, now: Date(timeIntervalSince1970: 784_111_777)) == expected)
     }
 
-    @Test("A38: Retry-After does not trap on an absurd clock", arguments: [.infinity, -.infinity, .nan, 1e300, -1e300])
+    @Test(
+        "RetryAfter: an absurd clock never traps and keeps the delay in bounds",
+        arguments: [.infinity, -.infinity, .nan, 1e300, -1e300])
     func retryAfterClock(now: Double) {
         let delay = RetryAfter.delay("Sun, 06 Nov 1994 08:49:47 GMT", now: Date(timeIntervalSince1970: now))
         #expect(delay.map { $0 >= .zero && $0 <= .seconds(21600) } ?? true)
     }
 
     @Test(
-        "A19: Content-Type is read, and pages are known",
+        "MediaType: Content-Type is parsed, and HTML types are recognised",
         arguments: [
             ("text/html", "text/html", true), ("Text/HTML; charset=utf-8", "text/html", true),
             ("application/xhtml+xml", "application/xhtml+xml", true), (" text/html ;x", "text/html", true),
@@ -115,7 +117,8 @@ struct FieldParserTests {
         #expect(type?.isHTML ?? false == isHTML)
     }
 
-    @Test("takes any bytes", arguments: 0..<4 as Range<UInt64>)
+    @Test(
+        "Response fields: random bytes never trap, and parsed values stay in bounds", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) {
         var fuzz = ByteFuzz(seed: seed)
         let pieces = [

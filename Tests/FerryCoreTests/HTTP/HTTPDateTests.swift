@@ -4,10 +4,10 @@ import struct Foundation.Date
 
 @testable import FerryCore
 
-@Suite("A date in a field")
+@Suite("HTTPDate")
 struct HTTPDateTests {
     @Test(
-        "is read in all three forms",
+        "HTTPDate: all three forms of RFC 9110 are parsed",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Sun Nov 06 08:49:37 1994", 784_111_777),
@@ -25,7 +25,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "is none when it is malformed",
+        "HTTPDate: a malformed or impossible date gives nil",
         arguments: [
             "", "0", "784111777", "Sun", "Sun,", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994", "06 Nov 1994 08:49:37 GMT",
             "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 PST", "Sun, 06 Nov 1994 08:49:37 +0000",
@@ -45,7 +45,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "with a year of two digits is at most 50 years ahead of now",
+        "HTTPDate: a two-digit year is at most 50 years in the future",
         arguments: [
             ("Sunday, 06-Nov-94 08:49:37 GMT", 2026.0, "1994"), ("Sunday, 06-Nov-76 08:49:37 GMT", 2026, "2076"),
             ("Sunday, 06-Nov-77 08:49:37 GMT", 2026, "1977"), ("Sunday, 06-Nov-26 08:49:37 GMT", 2026, "2026"),
@@ -58,7 +58,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "is written as an IMF-fixdate",
+        "HTTPDate: dates are written as IMF-fixdate, clamped to years 1 to 9999",
         arguments: [
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (784_111_777.9, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
@@ -70,7 +70,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.format(Date(timeIntervalSince1970: seconds)) == expected)
     }
 
-    @Test("is read back as it was written, on days all over 800 years")
+    @Test("HTTPDate: days over 800 years are parsed back as they were written")
     func manyDays() {
         var wrong: [Double] = []
         for day in stride(from: -135_000.0, to: 160_000, by: 17) {

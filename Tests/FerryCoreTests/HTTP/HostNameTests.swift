@@ -2,10 +2,10 @@ import Testing
 
 @testable import FerryCore
 
-@Suite("The host of a URL")
+@Suite("Host names")
 struct HostNameTests {
     @Test(
-        "in another script becomes Punycode",
+        "DownloadURL: a host name outside ASCII becomes Punycode",
         arguments: [
             ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
             ("bu\u{308}cher.example", "xn--bcher-kva.example"), ("münchen.de", "xn--mnchen-3ya.de"),
@@ -24,7 +24,9 @@ struct HostNameTests {
     }
 
     /// Each pair was once looked for among a thousand letters: such a name, which a redirect can hold, took seconds.
-    @Test("is composed the same way however long it is", .timeLimit(.minutes(30)))
+    @Test(
+        "DomainMapping: very long names are composed correctly and then refused for their length",
+        .timeLimit(.minutes(30)))
     func longNames() throws {
         let labels = Array(repeating: "bu\u{308}cher", count: 20_000).joined(separator: ".")
         #expect(DomainMapping.composed(labels) == Array(repeating: "bücher", count: 20_000).joined(separator: "."))
@@ -33,7 +35,7 @@ struct HostNameTests {
     }
 
     @Test(
-        "is encoded as the samples of RFC 3492 §7.1 are",
+        "Punycode: the samples of RFC 3492 §7.1 are encoded as printed there",
         arguments: [
             ("他们为什么不说中文", "ihqwcrb4cv8a8dqg056pqjye"), ("他們爲什麽不說中文", "ihqwctvzc91f659drss3x8bo0yb"),
             ("Pročprostěnemluvíčesky", "Proprostnemluvesky-uyb24dma41a"),
@@ -46,7 +48,7 @@ struct HostNameTests {
     }
 
     @Test(
-        "may be an IPv4 address in its one form",
+        "DownloadURL: an IPv4 address is accepted only in its canonical form",
         arguments: [
             ("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "0.0.0.0"), ("255.255.255.255", "255.255.255.255"),
             ("256.1.1.1", nil), ("1.2.3", nil), ("127.1", nil), ("2130706433", nil), ("0x7f000001", nil),
@@ -59,7 +61,7 @@ struct HostNameTests {
     }
 
     @Test(
-        "may be an IPv6 address in brackets, in the form of RFC 5952",
+        "DownloadURL: an IPv6 address in brackets is written in the form of RFC 5952",
         arguments: [
             ("::1", "::1"), ("::", "::"), ("2001:DB8::1", "2001:db8::1"), ("2001:db8:0:0:0:0:0:1", "2001:db8::1"),
             ("2001:0db8:0000:0001:0001:0001:0001:0001", "2001:db8:0:1:1:1:1:1"), ("1:0:0:2:0:0:0:3", "1:0:0:2::3"),
@@ -78,7 +80,7 @@ struct HostNameTests {
     }
 
     @Test(
-        "needs brackets around IPv6, and only there",
+        "DownloadURL: brackets are required around an IPv6 address and refused elsewhere",
         arguments: [
             "http://::1/", "http://[::1/", "http://::1]/", "http://[::1]x/", "http://[::1]x:80/",
             "http://[example.com]/",
@@ -89,7 +91,7 @@ struct HostNameTests {
         #expect(host == (text == "http://[::1]:/:" ? "::1" : nil))
     }
 
-    @Test("has labels of at most 63 and at most 253 bytes in all")
+    @Test("DownloadURL: host labels have at most 63 bytes and the name at most 253")
     func lengths() throws {
         let label = String(repeating: "a", count: 63)
         let longest = [label, label, label, String(repeating: "b", count: 61)].joined(separator: ".")

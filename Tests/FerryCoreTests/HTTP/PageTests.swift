@@ -6,7 +6,7 @@ import Testing
 @Suite("Web pages in place of files")
 struct PageTests {
     @Test(
-        "PageSniffer: the first bytes of a page",
+        "PageSniffer: the first bytes of an HTML page are recognised",
         arguments: [
             "<!DOCTYPE html>", "<!doctype HTML PUBLIC", "  \r\n\t<html lang=en>", "<HEAD>", "<body >", "<script>",
             "<p>x",
@@ -18,7 +18,7 @@ struct PageTests {
     }
 
     @Test(
-        "PageSniffer: what is none",
+        "PageSniffer: text, XML and archives that are no page are recognised as other",
         arguments: [
             "PK\u{3}\u{4}", "plain text <html>", "<?xml version='1.0'?><rss>", "<!-- Generator --><svg>", "<htmlx>",
             "<abbr>", "{\"a\": \"<html>\"}", "# Title", "", "<", "<!doctype htm", "<!-- never ended <html>",
@@ -27,7 +27,7 @@ struct PageTests {
         #expect(PageSniffer.judge(Array(text.utf8), isWhole: true) == .other)
     }
 
-    @Test("PageSniffer: UTF-16 in both orders")
+    @Test("PageSniffer: UTF-16 pages of both byte orders are recognised")
     func wide() {
         let text = "<!doctype html><p>"
         let little: [UInt8] = [0xFF, 0xFE] + text.utf8.flatMap { byte -> [UInt8] in [byte, 0] }
@@ -36,7 +36,7 @@ struct PageTests {
         #expect(PageSniffer.judge(big, isWhole: false) == .page)
     }
 
-    @Test("PageSniffer: nothing is decided before the bytes that decide, and all is after 4 KiB")
+    @Test("PageSniffer: the verdict waits for the deciding bytes, up to 4 KiB")
     func undecided() {
         for text in ["", "\n \t", "<", "<!-", "<!-- a", "<!-- a --> <ht", "<?xml ", "<html", "<!doctype htm"] {
             #expect(PageSniffer.judge(Array(text.utf8), isWhole: false) == .undecided, "\(text)")
@@ -69,7 +69,7 @@ struct PageTests {
     }
 
     @Test(
-        "PagePolicy: a name with the extension of a file is no page's",
+        "PagePolicy: a page under a name with a file's extension counts as a promised file",
         arguments: [
             Names(url: "http://h/a.iso"), Names(url: "http://h/a.tar.gz"), Names(url: "http://h/A.SAFETENSORS?x"),
             Names(given: "model.gguf", url: "http://h/get.php"),
@@ -84,7 +84,7 @@ struct PageTests {
     }
 
     @Test(
-        "PagePolicy: a page that is asked for is one",
+        "PagePolicy: a page under a page's name is not a promised file",
         arguments: [
             Names(), Names(url: "http://h/download"), Names(url: "http://h/a.html"),
             Names(url: "http://h/index.php?file=a.iso"), Names(url: "http://h/page.ASPX"),
@@ -97,7 +97,7 @@ struct PageTests {
         #expect(representation.isPage && !representation.isPromisedFile)
     }
 
-    @Test("PagePolicy: the type decides, and the first bytes only where there is none")
+    @Test("PagePolicy: the Content-Type decides, and the first bytes only where there is none")
     func types() throws {
         #expect(try !judged(nil, "http://h/a.iso", type: "application/octet-stream").isPromisedFile)
         #expect(try !judged(nil, "http://h/a.iso", type: nil).isPromisedFile)

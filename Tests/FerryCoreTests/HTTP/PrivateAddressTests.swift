@@ -4,7 +4,7 @@ import Testing
 @Suite("PrivateAddress")
 struct PrivateAddressTests {
     @Test(
-        "PrivateAddress: each block of the table at both its ends, refused",
+        "PrivateAddress: both ends of each private block are refused",
         arguments: [
             ("0.0.0.0", "0.255.255.255"), ("10.0.0.0", "10.255.255.255"), ("100.64.0.0", "100.127.255.255"),
             ("127.0.0.0", "127.255.255.255"), ("169.254.0.0", "169.254.255.255"), ("172.16.0.0", "172.31.255.255"),
@@ -25,7 +25,7 @@ struct PrivateAddressTests {
     }
 
     @Test(
-        "PrivateAddress: what lies right beside the blocks, allowed",
+        "PrivateAddress: addresses right beside the private blocks are allowed",
         arguments: [
             "1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
             "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255",
@@ -38,7 +38,7 @@ struct PrivateAddressTests {
     }
 
     @Test(
-        "PrivateAddress: an IPv6 address that holds a private IPv4 address, refused as that one",
+        "PrivateAddress: an IPv6 address with an embedded private IPv4 address is refused as that one",
         arguments: [
             ("::ffff:127.0.0.1", PrivateAddress.loopback), ("::127.0.0.1", .loopback),
             ("64:ff9b::10.0.0.1", .privateUse),
@@ -50,7 +50,7 @@ struct PrivateAddressTests {
         #expect(PrivateAddress.kind(of: try #require(IPAddress(text))) == kind)
     }
 
-    @Test("PrivateAddress: metadata addresses, known as such")
+    @Test("PrivateAddress: the metadata addresses are recognised as such")
     func metadata() throws {
         for text in ["169.254.169.254", "fd00:ec2::254"] {
             #expect(PrivateAddress.kind(of: try #require(IPAddress(text))) == .metadata)
@@ -58,7 +58,7 @@ struct PrivateAddressTests {
     }
 
     @Test(
-        "PrivateAddress: hosts of URLs, refused without a lookup where they say what they are",
+        "PrivateAddress: private literals and localhost names in URLs are refused without a lookup",
         arguments: [
             ("127.0.0.1", true), ("::1", true), ("localhost", true), ("a.localhost", true), ("localhost.", true),
             ("localhost.example", false), ("notlocalhost", false), ("example.com", false), ("8.8.8.8", false),
@@ -67,7 +67,7 @@ struct PrivateAddressTests {
         #expect((PrivateAddress.kind(ofHost: host) != nil) == isRefused)
     }
 
-    @Test("PrivateAddress: a connection of this machine to a public address of its own, refused")
+    @Test("PrivateAddress: a peer with the machine's own public address counts as loopback")
     func ownAddress() throws {
         let (own, other) = (try #require(IPAddress("93.184.215.14")), try #require(IPAddress("93.184.215.15")))
         #expect(PrivateAddress.kind(ofPeer: own, local: own) == .loopback)
@@ -75,11 +75,13 @@ struct PrivateAddressTests {
         #expect(PrivateAddress.kind(ofPeer: other, local: nil) == nil)
     }
 
-    @Test("IPAddress: written and read, the same", arguments: ["1.2.3.4", "::", "2001:db8::1", "fe80::1:0:0:1"])
+    @Test(
+        "IPAddress: an address is written back as it was parsed",
+        arguments: ["1.2.3.4", "::", "2001:db8::1", "fe80::1:0:0:1"])
     func text(text: String) { #expect(IPAddress(text)?.description == text) }
 
     @Test(
-        "IPAddress: names and wrong numbers of bytes, none",
+        "IPAddress: names and wrong numbers of bytes give nil",
         arguments: ["example.com", "1.2.3", "01.2.3.4", "[::1]", ""])
     func none(text: String) {
         #expect(IPAddress(text) == nil)

@@ -15,7 +15,7 @@ struct SpeedMeterTests {
     }
 
     @Test(
-        "a steady rate is shown as it is, from half a second on",
+        "SpeedMeter: a steady rate is measured from half a second on",
         arguments: [500, 1000, 3000, 4999, 5000, 60_000, 60_125])
     func steady(_ end: Int64) {
         var meter = SpeedMeter()
@@ -23,7 +23,7 @@ struct SpeedMeterTests {
         #expect(isNear(meter.bytesPerSecond(at: .milliseconds(end)), 1_000_000, 0.06))
     }
 
-    @Test("it starts at a sane figure: the first chunk alone is no speed") func start() {
+    @Test("SpeedMeter: the first chunk alone gives no speed") func start() {
         var meter = SpeedMeter()
         #expect(meter.bytesPerSecond(at: .seconds(1)) == 0)
         meter.record(8_000_000_000, at: .seconds(1))
@@ -35,7 +35,7 @@ struct SpeedMeterTests {
         #expect(known.bytesPerSecond(at: .seconds(2)) > 900_000)
     }
 
-    @Test("the recent counts more, and nothing moving is zero after the window") func decay() {
+    @Test("SpeedMeter: recent bytes weigh more, and an idle window ends at zero") func decay() {
         var meter = SpeedMeter()
         feed(&meter, rate: 1_000_000, from: 0, to: 10_000)
         feed(&meter, rate: 10_000_000, from: 10_010, to: 12_500)
@@ -52,7 +52,7 @@ struct SpeedMeterTests {
         #expect(isNear(meter.bytesPerSecond(at: .seconds(106)), 2_000_000))
     }
 
-    @Test("a reset forgets everything before it") func reset() {
+    @Test("SpeedMeter: reset() discards everything before it") func reset() {
         var meter = SpeedMeter()
         feed(&meter, rate: 100_000_000, from: 0, to: 5000)
         meter.reset()
@@ -62,7 +62,7 @@ struct SpeedMeterTests {
         #expect(isNear(meter.bytesPerSecond(at: .milliseconds(7000)), 1_000_000))
     }
 
-    @Test("the time left follows the speed") func remaining() throws {
+    @Test("SpeedMeter: the remaining time follows the speed") func remaining() throws {
         var meter = SpeedMeter()
         #expect(meter.timeRemaining(remaining: 5, at: .zero) == nil)
         #expect(meter.timeRemaining(remaining: 0, at: .zero) == .zero)
@@ -74,14 +74,15 @@ struct SpeedMeterTests {
         #expect(meter.timeRemaining(remaining: 1000, at: .seconds(20)) == nil)
     }
 
-    @Test("bursty arrivals average out") func bursts() {
+    @Test("SpeedMeter: bursts average out to the mean rate") func bursts() {
         var meter = SpeedMeter()
         for second in 0...30 { meter.record(1_000_000, at: .seconds(second)) }
         let speed = meter.bytesPerSecond(at: .milliseconds(30_500))
         #expect(speed > 700_000 && speed < 1_300_000)
     }
 
-    @Test("no number makes it trap", arguments: [91, 92] as [UInt64])
+    @Test(
+        "SpeedMeter: extreme numbers never trap, and speed and time stay non-negative", arguments: [91, 92] as [UInt64])
     func extremes(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         let times: [Duration] = [

@@ -18,7 +18,7 @@ struct TokenBucketTests {
     }
 
     @Test(
-        "the rate holds within five percent over ten seconds",
+        "TokenBucket: the rate holds within five percent over ten seconds",
         arguments: [1_000_000, 10_000_000, 123_456_789, 1_000_000_000] as [Int64], [1, 4, 16])
     func rate(_ rate: Int64, _ takers: Int) {
         var bucket = TokenBucket(bytesPerSecond: rate)
@@ -30,7 +30,7 @@ struct TokenBucketTests {
         if capacity > Double(rate) * 9.9 { #expect(Double(total) >= Double(rate) * 9.5) }
     }
 
-    @Test("a rest saves up the burst and no more") func burst() {
+    @Test("TokenBucket: an idle bucket saves up the burst and no more") func burst() {
         var bucket = TokenBucket(bytesPerSecond: 1000, burst: .milliseconds(100))
         #expect(bucket.take(100, at: .seconds(5)) == .zero)
         #expect(bucket.take(100, at: .seconds(5)) == .milliseconds(100))
@@ -38,7 +38,7 @@ struct TokenBucketTests {
         #expect(bucket.take(1000, at: .seconds(1000)) == .seconds(1))
     }
 
-    @Test("no limit is no delay", arguments: [nil, 0, -1, .min] as [Int64?])
+    @Test("TokenBucket: without a limit there is no delay", arguments: [nil, 0, -1, .min] as [Int64?])
     func unlimited(_ rate: Int64?) {
         var bucket = TokenBucket(bytesPerSecond: rate)
         #expect(bucket.bytesPerSecond == nil && bucket.preferredPiece == nil)
@@ -46,7 +46,7 @@ struct TokenBucketTests {
         #expect(bucket.delay(at: .zero) == .zero)
     }
 
-    @Test("the rate can change at any time") func change() {
+    @Test("TokenBucket: a changed rate applies at once") func change() {
         var bucket = TokenBucket(bytesPerSecond: 1_000_000)
         _ = bucket.take(600_000, at: .seconds(1))
         #expect(bucket.delay(at: .seconds(1)) == .milliseconds(500))
@@ -66,7 +66,7 @@ struct TokenBucketTests {
         #expect(abs(Double(after) / 25_000_000 - 1) < 0.05)
     }
 
-    @Test("no number makes it trap") func extremes() {
+    @Test("TokenBucket: extreme numbers never trap, and delays stay in bounds") func extremes() {
         let numbers: [Int64] = [.min, -1, 0, 1, 1000, .max - 1, .max]
         let times: [Duration] = [.seconds(Int64.min), .seconds(-1), .zero, .seconds(1), .seconds(Int64.max)]
         for rate in numbers {

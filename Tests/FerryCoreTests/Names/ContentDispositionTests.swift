@@ -2,10 +2,10 @@ import Testing
 
 @testable import FerryCore
 
-@Suite("The name in Content-Disposition")
+@Suite("Content-Disposition")
 struct ContentDispositionTests {
     @Test(
-        "is found and decoded",
+        "ContentDisposition: the file name is found and decoded",
         arguments: [
             ("attachment; filename=\"a.zip\"", "a.zip"), ("attachment; filename=a.zip", "a.zip"),
             ("inline; filename=a.zip", "a.zip"), ("ATTACHMENT; FILENAME=\"a.zip\"", "a.zip"),
@@ -43,7 +43,7 @@ struct ContentDispositionTests {
     }
 
     @Test(
-        "A41: is the next best when the best is broken",
+        "ContentDisposition: a broken or repeated parameter falls back to the next best one",
         arguments: [
             ("attachment; filename=a; filename=b; filename*=UTF-8''c", "c"),
             ("attachment; filename=a; filename=b", nil),
@@ -69,7 +69,9 @@ struct ContentDispositionTests {
         #expect(ContentDisposition.fileName(field) == expected)
     }
 
-    @Test("A41: takes any bytes, and gives no empty or damaged name", arguments: 0..<6 as Range<UInt64>)
+    @Test(
+        "ContentDisposition: random fields never trap and give no empty or damaged name",
+        arguments: 0..<6 as Range<UInt64>)
     func fuzz(seed: UInt64) {
         var fuzz = ByteFuzz(seed: seed)
         let pieces = [

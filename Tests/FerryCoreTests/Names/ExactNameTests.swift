@@ -1,17 +1,18 @@
 import FerryCore
 import Testing
 
-@Suite("A name that was given")
+@Suite("Exact names")
 struct ExactNameTests {
     @Test(
-        "is taken as it is", arguments: ["a", "a b.txt", ".hidden", "-x", "名.zip", String(repeating: "n", count: 240)])
+        "Destination: a usable exact name is taken unchanged",
+        arguments: ["a", "a b.txt", ".hidden", "-x", "名.zip", String(repeating: "n", count: 240)])
     func usable(name: String) throws {
         let destination = DownloadRequest.Destination.directory("/d", name: .exact(name))
         #expect(try destination.resolved() == .file("/d/" + name))
     }
 
     @Test(
-        "is refused where it cannot be one",
+        "Destination: an exact name that is empty, too long or a path is refused",
         arguments: [
             "", ".", "..", "a/b", "/", "../x", "a\0b", String(repeating: "n", count: 241),
             String(repeating: "名", count: 81),
@@ -21,7 +22,7 @@ struct ExactNameTests {
         #expect { try destination.resolved() } throws: { ($0 as? DownloadError)?.code == .invalidRequest }
     }
 
-    @Test("every other destination stays as it is")
+    @Test("Destination: resolving leaves every other kind of destination unchanged")
     func others() throws {
         let all: [DownloadRequest.Destination] = [.directory("/d"), .file("/d/.."), .part("/x.part"), .stream(1)]
         for destination in all { #expect(try destination.resolved() == destination) }

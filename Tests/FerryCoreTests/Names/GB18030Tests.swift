@@ -5,7 +5,7 @@ import Testing
 @Suite("GB 18030")
 struct GB18030Tests {
     @Test(
-        "is decoded",
+        "GB18030: one-, two- and four-byte codes are decoded",
         arguments: [
             ([], ""), ([0x61, 0x2E], "a."), ([0xD6, 0xD0, 0xCE, 0xC4], "中文"), ([0x81, 0x40], "丂"),
             ([0xA1, 0xA1], "\u{3000}"),
@@ -21,7 +21,7 @@ struct GB18030Tests {
     }
 
     @Test(
-        "is none when a code has no standard character",
+        "GB18030: a code without a standard character gives nil",
         arguments: [
             [0x80], [0xFF], [0x81], [0x81, 0x20], [0x81, 0x7F], [0x81, 0xFF], [0xAA, 0xA1], [0xF8, 0xA1], [0xA1, 0x40],
             [0xA2, 0xAB], [0xE9, 0x2E], [0x81, 0x30], [0x81, 0x30, 0x81], [0x81, 0x30, 0x80, 0x30],
@@ -33,7 +33,7 @@ struct GB18030Tests {
         #expect(GB18030.decode(bytes) == nil)
     }
 
-    @Test("decodes no two codes to one character")
+    @Test("GB18030: no two codes decode to the same character")
     func distinct() {
         var seen: Set<String> = []
         var count = 0
@@ -48,7 +48,7 @@ struct GB18030Tests {
         #expect(seen.count == count)
     }
 
-    @Test("takes any bytes", arguments: 0..<4 as Range<UInt64>)
+    @Test("GB18030: random bytes are decoded or refused, and never trap", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) {
         var fuzz = ByteFuzz(seed: seed)
         for _ in 0..<5000 { _ = GB18030.decode(fuzz.bytes(from: ["0", "9", "a"], upTo: 8)) }

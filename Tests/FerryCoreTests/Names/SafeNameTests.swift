@@ -2,10 +2,10 @@ import Testing
 
 @testable import FerryCore
 
-@Suite("The name of a file from a server")
+@Suite("Names of files from servers")
 struct SafeNameTests {
     @Test(
-        "A39: is the last segment of what is given",
+        "SafeName: the last path segment is used, and dots or spaces alone give nil",
         arguments: [
             ("a.zip", "a.zip"), ("../a.zip", "a.zip"), ("/etc/passwd", "passwd"), ("a\\..\\b", "b"), ("a/../b", "b"),
             ("C:\\dir\\a.zip", "a.zip"), ("..\\../a", "a"), ("a/", nil), ("a\\", nil), ("/", nil), ("\\", nil),
@@ -19,7 +19,7 @@ struct SafeNameTests {
     }
 
     @Test(
-        "A40: has nothing dangerous in it",
+        "SafeName: control, bidirectional and reserved characters, names and suffixes are replaced",
         arguments: [
             ("a\u{0}b\u{1B}c\u{7F}d\u{85}e", "a_b_c_d_e"), ("a\nb\tc", "a_b_c"), ("a\u{202E}gpj.exe", "a_gpj.exe"),
             ("\u{2066}a\u{2069}\u{200E}\u{200F}\u{61C}", "_a____"), ("a\u{200B}b\u{FEFF}c\u{AD}d", "a_b_c_d"),
@@ -44,7 +44,7 @@ struct SafeNameTests {
         #expect(SafeName.sanitize(given) == expected)
     }
 
-    @Test("is the same by the short way and by the long one", arguments: 0..<40)
+    @Test("SafeName: the fast path and the full path give the same name", arguments: 0..<40)
     func shortWay(seed: UInt64) {
         var bytes = SeededBytes(seed: seed)
         let pieces = [
@@ -63,7 +63,7 @@ struct SafeNameTests {
     }
 
     @Test(
-        "A40: leaves room for a number and for the names of part and journal",
+        "SafeName: a long name is cut to leave room for a number and the suffixes of part and journal",
         arguments: [
             (String(repeating: "a", count: 4096), ""), (String(repeating: "a", count: 4096) + ".zip", ".zip"),
             (String(repeating: "a", count: 300) + ".tar.gz", ".tar.gz"),
@@ -86,7 +86,7 @@ struct SafeNameTests {
         #expect(SafeName.sanitize(name) == name)
     }
 
-    @Test("A40: is cut between characters")
+    @Test("SafeName: a long name is cut between characters")
     func cutBetweenCharacters() throws {
         let flags = String(repeating: "🇨🇳", count: 100)
         let name = try #require(SafeName.sanitize(flags + ".png"))
@@ -94,7 +94,7 @@ struct SafeNameTests {
     }
 
     @Test(
-        "A42: gets a number before its extension",
+        "SafeName: a number is inserted before the extension",
         arguments: [
             ("name.ext", 2, "name (2).ext"), ("archive.tar.gz", 2, "archive (2).tar.gz"),
             ("ARCHIVE.TAR.XZ", 1, "ARCHIVE (1).TAR.XZ"),
@@ -109,7 +109,7 @@ struct SafeNameTests {
         #expect(SafeName.numbered(name, number) == expected)
     }
 
-    @Test("A42: with a number still fits, however long it was")
+    @Test("SafeName: a long name with a number still fits the limit of the file system")
     func numberedIsCut() {
         for number in [1, 999, Int.max] {
             let name = SafeName.numbered(String(repeating: "é", count: 125) + ".zip", number)
@@ -119,7 +119,7 @@ struct SafeNameTests {
     }
 
     @Test(
-        "A39: comes from Content-Disposition, else the URL, else the redirect's target, else it is download",
+        "SafeName: the name comes from Content-Disposition, else the URL, else the redirect's target",
         arguments: [
             ("a.zip", "http://h/b.zip", "http://h/c.zip", "a.zip"), (nil, "http://h/b.zip", "http://h/c.zip", "b.zip"),
             (nil, "http://h/", "http://h/c.zip", "c.zip"), (nil, "http://h/x/?file=c", nil, "download"),
@@ -138,7 +138,7 @@ struct SafeNameTests {
     }
 
     @Test(
-        "A39: from a whole field is safe",
+        "SafeName: a hostile Content-Disposition field gives a safe name",
         arguments: [
             ("attachment; filename=\"../../etc/passwd\"", "passwd"), ("attachment; filename=\"/etc/passwd\"", "passwd"),
             ("attachment; filename=\"a\\..\\b\"", "b"), ("attachment; filename=\"..\"", "url"),
@@ -154,7 +154,7 @@ struct SafeNameTests {
     }
 
     @Test(
-        "A40: is safe whatever is given, and stays as it is when it is made safe again",
+        "SafeName: random text gives a safe name, and sanitizing it again changes nothing",
         arguments: 0..<8 as Range<UInt64>)
     func fuzz(seed: UInt64) throws {
         var fuzz = ByteFuzz(seed: seed)

@@ -2,7 +2,7 @@ import FerryCore
 import Foundation
 import Testing
 
-@Suite("How nouns are written")
+@Suite("JSON of nouns")
 struct CodingTests {
     static let error = DownloadError(
         .network, "no way to a.example", suggestion: "try later", underlying: "ECONNREFUSED",
@@ -17,7 +17,7 @@ struct CodingTests {
         (.credentials, #"{"kind":"credentials"}"#),
         (.notBefore(Date(timeIntervalSince1970: 1_760_000_000)), #"{"at":1760000000,"kind":"notBefore"}"#),
     ]
-    @Test("Wait reasons", arguments: reasons)
+    @Test("WaitReason: each reason is coded as its documented JSON", arguments: reasons)
     func waitReasons(value: WaitReason, text: String) throws { try check(value, text) }
 
     static let states: [(DownloadState, String)] = [
@@ -32,7 +32,7 @@ struct CodingTests {
         (.completed(.sampled), #"{"kind":"completed","proof":"sampled"}"#),
         (.cancelled, #"{"kind":"cancelled"}"#),
     ]
-    @Test("States", arguments: states)
+    @Test("DownloadState: each state is coded as its documented JSON", arguments: states)
     func downloadStates(value: DownloadState, text: String) throws {
         try check(value, text)
         #expect(text.contains(#""kind":"\#(value.kind.rawValue)""#))
@@ -54,7 +54,7 @@ struct CodingTests {
             #"{"code":"of tomorrow","message":"new","recovery":{"kind":"transient"}}"#
         ),
     ]
-    @Test("Errors, those with codes of a newer version too", arguments: errors)
+    @Test("DownloadError: errors and codes of a newer version are coded as their documented JSON", arguments: errors)
     func downloadErrors(value: DownloadError, text: String) throws { try check(value, text) }
 
     static let finished = FinishedDownload(
@@ -65,7 +65,7 @@ struct CodingTests {
         #"{"contentType":"application/x-iso","etag":"W/1","finalURL":"https://a.example/x?…","#
         + #""lastModified":"Mon, 01 Jan 2024 00:00:00 GMT","path":"/d/文件.iso","proof":"single","#
         + #""receivedBytes":12,"totalBytes":9007199254740992,"wasAlreadyComplete":true}"#
-    @Test("Finished downloads; what may be left out may be left out")
+    @Test("FinishedDownload: it is coded as its documented JSON, and optional keys may be missing")
     func finishedDownloads() throws {
         try check(Self.finished, Self.finishedText)
         let least = try read(FinishedDownload.self, #"{"path":"","totalBytes":0,"proof":"none"}"#)
@@ -95,10 +95,10 @@ struct CodingTests {
         ),
         (.cancelled, #"{"kind":"cancelled"}"#),
     ]
-    @Test("Kinds of events", arguments: events)
+    @Test("DownloadEvent.Kind: each kind is coded as its documented JSON", arguments: events)
     func eventKinds(value: DownloadEvent.Kind, text: String) throws { try check(value, text) }
 
-    @Test("Events: the kind beside id and time")
+    @Test("DownloadEvent: the kind is coded beside id, time and number")
     func wholeEvents() throws {
         let event = DownloadEvent(
             id: DownloadID(rawValue: "7"), date: Date(timeIntervalSince1970: 1.25), kind: .note("n"))
@@ -107,7 +107,7 @@ struct CodingTests {
         try check(end, #"{"id":"7","kind":"cancelled","number":12,"time":1.25}"#)
     }
 
-    @Test("Progress and status")
+    @Test("DownloadProgress and DownloadStatus: they are coded as their documented JSON")
     func status() throws {
         let progress = DownloadProgress(
             completedBytes: 1, totalBytes: 4, bytesPerSecond: 0.5, timeRemaining: .seconds(6), connections: 2)
@@ -119,7 +119,7 @@ struct CodingTests {
             #"{"id":"7","name":"x","path":"/x","progress":\#(text),"state":{"kind":"paused"}}"#)
     }
 
-    @Test("Values that JSON cannot hold are written as the nearest that it can")
+    @Test("Nouns: values outside the range of JSON are written as the nearest valid ones")
     func unwritable() throws {
         #expect(try write(DownloadProgress(bytesPerSecond: .infinity)).contains(#""bytesPerSecond":0"#))
         #expect(try write(WaitReason.retry(at: .distantFuture)).contains("64092211200"))
@@ -130,7 +130,7 @@ struct CodingTests {
         #expect(try read(DownloadError.self, try write(long)) == short)
     }
 
-    @Test("Unknown kinds are said by their name")
+    @Test("Nouns: an unknown kind or an invalid value is a decoding error that names it")
     func unknownKinds() {
         func reason(_ type: (some Decodable).Type, _ text: String) -> String {
             do {

@@ -2,9 +2,9 @@ import FerryCore
 import Foundation
 import Testing
 
-@Suite("Errors in every language")
+@Suite("Languages of errors")
 struct ErrorLanguagesTests {
-    @Test("Every code has a sentence of its own in every language")
+    @Test("DownloadError.Code: every code has its own sentence in every language")
     func codes() {
         for language in Language.allCases {
             let sentences = DownloadError.Code.known.map { $0.sentence(in: language) }
@@ -15,7 +15,9 @@ struct ErrorLanguagesTests {
         }
     }
 
-    @Test("Every phrase has every language, with the same holes", arguments: ErrorPhrase.Key.allCases)
+    @Test(
+        "ErrorPhrase: every phrase exists in every language with the same placeholders",
+        arguments: ErrorPhrase.Key.allCases)
     func phrases(key: ErrorPhrase.Key) {
         let marks = (0..<10).map { "⟨\($0)⟩" }
         let texts = Language.allCases.map { ErrorPhrase(key: key, arguments: marks).text(in: $0) }
@@ -34,7 +36,7 @@ struct ErrorLanguagesTests {
         }
     }
 
-    @Test("No two phrases say the same")
+    @Test("ErrorPhrase: no two phrases have the same text")
     func different() {
         for language in Language.allCases {
             let texts = ErrorPhrase.Key.allCases.map { ErrorPhrase(key: $0, arguments: []).text(in: language) }
@@ -42,14 +44,14 @@ struct ErrorLanguagesTests {
         }
     }
 
-    @Test("Arguments are taken as they are: braces in them, too many, too few")
+    @Test("ErrorPhrase: arguments with braces, too many and too few are inserted as they are")
     func arguments() {
         #expect(ErrorPhrase(.answered, "{1}", "{0}").text(in: .english) == "{1} answered {0}")
         #expect(ErrorPhrase(.answered, "a", "b", "c").text(in: .english) == "a answered b")
         #expect(ErrorPhrase(.answered, "a").text(in: .english) == "a answered {1}")
     }
 
-    @Test("The message stays English; asked for, it is Chinese")
+    @Test("DownloadError: the message is English by default and Chinese on request")
     func chosen() {
         let error = DownloadError(
             .network, ErrorPhrase(.gaveUp, "3", "503"), suggestion: ErrorPhrase(.runAgain),
@@ -65,7 +67,7 @@ struct ErrorLanguagesTests {
                     .network, error.message, suggestion: error.suggestion, recovery: .transient(retryAfter: nil)))
     }
 
-    @Test("Without a translation the code's sentence goes before the English message")
+    @Test("DownloadError: without a translation the code's sentence precedes the English message")
     func untranslated() {
         let error = DownloadError(.network, "connection refused", suggestion: "Wait.")
         #expect(error.message(in: .english) == "connection refused")
@@ -76,7 +78,7 @@ struct ErrorLanguagesTests {
         #expect(DownloadError(.network, "").suggestion(in: .english) == nil)
     }
 
-    @Test("What a sentence is filled with is said in the same language, when it is a sentence itself")
+    @Test("ErrorPhrase: a nested phrase is translated with the outer one, also after decoding")
     func nested() throws {
         let error = DownloadError(
             .network,
@@ -101,7 +103,7 @@ struct ErrorLanguagesTests {
         #expect(unknown.message(in: .simplifiedChinese) == "网络出错：\(english)")
     }
 
-    @Test("A reason is the same whether it has a translation or not, as long as it says the same")
+    @Test("Reason: a phrase and plain words are equal when their English text is equal")
     func reasons() {
         let phrase = Reason.phrase(ErrorPhrase(.serverAnswered, "503"))
         #expect(phrase == "the server answered 503")
@@ -112,7 +114,7 @@ struct ErrorLanguagesTests {
     }
 
     /// An error made of words alone has no translation. Defects are for those who mend them: they stay English.
-    @Test("No error that a user can meet is made of English words alone")
+    @Test("DownloadError: no error outside .internal is made of English words alone")
     func sources() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
@@ -135,14 +137,14 @@ struct ErrorLanguagesTests {
         #expect(seen > 100, "the sources are not where they were")
     }
 
-    @Test("A message that was changed is not said as it was before")
+    @Test("DownloadError: a changed message is not translated as the old one")
     func changed() {
         var error = DownloadError(.conflict, ErrorPhrase(.thereAlready, "/a"))
         error.message = "/b is there already"
         #expect(error.message(in: .simplifiedChinese) == "名称或下载已被占用：/b is there already")
     }
 
-    @Test("A stored error can still be said in every language; a phrase of a newer version is passed over")
+    @Test("DownloadError: a stored error keeps its translations, and phrases of a newer version are ignored")
     func stored() throws {
         let error = DownloadError(
             .conflict, ErrorPhrase(.thereAlready, "/文件"), suggestion: ErrorPhrase(.leftAsItIs), recovery: .needsUser)
@@ -163,7 +165,7 @@ struct ErrorLanguagesTests {
         #expect(unknown.message(in: .simplifiedChinese) == "名称或下载已被占用：m")
     }
 
-    @Test("The documentation lists every code with its sentences")
+    @Test("DownloadError: docs/errors.md lists every code with its sentences")
     func documentation() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

@@ -1,10 +1,10 @@
 import FerryCore
 import Testing
 
-@Suite("The language of messages")
+@Suite("Language of messages")
 struct LanguageTests {
     @Test(
-        "The first variable that is set and not empty decides",
+        "Language: the first environment variable that is set and not empty decides",
         arguments: [
             ([:], .english),
             (["LANG": "zh_CN.UTF-8"], .simplifiedChinese),
@@ -21,7 +21,7 @@ struct LanguageTests {
     }
 
     @Test(
-        "Locales of any spelling; Chinese in traditional script is not ours",
+        "Language: Chinese locales are recognised in any spelling, except traditional script",
         arguments: [
             ("zh", .simplifiedChinese), ("zh_SG.utf8", .simplifiedChinese), ("ZH-hans-HK", .simplifiedChinese),
             ("zh_CN@pinyin", .simplifiedChinese), ("zh_TW.UTF-8", .english), ("zh_HK", .english), ("zh-Hant", .english),
@@ -30,7 +30,7 @@ struct LanguageTests {
         ] as [(String, Language)])
     func locales(locale: String, language: Language) { #expect(Language(environment: ["LANG": locale]) == language) }
 
-    @Test("Of a system's list, the first that Ferry knows")
+    @Test("Language: of a list of preferences the first supported one is chosen")
     func preferences() {
         #expect(Language(preferring: ["fr-FR", "zh-Hans-CN", "en-US"]) == .simplifiedChinese)
         #expect(Language(preferring: ["zh-Hant-TW", "en-GB", "zh-Hans"]) == .english)

@@ -2,11 +2,11 @@ import FerryCore
 import Foundation
 import Testing
 
-@Suite("Table of sentences")
+@Suite("Sentence table")
 struct SentenceTableTests {
     typealias Key = ErrorPhrase.Key
 
-    @Test("Every key has a row, is used, and gets as many arguments as each language of its row has holes")
+    @Test("SentenceTable: every key has a row, is used, and gets as many arguments as it has placeholders")
     func complete() throws {
         #expect(Set(SentenceTable.rows.keys) == Set(Key.allCases))
         var holes: [Key: Int] = [:]
@@ -29,7 +29,7 @@ struct SentenceTableTests {
         #expect(seen > 300, "the sources are not where they were")
     }
 
-    @Test("Uses in a source: nested ones, strings with commas, interpolations, keys on their own line")
+    @Test("SentenceTable: the scanner of sources handles nesting, commas, interpolations and line breaks")
     func scanning() {
         let text = #"""
             throw E(.network, ErrorPhrase(.gaveUp, "\(f(1, 2)), \"", Reason(.stopped)), suggestion: ErrorPhrase(.runAgain))

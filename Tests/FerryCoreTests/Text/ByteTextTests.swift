@@ -1,10 +1,10 @@
 import FerryCore
 import Testing
 
-@Suite("ByteText, the one formatter")
+@Suite("ByteText")
 struct ByteTextTests {
     @Test(
-        "sizes have one decimal from KB up and roll over to the next unit",
+        "ByteText: sizes have one decimal from KB up and roll over to the next unit",
         arguments: [
             (0, "0 B"), (1, "1 B"), (999, "999 B"), (1000, "1.0 KB"), (1049, "1.0 KB"), (1050, "1.1 KB"),
             (4_400_000, "4.4 MB"), (999_949, "999.9 KB"), (999_950, "1.0 MB"), (999_999, "1.0 MB"),
@@ -14,7 +14,7 @@ struct ByteTextTests {
     func size(_ count: Int64, _ expected: String) { #expect(ByteText.size(count) == expected) }
 
     @Test(
-        "speeds are sizes a second, whatever the number",
+        "ByteText: speeds are sizes per second, whatever the number",
         arguments: [
             (0, "0 B/s"), (0.4, "0 B/s"), (0.6, "1 B/s"), (999.6, "1.0 KB/s"), (4_400_000, "4.4 MB/s"),
             (.nan, "0 B/s"), (.infinity, "0 B/s"), (-.infinity, "0 B/s"), (-5, "0 B/s"), (1e300, "9.2 EB/s"),
@@ -22,7 +22,7 @@ struct ByteTextTests {
     func rate(_ speed: Double, _ expected: String) { #expect(ByteText.rate(speed) == expected) }
 
     @Test(
-        "percent says 100.0 only when complete",
+        "ByteText: percent shows 100.0 only when complete",
         arguments: [
             (0, false, "0.0%"), (0.1234, false, "12.3%"), (0.9994, false, "99.9%"), (0.9996, false, "99.9%"),
             (1, false, "99.9%"), (7, false, "99.9%"), (-1, false, "0.0%"), (1, true, "100.0%"), (0.2, true, "100.0%"),
@@ -32,7 +32,7 @@ struct ByteTextTests {
         #expect(ByteText.percent(fraction, isComplete: isComplete) == expected)
     }
 
-    @Test("progress shows a question mark for an unknown total")
+    @Test("ByteText: progress shows a question mark for an unknown total")
     func progress() {
         #expect(ByteText.progress(completed: 12_300_000, total: nil) == "12.3 MB / ?")
         #expect(ByteText.progress(completed: 12_300_000, total: 1_000_000_000) == "12.3 MB / 1.0 GB")
@@ -40,7 +40,7 @@ struct ByteTextTests {
     }
 
     @Test(
-        "times have two units at most",
+        "ByteText: durations have at most two units",
         arguments: [
             (.zero, "0s"), (.seconds(5), "5s"), (.milliseconds(499), "0s"), (.milliseconds(500), "1s"),
             (.milliseconds(59_600), "1m 00s"), (.seconds(65), "1m 05s"), (.seconds(3599), "59m 59s"),
@@ -51,7 +51,7 @@ struct ByteTextTests {
         ] as [(Duration?, String)])
     func duration(_ duration: Duration?, _ expected: String) { #expect(ByteText.duration(duration) == expected) }
 
-    @Test("no number makes a size longer than ten columns or shows 1000.0", arguments: [1, 2, 3] as [UInt64])
+    @Test("ByteText: no size has more than eight characters or shows 1000.0", arguments: [1, 2, 3] as [UInt64])
     func anySize(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         for _ in 0..<5000 {

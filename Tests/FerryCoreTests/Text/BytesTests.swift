@@ -5,7 +5,7 @@ import Testing
 @Suite("Text by bytes")
 struct BytesTests {
     @Test(
-        "a separator divides whatever stands around it",
+        "Text by bytes: a separator splits the text, whatever stands around it",
         arguments: [
             ("a/b", ["a", "b"]), ("a/\u{301}b", ["a", "\u{301}b"]), ("\u{600}/.b", ["\u{600}", ".b"]),
             ("/\u{200D}/", ["", "\u{200D}", ""]), ("", [""]), ("a\u{338}/", ["a\u{338}", ""]),
@@ -16,13 +16,13 @@ struct BytesTests {
         #expect(text.split(at: "/").map(String.init) == expected.filter { !$0.isEmpty })
     }
 
-    @Test("a line feed is found behind a carriage return")
+    @Test("Text by bytes: a line feed is found after a carriage return")
     func lines() {
         #expect("a\r\nb".utf8.contains("\n"))
         #expect("a\r\nb".split(at: "\n") == ["a\r", "b"])
     }
 
-    @Test("beginnings and ends are compared by bytes, not by what looks the same")
+    @Test("Text by bytes: prefixes and suffixes are compared by bytes, not by appearance")
     func ends() {
         #expect("/\u{301}x".utf8.hasPrefix("/"))
         #expect("x\u{D4E}.part".utf8.hasSuffix(".part"))
@@ -34,7 +34,8 @@ struct BytesTests {
     }
 
     @Test(
-        "a text is found where its bytes are", arguments: [("aab", "ab", 1), ("a://\u{301}", "://", 1), ("x", "x", 0)])
+        "Text by bytes: a substring is found at the offset of its bytes",
+        arguments: [("aab", "ab", 1), ("a://\u{301}", "://", 1), ("x", "x", 0)])
     func found(text: String, part: String, offset: Int) {
         let range = text.utf8.firstRange(of: part)
         #expect(range.map { text.utf8.distance(from: text.utf8.startIndex, to: $0.lowerBound) } == offset)
@@ -42,7 +43,7 @@ struct BytesTests {
     }
 
     @Test(
-        "Paths: the parent and the name of a file whose name begins with a mark",
+        "Paths: parent and name are right for names that begin with a combining mark",
         arguments: [
             ("/d/\u{301}x", "/d", "\u{301}x"), ("/\u{301}x", "/", "\u{301}x"), ("a/b/c", "a/b", "c"), ("c", ".", "c"),
             ("/c", "/", "c"), ("a/b/", "a/b", "b"),
@@ -52,7 +53,7 @@ struct BytesTests {
         #expect(Paths.name(of: path).hasSameBytes(as: name))
     }
 
-    @Test("Paths: equivalent names are two places, and neighbours are outside")
+    @Test("Paths: equivalent names are different places, and siblings are outside")
     func places() {
         #expect(Paths.isPlace("/d/e\u{301}/x", in: "/d/e\u{301}"))
         #expect(Paths.isPlace("/d/\u{301}x", in: "/d"))

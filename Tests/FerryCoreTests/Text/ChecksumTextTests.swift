@@ -9,7 +9,7 @@ struct ChecksumTextTests {
     static let sha512 = String(repeating: "0123456789abcdef", count: 8)
 
     @Test(
-        "every usual spelling is read",
+        "Checksum: every usual spelling is parsed",
         arguments: [
             ("sha256:\(sha256)", "sha-256=\(sha256)"), ("sha-256=\(sha256)", "sha-256=\(sha256)"),
             ("SHA256:\(sha256.uppercased())", "sha-256=\(sha256)"), (" Sha-256 : \(sha256)\n", "sha-256=\(sha256)"),
@@ -24,7 +24,7 @@ struct ChecksumTextTests {
     }
 
     @Test(
-        "what is wrong is said",
+        "Checksum: a malformed text is refused with its reason",
         arguments: [
             ("", "ALGORITHM:HEX"), (sha256, "ALGORITHM:HEX"), ("sha256", "ALGORITHM:HEX"),
             ("crc32:00000000", "unknown checksum algorithm \"crc32\""), (":00", "unknown checksum algorithm"),
@@ -39,7 +39,7 @@ struct ChecksumTextTests {
     }
 
     @Test(
-        "what is wrong is said in Chinese too",
+        "Checksum: the reasons of refusals exist in Chinese",
         arguments: [
             ("abc", #""abc" 不是校验和：请写成 ALGORITHM:HEX，例如 sha-256:9f86…"#),
             ("crc32:00", #"未知的校验算法 "crc32"：请使用 sha-256、sha-512、sha-1 或 md5"#),
@@ -52,7 +52,7 @@ struct ChecksumTextTests {
         #expect(error.reason.text(in: .english) == error.message)
     }
 
-    @Test("sums of a list are found by name in all usual formats") func list() throws {
+    @Test("ChecksumList: digests are found by name in all usual formats") func list() throws {
         let list = ChecksumList(
             """
             \u{FEFF}# comment\r
@@ -82,7 +82,7 @@ struct ChecksumTextTests {
         #expect(list.entries.count == 8)
     }
 
-    @Test("a sum for an empty name is for no file") func emptyName() {
+    @Test("ChecksumList: a digest with an empty name is for no file") func emptyName() {
         for text in [
             "MD5 () = \(Self.md5)", "MD5 ()= \(Self.md5)", "\\MD5 () = \(Self.md5)", "\(Self.md5) *",
             "\\\(Self.md5)  \\", "\\MD5 (\\) = \(Self.md5)", "\\\(Self.md5)  a\\",
@@ -92,14 +92,14 @@ struct ChecksumTextTests {
         #expect(ChecksumList("MD5 ( ) = \(Self.md5)").checksum(for: " ")?.hex == Self.md5)
     }
 
-    @Test("a digest alone fits any name, but not beside others") func lone() {
+    @Test("ChecksumList: a lone digest fits any name, and none beside others") func lone() {
         #expect(ChecksumList("\(Self.sha256)\n").checksum(for: "any")?.hex == Self.sha256)
         #expect(ChecksumList("\n \n\(Self.sha256)   \r\n").checksum(for: "any")?.hex == Self.sha256)
         #expect(ChecksumList("\(Self.sha256)\n\(Self.md5)").checksum(for: "any") == nil)
         #expect(ChecksumList("").checksum(for: "any") == nil)
     }
 
-    @Test("the strongest digest wins, and contradictions prove nothing") func several() {
+    @Test("ChecksumList: the strongest digest of a name counts, and contradicting ones do not") func several() {
         let other = String(Self.sha256.reversed())
         let both = ChecksumList("\(Self.md5)  a\n\(Self.sha256)  a\n\(Self.sha1)  a")
         #expect(both.checksum(for: "a")?.algorithm == .sha256)
@@ -109,7 +109,9 @@ struct ChecksumTextTests {
         #expect(ChecksumList("\(Self.sha256)  a\n\(Self.sha256)  a").checksum(for: "a")?.hex == Self.sha256)
     }
 
-    @Test("no text makes the checksum parsers trap", arguments: [31, 32, 33] as [UInt64])
+    @Test(
+        "ChecksumList: random text never traps, and each digest has its algorithm's length",
+        arguments: [31, 32, 33] as [UInt64])
     func anyText(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         let pieces = [

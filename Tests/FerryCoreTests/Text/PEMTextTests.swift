@@ -7,7 +7,7 @@ import Testing
     }
 
     @Test(
-        "a certificate is a whole block of Base64 that begins as DER",
+        "PEMText: a certificate is a complete Base64 block that begins as DER",
         arguments: [
             (block("CERTIFICATE", "MAMCAQE="), true), (block("X509 CERTIFICATE", "MAMC\nAQE="), true),
             (block("TRUSTED CERTIFICATE", "MAMCAQE="), true), ("words\r\n" + block("CERTIFICATE", "MAMCAQE="), true),

@@ -4,7 +4,7 @@ import Testing
 @Suite("SizeText and DurationText")
 struct SizeTextTests {
     @Test(
-        "sizes are read in decimal and binary units",
+        "SizeText: sizes are parsed in decimal and binary units",
         arguments: [
             ("0", 0), ("100", 100), ("100B", 100), ("5M", 5_000_000), ("256MB", 256_000_000), ("5mb", 5_000_000),
             ("1GiB", 1 << 30), ("1gib", 1 << 30), ("1Gi", 1 << 30), ("1.5G", 1_500_000_000), (".5K", 500),
@@ -14,7 +14,7 @@ struct SizeTextTests {
     func sizes(_ text: String, _ expected: Int64) throws { #expect(try SizeText.parse(text) == expected) }
 
     @Test(
-        "what is no size is refused",
+        "SizeText: a text that is no size is refused",
         arguments: [
             "", " ", "K", ".", "1.", ".K", "-5", "+5", "5X", "5 0", "1,5G", "0x10", "1e3", "5M/s", "5KBB", "1.5",
             "1.5B", "NaN", "inf", "4611686018427387904", "9223372036854775808", "99999999999999999999", "9999999999G",
@@ -26,13 +26,13 @@ struct SizeTextTests {
         #expect(error?.message.utf8.contains(where: { $0 < 0x20 }) == false)
     }
 
-    @Test("too large is said as such") func tooLarge() {
+    @Test("SizeText: a size beyond the range is refused as too large") func tooLarge() {
         for text in ["9223372036854775808", "99999999999999999999", "9999999999G"] {
             #expect(throws: TextError("the size \"\(text)\" is too large")) { try SizeText.parse(text) }
         }
     }
 
-    @Test("rates may say a second") func rates() throws {
+    @Test("SizeText: rates are sizes that may end in /s") func rates() throws {
         #expect(try SizeText.parseRate("5M") == 5_000_000)
         #expect(try SizeText.parseRate("1.5MiB/s") == 1_572_864)
         #expect(try SizeText.parseRate("300/S") == 300)
@@ -42,7 +42,7 @@ struct SizeTextTests {
     }
 
     @Test(
-        "durations are seconds unless they say otherwise",
+        "DurationText: numbers are seconds unless they have another unit",
         arguments: [
             ("15", .seconds(15)), ("0.5", .milliseconds(500)), ("15s", .seconds(15)), ("2m", .seconds(120)),
             ("500ms", .milliseconds(500)), ("1.5h", .seconds(5400)), ("1d", .seconds(86_400)), ("0", .zero),
@@ -53,11 +53,11 @@ struct SizeTextTests {
     }
 
     @Test(
-        "what is no duration is refused",
+        "DurationText: a text that is no duration is refused",
         arguments: ["", "s", "-1", "1m30s", "1w", "inf", "nan", "1:30", "99999999999999999999", "36501d", "1.s"])
     func noDurations(_ text: String) { #expect(throws: TextError.self) { try DurationText.parse(text) } }
 
-    @Test("sizes that the formatter prints are read back within its rounding", arguments: [11, 12] as [UInt64])
+    @Test("SizeText: sizes printed by ByteText are parsed back within their rounding", arguments: [11, 12] as [UInt64])
     func roundTrip(seed: UInt64) throws {
         var random = SeededBytes(seed: seed)
         for _ in 0..<1000 {
@@ -68,7 +68,9 @@ struct SizeTextTests {
         }
     }
 
-    @Test("no text makes the number parsers trap", arguments: [21, 22, 23] as [UInt64])
+    @Test(
+        "SizeText and DurationText: random text never traps or gives a negative value",
+        arguments: [21, 22, 23] as [UInt64])
     func anyText(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         let pieces = ["1", "9", "0", ".", "K", "GiB", "TB", "99999999999", "/s", "ms", "d", "-", " "]

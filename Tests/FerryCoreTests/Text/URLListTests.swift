@@ -6,14 +6,14 @@ import Testing
 struct URLListTests {
     private func texts(_ list: URLList) -> [[String]] { list.entries.map { $0.urls.map(\.text) } }
 
-    @Test("one URL a line, comments and empty lines skipped, CRLF and BOM tolerated") func plain() {
+    @Test("URLList: each line is a URL; comments, empty lines, CRLF and a BOM are tolerated") func plain() {
         let list = URLList("\u{FEFF}http://h/a\r\n# http://h/no\r\n\r\n  \r\nhttps://h/b#frag  \nhttp://h/c")
         #expect(texts(list) == [["http://h/a"], ["https://h/b"], ["http://h/c"]])
         #expect(list.entries.map(\.line) == [1, 5, 6])
         #expect(list.problems.isEmpty)
     }
 
-    @Test("tabs part mirrors and indented lines are options") func aria2() throws {
+    @Test("URLList: tabs separate mirrors, and indented lines are options") func aria2() throws {
         let list = URLList(
             """
             http://a/f\thttp://b/f\t\thttp://a/f
@@ -38,7 +38,7 @@ struct URLListTests {
         #expect(list.problems.isEmpty)
     }
 
-    @Test("one bad line is named with its number and the rest goes on") func problems() {
+    @Test("URLList: a malformed line is reported with its number, and the rest is used") func problems() {
         let list = URLList(
             """
               out=early
@@ -69,13 +69,13 @@ struct URLListTests {
         #expect(!list.problems.contains { $0.message.contains("secret") })
     }
 
-    @Test("empty texts are empty lists", arguments: ["", "\n", "\u{FEFF}", "\r\n\r\n", "#", "   "])
+    @Test("URLList: an empty text gives an empty list", arguments: ["", "\n", "\u{FEFF}", "\r\n\r\n", "#", "   "])
     func empty(_ text: String) {
         #expect(URLList(text).entries.isEmpty)
         #expect(URLList(text).problems.isEmpty)
     }
 
-    @Test("a header is a name, a colon and a value") func header() throws {
+    @Test("HeaderLine: a header is a name, a colon and a value") func header() throws {
         let field = try HeaderLine.parse(" X-Token :\t a: b ")
         #expect(field.name.rawName == "X-Token")
         #expect(field.value == "a: b")
@@ -85,7 +85,7 @@ struct URLListTests {
     }
 
     @Test(
-        "what is no header is refused without showing its value",
+        "HeaderLine: a malformed header is refused without showing its value",
         arguments: [
             "", "hunter2", ": hunter2", "A B: hunter2", "A\u{0}: hunter2", "A: hunter2\r\nB: x", "A: hunter2\u{0}",
             ":path: hunter2", "Ä: hunter2", "A: x\nhunter2",
@@ -95,14 +95,16 @@ struct URLListTests {
         #expect(error?.message.contains("hunter2") == false)
     }
 
-    @Test("a header file has one a line") func headerFile() throws {
+    @Test("HeaderLine: a header file has one header per line, and an error names the line") func headerFile() throws {
         let fields = try HeaderLine.parseFile("\u{FEFF}A: 1\r\n\r\n# no\r\nB: 2\r\nA: 3\n")
         #expect(fields.map { "\($0.name.rawName)=\($0.value)" } == ["A=1", "B=2", "A=3"])
         let error = #expect(throws: TextError.self) { try HeaderLine.parseFile("A: 1\nbad\n") }
         #expect(error?.line == 2)
     }
 
-    @Test("no text makes the list parsers trap", arguments: [41, 42, 43] as [UInt64])
+    @Test(
+        "URLList: random text never traps, and problems have no control characters",
+        arguments: [41, 42, 43] as [UInt64])
     func anyText(seed: UInt64) {
         var random = SeededBytes(seed: seed)
         let pieces = [
