@@ -8,9 +8,9 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The list of the API", .timeLimit(.minutes(30)))
+@Suite("API: the list", .timeLimit(.minutes(30)))
 struct APIListTests {
-    @Test("the list is filtered, searched, sorted and cut into pages by the store")
+    @Test("API list: it is filtered, searched, sorted and paged, and an invalid query is refused with 400")
     func listing() async throws {
         try await DaemonRig.run { rig in
             var downloads: [NewDownload] = []
@@ -48,7 +48,7 @@ struct APIListTests {
         }
     }
 
-    @Test("downloads move within the list, also to a number")
+    @Test("API list: a download moves to either end, beside another download, or to an index")
     func moving() async throws {
         try await DaemonRig.run { rig in
             var ids: [String] = []

@@ -7,9 +7,9 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("Removing many", .timeLimit(.minutes(30)))
+@Suite("API: removal of many downloads", .timeLimit(.minutes(30)))
 struct APIRemovalTests {
-    @Test("they leave the list with one request, and of each is said what became of it")
+    @Test("API removal: one request removes many, and each item reports its removal or its error")
     func removed() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/runs", Resource(size: 4 << 20, seed: 2))
@@ -37,7 +37,7 @@ struct APIRemovalTests {
         }
     }
 
-    @Test("those that wait do not start when the ones before them go")
+    @Test("API removal: waiting downloads do not start when the ones before them are removed")
     func waiting() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 1}"#) { rig in
             for name in ["/a", "/b", "/c"] {
@@ -56,7 +56,7 @@ struct APIRemovalTests {
         }
     }
 
-    @Test("a request for too many, or without any list of them, is refused, and none removes none")
+    @Test("API removal: too many identifiers, or no list of them, is refused with 400 and removes nothing")
     func refused() async throws {
         try await DaemonRig.run { rig in
             let id = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id.rawValue

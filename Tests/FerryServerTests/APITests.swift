@@ -8,9 +8,9 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The API", .timeLimit(.minutes(30)))
+@Suite("API routes", .timeLimit(.minutes(30)))
 struct APITests {
-    @Test("every route of the table is answered")
+    @Test("API: every route is answered, and a refusal is a problem document with its path")
     func routes() async throws {
         try await DaemonRig.run { rig in
             for route in Route.allCases where route != .events {
@@ -33,7 +33,7 @@ struct APITests {
         }
     }
 
-    @Test("a download is added, runs, and is shown complete")
+    @Test("API: an added download completes and shows its path, validator, history and statistics")
     func completes() async throws {
         try await DaemonRig.run { rig in
             let resource = Resource(size: 3 << 20, seed: 1)
@@ -64,7 +64,7 @@ struct APITests {
         }
     }
 
-    @Test("the same identifier again is the same download; in another session it is refused")
+    @Test("API: a repeated identifier returns the same download, and in another session a conflict")
     func repeated() async throws {
         try await DaemonRig.run { rig in
             let request = rig.new("/file/1k") {
@@ -84,7 +84,7 @@ struct APITests {
         }
     }
 
-    @Test("the same identifier sent many times at once is one download")
+    @Test("API: one identifier sent eight times at once adds one download")
     func repeatedAtOnce() async throws {
         try await DaemonRig.run { rig in
             let request = rig.new("/file/1k") {
@@ -99,7 +99,7 @@ struct APITests {
         }
     }
 
-    @Test("of many at once all are added, or none")
+    @Test("API: a list of new downloads is added whole or not at all")
     func manyOrNone() async throws {
         try await DaemonRig.run { rig in
             let good = rig.new("/file/1k") { $0.startsPaused = true }
@@ -116,7 +116,7 @@ struct APITests {
         }
     }
 
-    @Test("a session sees its own, and others when it asks; one that asks for the same has its own download")
+    @Test("API: a session lists its own downloads, others on request, and a repeated request adds its own")
     func sessions() async throws {
         try await DaemonRig.run { rig in
             let request = rig.new("/file/1k") { $0.startsPaused = true }
@@ -139,7 +139,7 @@ struct APITests {
         }
     }
 
-    @Test("each session has its directory, given at registration")
+    @Test("API: a session keeps the directory of its registration, and an invalid identifier is refused")
     func directories() async throws {
         try await DaemonRig.run { rig in
             let own = rig.directory + "/own"
@@ -162,7 +162,7 @@ struct APITests {
         }
     }
 
-    @Test("actions say whether they changed anything, and what it is now")
+    @Test("API: an action reports whether it changed the download, and its state afterwards")
     func actions() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 2))
@@ -190,7 +190,7 @@ struct APITests {
         }
     }
 
-    @Test("limits, priority, rules and texts are changed; what cannot be meant changes nothing")
+    @Test("API: limits, priority, rules and texts are changed, and an invalid change changes nothing")
     func changing() async throws {
         try await DaemonRig.run { rig in
             let id = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id.rawValue
@@ -227,7 +227,7 @@ struct APITests {
         }
     }
 
-    @Test("resume data leaves the list and comes back")
+    @Test("API: resume data takes a download off the list, and another session adds it again")
     func resumeData() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 3))
@@ -248,7 +248,7 @@ struct APITests {
         }
     }
 
-    @Test("those that have ended are cleared, of their session alone")
+    @Test("API: clearing removes the completed downloads of its own session only")
     func clearing() async throws {
         try await DaemonRig.run { rig in
             let mine = try await rig.add(rig.new("/file/1k"))
@@ -262,7 +262,7 @@ struct APITests {
         }
     }
 
-    @Test("a plan is told, and nothing written")
+    @Test("API: a plan is returned, and nothing is written")
     func plans() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a.bin", Resource(size: 5000, seed: 3))
@@ -273,7 +273,7 @@ struct APITests {
         }
     }
 
-    @Test("another version of the API is told so")
+    @Test("API: a request for another version of the API is refused with 426")
     func versions() async throws {
         try await DaemonRig.run { rig in
             for version in ["2", "0", "x"] {
@@ -285,7 +285,7 @@ struct APITests {
         }
     }
 
-    @Test("bodies that cannot be read are refused, with what is wrong")
+    @Test("API: an unreadable body is refused with the reason, and a too large one with 413")
     func badBodies() async throws {
         try await DaemonRig.run { rig in
             func post(_ body: String) async throws -> DaemonRig.Reply {
@@ -307,7 +307,7 @@ struct APITests {
         }
     }
 
-    @Test("a session has limits of its own, under the daemon's, that outlive the daemon")
+    @Test("API: a session's own limits hold under the daemon's and survive a restart of the daemon")
     func sessionLimits() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("D3, D4: who is let in over TCP")
+@Suite("AccessPolicy over TCP")
 struct DoorPolicyTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var method = "GET"
@@ -214,7 +214,7 @@ struct DoorPolicyTests {
         },
     ]
 
-    @Test("the table", arguments: rows)
+    @Test("AccessPolicy: Host, Origin, Sec-Fetch-Site, token, type and session decide as in the table", arguments: rows)
     func table(row: Row) throws {
         let method = try #require(HTTPRequest.Method(row.method))
         var origin = AccessPolicy.RequestOrigin(method: method, target: row.target, hosts: row.hosts)
@@ -229,7 +229,7 @@ struct DoorPolicyTests {
         #expect(AccessPolicy(port: 3377).refusal(origin, to: target)?.status == row.status)
     }
 
-    @Test("port 80 may be left out of Host, as browsers do")
+    @Test("AccessPolicy: port 80 may be missing in Host")
     func port80() {
         let policy = AccessPolicy(port: 80)
         for host in ["127.0.0.1", "127.0.0.1:80", "localhost"] {

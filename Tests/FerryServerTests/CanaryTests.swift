@@ -8,9 +8,9 @@ import Testing
 @testable import FerryServer
 
 /// A secret that would be seen wherever it went.
-@Suite("D7: secrets", .timeLimit(.minutes(30)))
+@Suite("Secrets of the daemon", .timeLimit(.minutes(30)))
 struct CanaryTests {
-    @Test("a password, a header, user info and a query are nowhere but in the secrets and the catalogue's URL")
+    @Test("Daemon: secrets of a download are only in the secrets file, and its query in no log")
     func canary() async throws {
         let (password, header, userInfo) = ("cAnArYpassword", "cAnArYheader", "cAnArYuserinfo")
         let query = "cAnArYquery"
@@ -70,7 +70,7 @@ struct CanaryTests {
         }
     }
 
-    @Test("a query is in no log, event, history or error")
+    @Test("Daemon: a URL's query is in no log, event, history or error")
     func query() async throws {
         let query = "cAnArYquery"
         try await DaemonRig.run { rig in

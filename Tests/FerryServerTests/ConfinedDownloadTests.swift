@@ -9,7 +9,7 @@ import Testing
 
 /// A directory below the allowed one was looked at when a download was asked for over TCP, and by its name alone when it
 /// ran: what had taken its name meanwhile chose where the files went.
-@Suite("D6: where a download of a TCP client is opened", .timeLimit(.minutes(30)))
+@Suite("Confined downloads of TCP clients", .timeLimit(.minutes(30)))
 struct ConfinedDownloadTests {
     private func add(_ new: NewDownload, to rig: DaemonRig) async throws -> DaemonRig.Reply {
         let port = try #require(rig.addresses.port)
@@ -33,7 +33,7 @@ struct ConfinedDownloadTests {
     }
 
     @Test(
-        "exchanged for a symbolic link before it runs, it fails and writes nothing there",
+        "Daemon: a directory exchanged for a symbolic link before the run fails and writes nothing outside",
         arguments: [1000, 3_000_000] as [Int64], ["inner", "inner/new"])
     func before(size: Int64, place: String) async throws {
         try await DaemonRig.run { rig in
@@ -57,7 +57,7 @@ struct ConfinedDownloadTests {
         }
     }
 
-    @Test("exchanged while it runs, nothing of it gets out, neither then nor after a restart of the daemon")
+    @Test("Daemon: a directory exchanged during a run leads nowhere outside, also after a restart")
     func meanwhile() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
@@ -110,7 +110,7 @@ struct ConfinedDownloadTests {
         func set(_ id: DownloadID) { self.id = id }
     }
 
-    @Test("at the Unix socket a symbolic link leads where it leads")
+    @Test("Daemon: a directory given through the Unix socket may be a symbolic link")
     func local() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a.bin", Resource(size: 3_000_000))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The confinement", .timeLimit(.minutes(30)))
+@Suite("Confinement", .timeLimit(.minutes(30)))
 struct ConfinementTests {
     private static var silent: Logger { Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() } }
 
@@ -18,7 +18,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "Rights: each version of Landlock holds what it knows, and says what it does not",
+        "LandlockRights: each version handles what it supports and reports its gaps",
         arguments: [
             (0, nil, 0, []), (1, 0x1FF2, 0, [.truncation, .devices, .signals]),
             (2, 0x3FF2, 0, [.truncation, .devices, .signals]), (3, 0x7FF2, 0, [.devices, .signals]),
@@ -38,7 +38,7 @@ struct ConfinementTests {
         #expect(rights.belowDirectory.isDisjoint(with: never))
     }
 
-    @Test("Plan: the daemon's own places, the settings' directories, those of sessions and of unfinished downloads")
+    @Test("ConfinementPlan: it has the daemon's paths, and the directories of settings, sessions and downloads")
     func plan() {
         let place = DaemonPaths(state: "/s", socket: "/run/f/sock", settings: "/c/ferry.json", downloads: "/d")
         var settings = DaemonSettings(directory: "/d")
@@ -50,7 +50,7 @@ struct ConfinementTests {
         #expect(ConfinementPlan.roots(of: ["/", "/a"]) == ["/"])
     }
 
-    @Test("Sessions: places of old downloads count only where the list is lost")
+    @Test("SessionStore: directories of old downloads are used only when the list is lost")
     func sessions() throws {
         let root = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -61,7 +61,7 @@ struct ConfinementTests {
         #expect(book.directories(everUsed: true) == ["/app", "/once"])
     }
 
-    @Test("Place: below an allowed directory passes; its neighbour, what is above, and what leads out does not")
+    @Test("Confinement: paths below an allowed directory pass, and siblings, parents and links that lead out do not")
     func places() throws {
         let root = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -83,7 +83,7 @@ struct ConfinementTests {
         #expect(Confinement(directories: ["/"]).refusal(of: root + "/out") == nil)
     }
 
-    @Test("Refusal: says where the daemon is confined to, in both languages, and what to do")
+    @Test("Confinement: a refusal names the allowed directories in both languages, and the setting to change")
     func words() throws {
         let error = try #require(Confinement(directories: ["/a", "/b", "/c", "/d", "/e"]).refusal(of: "/x"))
         #expect(error.code == .invalidRequest)
@@ -94,7 +94,7 @@ struct ConfinementTests {
         #expect(error.suggestionPhrase?.text(in: .simplifiedChinese).contains("allowedDirectories") == true)
     }
 
-    @Test("API: requests for other places are refused with that reason, whatever they ask for")
+    @Test("API: requests for places outside the confinement are refused with the allowed directories")
     func requests() async throws {
         try await DaemonRig.run {
             $0.confinement = Confinement(directories: [])
@@ -134,7 +134,7 @@ struct ConfinementTests {
         }
     }
 
-    @Test("Settings: a file that names a directory outside changes nothing, and the log says why")
+    @Test("Settings: a file with a directory outside the confinement changes nothing, and the log says why")
     func settingsFile() async throws {
         try await DaemonRig.run {
             $0.confinement = Confinement(directories: ["/nowhere"])
@@ -147,7 +147,7 @@ struct ConfinementTests {
         }
     }
 
-    @Test("Handover: what was written is read; what was not written by it is none")
+    @Test("ConfinementHandover: what it wrote is read back, and other descriptors give nil")
     func handover() throws {
         let handover = ConfinementHandover(
             confinement: Confinement(directories: ["/a", "/b \n\u{1F600}"], gaps: [.truncation]), leftOut: ["/c"],
@@ -160,7 +160,7 @@ struct ConfinementTests {
         #expect(ConfinementHandover.read(null) == nil)
     }
 
-    @Test("Second half: a process that the kernel does not confine does not say that it is")
+    @Test("ConfinedStart: a process that the kernel does not confine is refused")
     func notHeld() throws {
         var options = Daemon.Options()
         let handover = ConfinementHandover(

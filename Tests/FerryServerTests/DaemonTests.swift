@@ -8,14 +8,14 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The daemon", .timeLimit(.minutes(30)))
+@Suite("Daemon", .timeLimit(.minutes(30)))
 struct DaemonTests {
     private func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
     #if os(Linux)
-        @Test("its lock is given back although a child that is just being started has the same open file")
+        @Test("DaemonLock: it is released although a child process has a copy of the descriptor")
         func lockWithChild() throws {
             let path = FileManager.default.temporaryDirectory.path + "/ferry-lock-" + UUID().uuidString
             defer { try? FileManager.default.removeItem(atPath: path) }
@@ -35,7 +35,7 @@ struct DaemonTests {
     #endif
 
     @Test(
-        "who has its lock stands in the first line of the file, for who wants it and for who asks",
+        "DaemonLock: the owner is read from the first line and named in the refusal of a second lock",
         arguments: [("77\n", 77), ("77", 77), ("77\n78\n", 77), ("", nil), ("x\n", nil)] as [(String, Int?)])
     func lockOwner(text: String, process: Int?) throws {
         let path = FileManager.default.temporaryDirectory.path + "/ferry-lock-" + UUID().uuidString
@@ -52,7 +52,7 @@ struct DaemonTests {
         #expect(DaemonLock.owner(of: path) == process)
     }
 
-    @Test("it answers on its socket with its versions, and nothing of its state is for others")
+    @Test("Daemon: the greeting has its versions, and its socket and files are for its user alone")
     func greeting() async throws {
         try await DaemonRig.run { rig in
             let reply = try await rig.ask(.greeting)
@@ -71,7 +71,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("B9: a second daemon on the same state says so, and leaves the first one's socket alone")
+    @Test("Daemon: a second daemon on the same state is refused and leaves the first one's socket alone")
     func second() async throws {
         try await DaemonRig.run { rig async throws in
             var other = DaemonRig.place(in: rig.directory)
@@ -88,7 +88,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("a port that is taken is said, and the daemon leaves before it has opened its list")
+    @Test("Daemon: a port in use fails the start before the list is opened")
     func takenPort() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
@@ -108,7 +108,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("the socket of a daemon that is gone is replaced; a file that is none stays")
+    @Test("Daemon: a stale socket is replaced, and a file under its name that is no socket stays")
     func staleSocket() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
@@ -131,7 +131,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("a directory of the socket that others may enter is refused, and stays as it is")
+    @Test("Daemon: a socket directory that other users can enter is refused and stays as it is")
     func openDirectory() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/run", withIntermediateDirectories: true)
@@ -145,7 +145,7 @@ struct DaemonTests {
         #expect(try mode(directory + "/run") == 0o755)
     }
 
-    @Test("a process of another user gets nothing through the socket")
+    @Test("Daemon: a peer of another user gets no response through the Unix socket")
     func otherUser() async throws {
         // The peer is this process; the daemon is told to expect another.
         try await DaemonRig.run {
@@ -155,7 +155,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("a stop makes what runs safe, ends streams, and the next daemon goes on from there")
+    @Test("Daemon: a stop saves the progress and ends the streams, and the next daemon resumes")
     func gracefulStop() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
@@ -202,7 +202,7 @@ struct DaemonTests {
         return try #require(found.value)
     }
 
-    @Test("settings come from flags before environment before file")
+    @Test("Settings: flags override environment variables, and these the file")
     func settingsOrder() async throws {
         let file = #"{"maxConcurrentDownloads": 5, "rateLimit": 1000, "connectionsPerHost": 4}"#
         try await DaemonRig.run(settings: file) {
@@ -218,7 +218,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("a changed file counts at once, and one that makes no sense changes nothing")
+    @Test("Settings: a changed file applies at once, and an invalid one changes nothing")
     func reload() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
             try await rig.follow { events in
@@ -235,7 +235,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("settings changed through the API are kept in the file, beside what else is there")
+    @Test("Settings: a change through the API is written to the file beside its other members")
     func changedSettings() async throws {
         try await DaemonRig.run(settings: #"{"port": 0, "mine": [1], "rateLimit": 9}"#) { rig in
             var change = SettingsChange()
@@ -257,7 +257,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("what was changed through the API stays when the file is read anew, whatever flags and environment gave")
+    @Test("Settings: a change through the API outlasts a reload of the file, over flags and environment")
     func changedOverFlags() async throws {
         try await DaemonRig.run {
             $0.flags[.maxConcurrentDownloads] = .whole(5)
@@ -284,7 +284,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("settings that cannot be meant are said at the start")
+    @Test("Settings: an invalid file or variable fails the start of the daemon")
     func badSettings() async throws {
         await #expect(throws: DownloadError.self) {
             try await DaemonRig.run(settings: "[]") { _ in Issue.record("it listens") }
@@ -309,7 +309,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "a file that is no JSON object is said in words, at the start and to who changes settings",
+        "Settings: a file that is no JSON object is reported at the start and to an API change",
         arguments: ["[]", "{", ""])
     func noObject(text: String) async throws {
         await #expect {
@@ -331,7 +331,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("the log says of a changed file that it is no JSON object, and which members are not known")
+    @Test("Settings: the log reports a changed file that is no JSON object, and unknown members")
     func saidInLog() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
             try #"{"maxConcurrentDownloads": 7"#.write(toFile: rig.place.settings, atomically: true, encoding: .utf8)
@@ -351,7 +351,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("a whole number of seconds, a program alone and an empty variable are what they look like")
+    @Test("Settings: a whole number of seconds, a lone program and an empty variable are accepted")
     func plainSettings() async throws {
         let file = #"{"retriesFailedAfter": 30, "onComplete": "/bin/true", "rateLimit": 9}"#
         try await DaemonRig.run(settings: file) {

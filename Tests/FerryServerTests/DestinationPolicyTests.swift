@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("D6: where clients may put files")
+@Suite("DestinationPolicy for clients")
 struct DestinationPolicyTests {
     private func run(_ body: (String, DestinationPolicy) throws -> Void) throws {
         let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
@@ -24,7 +24,7 @@ struct DestinationPolicyTests {
         return new
     }
 
-    @Test("over TCP, names below the allowed directories")
+    @Test("DestinationPolicy: over TCP names and directories below the allowed one are accepted")
     func allowed() throws {
         try run { root, policy throws in
             let place = root + "/allowed"
@@ -43,7 +43,7 @@ struct DestinationPolicyTests {
     }
 
     @Test(
-        "over TCP, nothing leads out",
+        "DestinationPolicy: over TCP a directory or name that leads out or is hidden is refused",
         arguments: [
             ("..", nil), ("../outside", nil), ("inner/../../outside", nil), ("inner/..", nil), ("link", nil),
             ("link/deeper", nil), (".ssh", nil), ("inner/.hidden", nil), ("/etc", nil), ("/", nil), ("a//b", nil),
@@ -62,7 +62,7 @@ struct DestinationPolicyTests {
         }
     }
 
-    @Test("over TCP, neighbours with the same beginning are outside, and so are ways up in absolute paths")
+    @Test("DestinationPolicy: over TCP siblings with the same prefix and .. in absolute paths are refused")
     func neighbours() throws {
         try run { root, policy throws in
             for directory in [root + "/allowed-not", root + "/allowed/../outside", root + "/allowed/link", root] {
@@ -73,7 +73,7 @@ struct DestinationPolicyTests {
         }
     }
 
-    @Test("paths and part files are for the socket")
+    @Test("DestinationPolicy: paths and part files are accepted through the socket only")
     func paths() throws {
         try run { root, policy throws in
             var path = NewDownload(urls: ["http://h/"])
@@ -97,7 +97,7 @@ struct DestinationPolicyTests {
         }
     }
 
-    @Test("over TCP, an equivalent name is another directory")
+    @Test("DestinationPolicy: over TCP a canonically equivalent name is another directory")
     func equivalents() throws {
         try run { root, _ throws in
             let policy = DestinationPolicy(allowed: [root + "/e\u{301}"])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The OpenAPI document and what is answered", .timeLimit(.minutes(30)))
+@Suite("OpenAPI document", .timeLimit(.minutes(30)))
 struct DocumentTests {
     /// Asks, and compares every answer with what the document says of it.
     private struct PublishObserver: Sendable {
@@ -51,7 +51,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("every answer of every route is as the document says, and so is every refusal and every event")
+    @Test("OpenAPI: every response, refusal and event conforms to the document")
     func answers() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 9}"#) { rig in
             let witness = PublishObserver(rig: rig, document: try AnswerDocument())
@@ -242,7 +242,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("a reason inside of another one, and a reason alone, are as the document has them")
+    @Test("OpenAPI: problems with nested, single and plain reasons conform to the document")
     func reasons() throws {
         let document = try AnswerDocument()
         let reset = ErrorPhrase(.at, ErrorPhrase(.connectionReset, "h"), ErrorPhrase(.beforeBodyEnd))
@@ -263,7 +263,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "what is not as a schema says is found",
+        "SchemaChecker: valid values pass, and values that violate a schema are found",
         arguments: [
             (#"{"type":"integer"}"#, ["1", "-5", "1e3"], ["1.5", "true", "\"1\"", "null", "[]", "{}"]),
             (#"{"type":"boolean"}"#, ["true", "false"], ["0", "1", "\"true\"", "null"]),
@@ -300,7 +300,7 @@ struct DocumentTests {
         for text in bad { #expect(checker.faults(try JSONValue(Data(text.utf8)), schema) != [], "\(text)") }
     }
 
-    @Test("an answer with another status, type, member or body than the document has is found")
+    @Test("AnswerDocument: a response with another status, type, member or body is found")
     func found() throws {
         let document = try AnswerDocument()
         func reply(_ status: Int, _ text: String, _ type: String = "application/json") -> DaemonRig.Reply {

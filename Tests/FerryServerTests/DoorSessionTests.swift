@@ -9,7 +9,7 @@ import Testing
 
 /// A token over TCP is good for the session of the page alone: an app's downloads are not seen, not changed and not added to,
 /// and so no event of theirs starts the app's launch command.
-@Suite("D1: over TCP there is one session", .timeLimit(.minutes(30)))
+@Suite("API over TCP: one session", .timeLimit(.minutes(30)))
 struct DoorSessionTests {
     private struct Client: Sendable {
         let rig: DaemonRig
@@ -33,7 +33,7 @@ struct DoorSessionTests {
         }
     }
 
-    @Test("no route of the table takes another session by the header, and nothing of it is done")
+    @Test("API over TCP: no route accepts another session in the header, and nothing is added to it")
     func header() async throws {
         try await DaemonRig.run { rig in
             let client = try Client(rig)
@@ -45,7 +45,7 @@ struct DoorSessionTests {
         }
     }
 
-    @Test("another session is not read by the query either")
+    @Test("API over TCP: the query reads no other session")
     func query() async throws {
         try await DaemonRig.run { rig in
             let client = try Client(rig)
@@ -60,7 +60,7 @@ struct DoorSessionTests {
     }
 
     @Test(
-        "a download of another session is, by its identifier, not there; it stays as it is, and its app is not started")
+        "API over TCP: a download of another session is not found by its id, stays as it is, and launches nothing")
     func identifiers() async throws {
         try await DaemonRig.run { rig in
             let client = try Client(rig)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("D: the door, over TCP", .timeLimit(.minutes(30)))
+@Suite("API over TCP: requests", .timeLimit(.minutes(30)))
 struct DoorTests {
     private func port(_ rig: DaemonRig) throws -> Int { try #require(rig.addresses.port) }
 
@@ -22,7 +22,7 @@ struct DoorTests {
         return text + "\r\n" + body
     }
 
-    @Test("D3: a rebinding request, whose name leads here, gets 421 for everything, static files too")
+    @Test("API over TCP: a DNS rebinding request gets 421 for every path, static files included")
     func rebinding() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -49,7 +49,7 @@ struct DoorTests {
         }
     }
 
-    @Test("D1: the page and the API answer on both loopbacks, and on nothing else")
+    @Test("API over TCP: the page and the API answer on the loopback addresses only")
     func loopbacks() async throws {
         try await DaemonRig.run { rig async throws in
             let port = try port(rig)
@@ -64,7 +64,7 @@ struct DoorTests {
         }
     }
 
-    @Test("D2: every route of the API needs the token, by header alone; the page needs none")
+    @Test("API over TCP: every route needs the token in its header, and the page needs none")
     func token() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -93,7 +93,7 @@ struct DoorTests {
         }
     }
 
-    @Test("D2: a one-time code from the socket is traded for the token, once")
+    @Test("API over TCP: a one-time code from the socket is exchanged for a token once")
     func codes() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -112,7 +112,7 @@ struct DoorTests {
         }
     }
 
-    @Test("D3, D4: origins, sites and content types of others get no answer, with the token too")
+    @Test("API over TCP: foreign origins, sites and content types are refused even with the token")
     func others() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -133,7 +133,7 @@ struct DoorTests {
         }
     }
 
-    @Test("D4, D5: nothing is shared with other origins, and no page may frame or run anything of others")
+    @Test("API over TCP: no CORS header is sent, and framing and foreign scripts are forbidden")
     func headers() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -158,7 +158,7 @@ struct DoorTests {
     }
 
     @Test(
-        "paths that try to lead out of the page's files lead nowhere",
+        "API over TCP: a path that leads out of the page's files gets no file",
         arguments: [
             "/../token", "/..%2ftoken", "/%2e%2e/token", "/..\\token", "//etc/passwd", "/./index.html", "/index.html/",
             "/index.html%00.js", "/Assets/index.html", "/%69ndex.html", "/index.html/../../../etc/passwd",
@@ -174,7 +174,7 @@ struct DoorTests {
         }
     }
 
-    @Test("the page is served whole, known again by its tag, and only read")
+    @Test("API over TCP: the page is served whole, revalidated by its ETag, and read-only")
     func page() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -196,7 +196,7 @@ struct DoorTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/FerryServer/Page/Assets").path
 
-    @Test("every file of the page's folder is compiled in")
+    @Test("PageAssets: every file of the page's folder is compiled in")
     func assets() throws {
         let files = FileManager.default.enumerator(atPath: Self.assets)?.compactMap { $0 as? String } ?? []
         var found: Set<String> = []
@@ -208,7 +208,7 @@ struct DoorTests {
         #expect(found == Set(PageAssets.files.keys))
     }
 
-    @Test("D6: a client over TCP puts files below the session's directory, and nowhere else")
+    @Test("API over TCP: files are placed below the session's directory, and nowhere else")
     func destinations() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -240,7 +240,7 @@ struct DoorTests {
         }
     }
 
-    @Test("D8: heads that are too large, and too many of them, are refused")
+    @Test("API over TCP: heads that are too large or have too many fields are refused")
     func limits() async throws {
         try await DaemonRig.run { rig in
             let port = try port(rig)
@@ -255,7 +255,7 @@ struct DoorTests {
         }
     }
 
-    @Test("D8: more connections than there may be wait until others have gone; nobody is turned away")
+    @Test("API over TCP: connections beyond the limit wait until others have closed")
     func connections() async throws {
         try await DaemonRig.run({ $0.mostConnections = 3 }) { rig in
             let port = try port(rig)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The ring of events")
+@Suite("EventRing")
 struct EventRingTests {
     private func ring(_ change: (inout EventRing.Limits) -> Void = { _ in }) -> EventRing {
         var limits = EventRing.Limits()
@@ -19,7 +19,7 @@ struct EventRingTests {
         return ring.reaches(start) ? all : nil
     }
 
-    @Test("who comes back gets what he missed, in order, and only what is his")
+    @Test("EventRing: a client that returns gets the events it missed, in order and of its session")
     func replay() {
         var ring = ring()
         for number in 1...9 {
@@ -32,7 +32,7 @@ struct EventRingTests {
         #expect(numbers(ring, after: 10) == nil)
     }
 
-    @Test("it holds no more than so many, for no longer than so long, and no more bytes than so many")
+    @Test("EventRing: the number, age and bytes of the held events are bounded")
     func bounds() {
         var ring = ring {
             $0.count = 5
@@ -51,7 +51,7 @@ struct EventRingTests {
         #expect(ring.last == 9)
     }
 
-    @Test("what cannot be told one by one makes everybody begin anew")
+    @Test("EventRing: forget() makes every earlier position start again")
     func forgetting() {
         var ring = ring()
         ring.append(session: nil, at: .zero) { _ in [0] }
@@ -63,7 +63,7 @@ struct EventRingTests {
         #expect(numbers(ring, after: 2) == [3])
     }
 
-    @Test("a hundred thousand events cost their share of memory and no more")
+    @Test("EventRing: of 100,000 events only the newest are held")
     func long() {
         var ring = ring { $0.count = 100 }
         for number in 1...100_000 {
@@ -74,9 +74,9 @@ struct EventRingTests {
     }
 }
 
-@Suite("When the app of a session is launched")
+@Suite("LaunchPolicy")
 struct LaunchPolicyTests {
-    @Test("once for a burst, and not while it still runs, nor soon after")
+    @Test("LaunchPolicy: a burst of ends launches the app once, and again only after it has exited and a pause")
     func bursts() {
         var policy = LaunchPolicy()
         #expect(policy.decide(hasClient: false, at: .zero) == .nothing)
@@ -90,7 +90,7 @@ struct LaunchPolicyTests {
         #expect(policy.decide(hasClient: false, at: LaunchPolicy.pause) == .launch)
     }
 
-    @Test("not while somebody is there, but when he has left without having handled it")
+    @Test("LaunchPolicy: an attached client prevents the launch until it leaves without an acknowledgement")
     func attached() {
         var policy = LaunchPolicy()
         policy.ended(1)
@@ -102,7 +102,7 @@ struct LaunchPolicyTests {
         #expect(policy.decide(hasClient: false, at: .zero) == .launch)
     }
 
-    @Test("never twice for what it leaves alone")
+    @Test("LaunchPolicy: an event that the app has not acknowledged launches it no second time")
     func stubborn() {
         var policy = LaunchPolicy()
         policy.ended(7)
@@ -113,7 +113,7 @@ struct LaunchPolicyTests {
         #expect(policy.decide(hasClient: false, at: .seconds(1000)) == .launch)
     }
 
-    @Test("for what waited before the daemon began, once its clients have had time to come back")
+    @Test("LaunchPolicy: events from before the daemon's start launch the app after a time for clients to return")
     func restarted() {
         var policy = LaunchPolicy(earliest: .seconds(10))
         policy.ended(1)

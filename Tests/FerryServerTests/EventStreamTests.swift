@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The event stream", .timeLimit(.minutes(30)))
+@Suite("Event stream", .timeLimit(.minutes(30)))
 struct EventStreamTests {
     private func new(_ rig: DaemonRig, _ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload
     {
@@ -16,7 +16,7 @@ struct EventStreamTests {
         return new
     }
 
-    @Test("who comes for the first time gets a snapshot, then what changes")
+    @Test("Event stream: a new client gets a snapshot and then the changes")
     func snapshot() async throws {
         try await DaemonRig.run { rig in
             let first = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
@@ -37,7 +37,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("who looks at another session is none of its clients: its app is launched all the same")
+    @Test("EventBroadcaster: an observer of another session does not count as its client")
     func looking() {
         let station = EventBroadcaster()
         let looker = station.enter(session: "app", isAttached: false)
@@ -50,7 +50,7 @@ struct EventStreamTests {
         #expect(station.clients(of: "app") == 0 && station.clientCount == 0)
     }
 
-    @Test("who comes back with the last id gets every state that was missed, and nothing twice")
+    @Test("Event stream: a client that returns with its last id gets each missed state once, in order")
     func replay() async throws {
         try await DaemonRig.run { rig in
             var last: String?
@@ -84,7 +84,9 @@ struct EventStreamTests {
         }
     }
 
-    @Test("an id of another life of the daemon, or one too old, gets a snapshot", arguments: ["other-1", "x", "999"])
+    @Test(
+        "Event stream: an id of another boot, or one that is unknown, gets a snapshot",
+        arguments: ["other-1", "x", "999"])
     func tooOld(id: String) async throws {
         try await DaemonRig.run { rig in
             try await rig.follow(after: id) { events in
@@ -110,7 +112,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("a session hears of its own downloads only; all of all")
+    @Test("Event stream: a session gets its own downloads only, and session=all gets every one")
     func sessions() async throws {
         try await DaemonRig.run { rig in
             try await rig.follow(session: "a") { mine in
@@ -130,7 +132,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("progress comes of all that move, without an id")
+    @Test("Event stream: progress arrives for all running downloads, without an id")
     func progress() async throws {
         try await DaemonRig.run { rig in
             for name in ["/a.bin", "/b.bin"] {
@@ -153,7 +155,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("who enters is told no progress from before, but all that comes")
+    @Test("EventBroadcaster: a new client gets later progress but none from before")
     func progressFromBefore() {
         let station = EventBroadcaster()
         let batch = Array("event: progress\n\n".utf8)
@@ -178,7 +180,7 @@ struct EventStreamTests {
         #expect(told(second) == nil)
     }
 
-    @Test("who follows anew gets no progress that is older than the states he gets", arguments: [true, false])
+    @Test("Event stream: a new or returning client gets no progress older than its states", arguments: [true, false])
     func staleProgress(comesBack: Bool) async throws {
         try await DaemonRig.run { rig in
             let paused = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
@@ -209,7 +211,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("those that stand still are told about once, and once more when somebody has entered")
+    @Test("ProgressNews: an unchanged download is reported once, and again after a client has entered")
     func progressNews() {
         func running(_ bytes: [String: ByteCount]) -> [(status: DownloadStatus, session: String)] {
             bytes.map { id, bytes in
@@ -233,7 +235,7 @@ struct EventStreamTests {
         #expect(told(["a": 2], 2) == ["a"])
     }
 
-    @Test("what ended and was not acknowledged is told to each who comes, until it is; another session cannot do that")
+    @Test("Event stream: an end is sent to each new client until its own session acknowledges it")
     func ended() async throws {
         try await DaemonRig.run { rig in
             let added = try await rig.add(new(rig, "/file/1k"), session: "app")
@@ -261,7 +263,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("what ends while a client is there is told once")
+    @Test("Event stream: an end during a connection is sent with its number")
     func endedLive() async throws {
         try await DaemonRig.run { rig in
             try await rig.follow(session: "app") { events in
@@ -279,7 +281,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("who loses his place begins anew with a snapshot, in the same stream")
+    @Test("Event stream: a client that lost its position gets a snapshot in the same stream")
     func lostPlace() async throws {
         try await DaemonRig.run { rig in
             try await rig.follow { events in
@@ -293,7 +295,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("a client that does not read holds nothing but its place")
+    @Test("Event stream: a client that does not read holds no events in memory")
     func slowClient() async throws {
         try await DaemonRig.run { rig in
             try await rig.follow { _ in
@@ -310,7 +312,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("changed settings are told to everybody")
+    @Test("Event stream: changed settings are sent to the clients")
     func settings() async throws {
         try await DaemonRig.run { rig in
             try await rig.follow { events in

@@ -21,7 +21,7 @@ struct ExtremeNumbersTests {
 
     private func lives(_ rig: DaemonRig) async throws -> Bool { try await rig.ask(.greeting).status == 200 }
 
-    @Test("Acknowledge: any two numbers are taken or refused, and the daemon answers on")
+    @Test("API acknowledge: extreme numbers acknowledge nothing, and the daemon keeps answering")
     func acknowledge() async throws {
         try await DaemonRig.run { rig in
             let done = try await rig.add(rig.new("/file/1k"), session: "app")
@@ -39,7 +39,7 @@ struct ExtremeNumbersTests {
         }
     }
 
-    @Test("Downloads: any limits, in every pair, are taken or refused, and the daemon answers on")
+    @Test("API downloads: extreme limits are accepted or refused with 400, and the daemon keeps answering")
     func downloads() async throws {
         try await DaemonRig.run { rig in
             let url = rig.url("/file/1k")
@@ -67,7 +67,7 @@ struct ExtremeNumbersTests {
         }
     }
 
-    @Test("Settings: any number is taken or refused, and the daemon answers on")
+    @Test("API settings: extreme numbers are accepted or refused, and the daemon keeps answering")
     func settings() async throws {
         try await DaemonRig.run { rig in
             for member in ["maxConcurrentDownloads", "rateLimit", "connectionsPerHost", "retriesFailedAfter"] {
@@ -91,7 +91,7 @@ struct ExtremeNumbersTests {
         }
     }
 
-    @Test("Settings file: any number is taken or left, and the daemon starts")
+    @Test("Settings: a file with extreme numbers changes nothing, and the daemon keeps answering")
     func file() async throws {
         for number in [ByteCount.max, .min, .bound, -1, 0] {
             let text = #"{"rateLimit":\#(number),"maxConcurrentDownloads":\#(number),"retriesFailedAfter":\#(number)}"#
@@ -103,7 +103,7 @@ struct ExtremeNumbersTests {
         }
     }
 
-    @Test("Queries and event ids: any number is taken or refused, and the daemon answers on")
+    @Test("API queries and event ids: extreme numbers never stop the daemon from answering")
     func queries() async throws {
         try await DaemonRig.run { rig in
             for number in Self.numbers {
@@ -115,7 +115,7 @@ struct ExtremeNumbersTests {
         }
     }
 
-    @Test("A selection of thousands is done a few at a time, those that wait first, and each once")
+    @Test("API selection: 300 downloads with repeated identifiers are resumed and removed once each")
     func selection() async throws {
         try await DaemonRig.run { rig in
             var new: [NewDownload] = []

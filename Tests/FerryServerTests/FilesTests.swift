@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The files of the daemon's downloads", .timeLimit(.minutes(30)))
+@Suite("Files of the daemon's downloads", .timeLimit(.minutes(30)))
 struct FilesTests {
     private static func fresh() throws -> String {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
@@ -30,7 +30,7 @@ struct FilesTests {
         return id
     }
 
-    @Test("when the list is lost, every session's downloads are found again, wherever they are")
+    @Test("Daemon: after the loss of its list it finds the downloads of all sessions in all their directories")
     func lost() async throws {
         let directory = try Self.fresh()
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -64,7 +64,7 @@ struct FilesTests {
         }
     }
 
-    @Test("files are moved through the socket, and not over TCP")
+    @Test("API relocate: files are moved through the socket, and over TCP the request is refused")
     func relocated() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a", Resource(size: 4 << 20, seed: 1))
@@ -93,7 +93,7 @@ struct FilesTests {
         }
     }
 
-    @Test("where the file is by now another's, moving is a conflict")
+    @Test("API relocate: a file that was replaced meanwhile is a conflict and stays")
     func conflict() async throws {
         try await DaemonRig.run { rig in
             let id = try await rig.add(NewDownload(urls: [rig.url("/file/1k")])).id

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The texts of the list")
+@Suite("ListedTexts")
 struct ListedTextsTests {
     private func listed(_ id: String, bytes: ByteCount = 0) -> ListedDownload {
         var status = DownloadStatus(id: DownloadID(rawValue: id), state: .paused, name: "\"\(id)\"\u{2028}<b>")
@@ -17,7 +17,7 @@ struct ListedTextsTests {
 
     private func read(_ text: Data) throws -> DownloadPage { try APICoding.decode(DownloadPage.self, from: text) }
 
-    @Test("are those of the page, whether something was said before or not", arguments: [0, 1, 3, 1500])
+    @Test("ListedTexts: the cached page equals the encoded page, the first time and later", arguments: [0, 1, 3, 1500])
     func whole(count: Int) throws {
         let texts = ListedTexts()
         let items = (0..<count).map { listed("d\($0)") }
@@ -27,7 +27,7 @@ struct ListedTextsTests {
         }
     }
 
-    @Test("say at once what has changed")
+    @Test("ListedTexts: changed and reordered downloads appear in the next page")
     func changed() throws {
         let texts = ListedTexts()
         var items = (0..<4).map { listed("d\($0)") }

@@ -8,7 +8,7 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    @Suite("D1: whose a connection over loopback is", .timeLimit(.minutes(30)))
+    @Suite("Users of loopback connections", .timeLimit(.minutes(30)))
     struct LoopbackPeerTests {
         /// A listener on loopback, and a client connected to it.
         private struct Pair {
@@ -101,7 +101,7 @@ import Testing
         }
 
         @Test(
-            "LoopbackPeers: the user of an open socket is found, by the kernel's answer and by its tables",
+            "LoopbackPeers: the user of an open socket is found by netlink and by the tables of /proc",
             arguments: [(false, false), (true, false), (false, true)], [true, false])
         func found(kind: (ipv6: Bool, mapped: Bool), usesDiagnosis: Bool) throws {
             let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
@@ -112,7 +112,7 @@ import Testing
         }
 
         @Test(
-            "LoopbackPeers: a socket that its process has closed is nobody's, though the kernel names root for it",
+            "LoopbackPeers: a socket that its process has closed counts as absent",
             arguments: [true, false])
         func closed(usesDiagnosis: Bool) throws {
             let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
@@ -140,7 +140,7 @@ import Testing
             #expect(peers.peer(of: connection) == .absent)
         }
 
-        @Test("LoopbackPeer: this user and root are admitted, others and nobody are not")
+        @Test("LoopbackPeer: the daemon's user and root are admitted, and other users and absent peers are not")
         func admitted() {
             #expect(LoopbackPeer.user(1000).isAdmitted(by: 1000))
             #expect(LoopbackPeer.user(0).isAdmitted(by: 1000))
@@ -150,7 +150,7 @@ import Testing
             #expect(LoopbackPeer.unknowable.isAdmitted(by: 1000))
         }
 
-        @Test("SocketDiagnosis: whatever bytes come instead of an answer, none is taken for a socket's")
+        @Test("SocketDiagnosis: arbitrary bytes instead of a response never name a user")
         func nonsense() {
             let end = TCPConnection.End(address: [127, 0, 0, 1], port: 7)
             let connection = TCPConnection(client: end, daemon: end)
@@ -164,7 +164,7 @@ import Testing
             }
         }
 
-        @Test("SocketTable: rows of other ports, broken rows and closed sockets are passed over")
+        @Test("SocketTable: rows of other ports, broken rows and closed sockets are skipped")
         func table() {
             let text = """
                   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -209,7 +209,7 @@ import Testing
             geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0 && access("/bin/bash", X_OK) == 0
 
         @Test(
-            "a process of another user gets nothing over TCP, with the token, and with its connection closed at once",
+            "API over TCP: a process of another user gets no response even with the token, and adds nothing",
             .enabled(if: canBeNobody, "only root can be somebody else"))
         func otherUser() async throws {
             try await DaemonRig.run { rig in

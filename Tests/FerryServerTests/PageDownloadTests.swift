@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("A19: a web page in place of a file, at the daemon", .timeLimit(.minutes(30)))
+@Suite("Web pages in place of files at the daemon", .timeLimit(.minutes(30)))
 struct PageDownloadTests {
     private func wait(for reason: WaitReason, _ id: DownloadID, _ rig: DaemonRig) async throws {
         let download = try #require(try await rig.daemon.manager.download(id: id))
@@ -15,7 +15,9 @@ struct PageDownloadTests {
         #expect(download.status.state == .waiting(reason))
     }
 
-    @Test("the download waits for a fresh link, and goes on once the page is accepted", arguments: [false, true])
+    @Test(
+        "Daemon: a page instead of a file waits for a fresh link, and completes with one or once it is accepted",
+        arguments: [false, true])
     func waits(isFresh: Bool) async throws {
         try await DaemonRig.run { rig in
             let resource = Resource(size: 3_000_000)
@@ -39,7 +41,7 @@ struct PageDownloadTests {
         }
     }
 
-    @Test("asked for with the page accepted, it is the file at once")
+    @Test("Daemon: a download that accepts HTML completes with the page")
     func accepted() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a.iso", Resource(size: 3_000_000))

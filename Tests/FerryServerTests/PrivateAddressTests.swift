@@ -6,10 +6,10 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("A daemon and private addresses", .timeLimit(.minutes(30)))
+@Suite("Private addresses at the daemon", .timeLimit(.minutes(30)))
 struct PrivateAddressTests {
     @Test(
-        "A daemon that allows none: downloads of them fail whatever they ask for; one that does: only those that refuse them",
+        "Daemon: private addresses are refused if the daemon or the download forbids them",
         arguments: [
             (false, nil, "failed"), (false, true, "failed"), (true, false, "failed"), (true, nil, "completed"),
         ] as [(Bool, Bool?, String)])
@@ -23,7 +23,7 @@ struct PrivateAddressTests {
         }
     }
 
-    @Test("A part file with secrets and no server that they are for: refused; with a server, taken")
+    @Test("API add: a part file with secrets is refused without an origin for them, and accepted with one")
     func secretsOrigin() async throws {
         try await DaemonRig.run { rig async throws in
             var new = NewDownload()

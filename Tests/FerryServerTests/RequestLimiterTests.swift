@@ -9,7 +9,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("D8: how much a request may hold, and for how long", .timeLimit(.minutes(30)))
+@Suite("RequestLimiter", .timeLimit(.minutes(30)))
 struct RequestLimiterTests {
     private func port(_ rig: DaemonRig) throws -> Int { try #require(rig.addresses.port) }
 
@@ -28,7 +28,7 @@ struct RequestLimiterTests {
         return try APICoding.decode(Problem.self, from: Data(reply.body.utf8))
     }
 
-    @Test("every route refuses a body larger than it reads by its declared length, before a byte of it has come")
+    @Test("RequestLimiter: a declared length over the route's limit is refused before any byte of the body")
     func declared() async throws {
         try await DaemonRig.run { rig in
             for route in Route.allCases where route.requestSchema != nil && !route.isLocalOnly {
@@ -42,7 +42,7 @@ struct RequestLimiterTests {
         }
     }
 
-    @Test("a body of no declared length is read up to the limit of its route")
+    @Test("RequestLimiter: a chunked body is read up to the limit of its route, and refused beyond")
     func chunked() async throws {
         try await DaemonRig.run { rig in
             let piece = String(repeating: " ", count: 1024)
@@ -55,7 +55,7 @@ struct RequestLimiterTests {
         }
     }
 
-    @Test("a body that nobody may send is not waited for: the refusal comes at its head, and the connection ends")
+    @Test("RequestLimiter: an unauthorised request is refused at its head, without its body, and closed")
     func refusedAtHead() async throws {
         try await DaemonRig.run { rig in
             let started = try head(.add, rig, length: 16 << 20, token: false) + "{"
@@ -65,7 +65,7 @@ struct RequestLimiterTests {
         }
     }
 
-    @Test("bodies hold no more than the budget all together; what is small is served beside them, and room comes back")
+    @Test("RequestLimiter: bodies share a budget, small ones are served beside it, and it is returned")
     func budget() async throws {
         try await DaemonRig.run({ $0.limits.bodyBudget = 1 << 20 }) { rig in
             let half = String(repeating: " ", count: 600 << 10)
@@ -92,7 +92,7 @@ struct RequestLimiterTests {
         }
     }
 
-    @Test("a request whose body does not come is answered 408, and its connection ends")
+    @Test("RequestLimiter: a body that does not arrive in time gets 408 and a closed connection")
     func slowBody() async throws {
         try await DaemonRig.run({ $0.limits.body = .milliseconds(50) }) { rig in
             for route in [Route.login, .add] {
@@ -105,7 +105,7 @@ struct RequestLimiterTests {
         }
     }
 
-    @Test("a connection that does not bring a whole head is closed, however its bytes trickle")
+    @Test("RequestLimiter: a connection without a complete head in time is closed")
     func slowHead() async throws {
         try await DaemonRig.run({ $0.limits.unknownHead = .milliseconds(50) }) { rig in
             for text in ["", "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: "] {
@@ -115,7 +115,7 @@ struct RequestLimiterTests {
         }
     }
 
-    @Test("connections without a token are few: a further one closes the oldest, and none of those with a token")
+    @Test("RequestLimiter: beyond the limit the oldest connection without a token is closed, none with a token")
     func unknown() async throws {
         try await DaemonRig.run({ $0.limits.mostUnknown = 2 }) { rig in
             let port = try port(rig)
@@ -139,7 +139,7 @@ struct RequestLimiterTests {
         }
     }
 
-    @Test("an answer may take as long as it likes: a stream outlives every limit of a request")
+    @Test("RequestLimiter: an event stream outlives every time limit of a request")
     func streams() async throws {
         try await DaemonRig.run {
             $0.limits.body = .seconds(2)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The service", .timeLimit(.minutes(30)))
+@Suite("Service", .timeLimit(.minutes(30)))
 struct ServiceTests {
     /// A directory with a systemctl that writes down what it is told, and answers.
     private func run(status: Int = 0, _ body: (String, [String: String], () -> [String]) throws -> Void) throws {
@@ -30,7 +30,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("it is installed, asked about, and taken away again")
+    @Test("ServiceInstaller: a unit is installed, queried and uninstalled again")
     func installed() throws {
         try run { root, environment, calls in
             let installer = ServiceInstaller(program: "/opt/my ferry/100%/ferry", environment: environment)
@@ -49,7 +49,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("beside a daemon that systemd did not start nothing is installed, and what ends it is said")
+    @Test("ServiceInstaller: beside a daemon of another origin the installation is refused with the way to end it")
     func beside() throws {
         try run { root, environment, calls in
             let installer = ServiceInstaller(program: "/opt/ferry", environment: environment)
@@ -71,7 +71,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a daemon that another one is in the way of, or whose settings are unusable, is not started again and again")
+    @Test("SystemdUnit: exit codes for a conflict or bad settings prevent restarts")
     func restarts() {
         let text = SystemdUnit.text(program: "/opt/ferry")
         #expect(text.contains("\nRestartPreventExitStatus=2 9\n"))
@@ -79,7 +79,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "Unit: what costs nothing is taken from the daemon, its memory is limited, and it is confined where asked for")
+        "SystemdUnit: hardening options and a memory limit are set, and --confine on request")
     func hardening() {
         let text = SystemdUnit.text(program: "/opt/ferry")
         let lines = Set(text.split(separator: "\n").map(String.init))
@@ -94,7 +94,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "Unit: systemd understands every line of it, for a user's manager",
+        "SystemdUnit: systemd-analyze accepts every line of the unit",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze"), "no systemd here"))
     func understood() throws {
         let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
@@ -113,7 +113,7 @@ struct ServiceTests {
         #expect(try verify(text.replacing("LockPersonality=", with: "LockPersona=")).contains("LockPersona"))
     }
 
-    @Test("a systemd that refuses is told, with what can be done")
+    @Test("ServiceInstaller: a refusal of systemctl is an error with a suggestion")
     func refused() throws {
         try run(status: 1) { _, environment, _ in
             let installer = ServiceInstaller(program: "/opt/ferry", environment: environment)
@@ -121,7 +121,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("without systemctl that is said, and no unit runs another line")
+    @Test("ServiceInstaller: a missing systemctl is an error, and a path with a line end is refused")
     func missing() throws {
         try run { root, environment, _ in
             var environment = environment
@@ -139,7 +139,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a path in the unit is one word, whatever combining marks stand behind its quotes")
+    @Test("SystemdUnit: a path with quotes and combining marks stays one word")
     func quoting() {
         let text = SystemdUnit.text(program: "/opt/\"\u{301} ExecStartPre=/bin/evil \\\u{301}%\u{301}$\u{301}")
         #expect(
@@ -147,7 +147,7 @@ struct ServiceTests {
                 "\"/opt/\\\"\u{301} ExecStartPre=/bin/evil \\\\\u{301}%%\u{301}$$\u{301}\" serve\n"))
     }
 
-    @Test("the places of a daemon follow the directories of the user")
+    @Test("DaemonPaths: the defaults follow the XDG directories, the variables of Ferry and the flags")
     func places() {
         let plain = DaemonPaths(environment: [:], home: "/home/u", userID: 7)
         #expect(plain.state == "/home/u/.local/state/ferry")
@@ -171,7 +171,7 @@ struct ServiceTests {
         #expect(told.settings == "/x.json")
     }
 
-    @Test("the app of a session is launched when events wait and it is away, with its session, and no shell")
+    @Test("Daemon: ended downloads launch an absent client's app, without a shell")
     func launched() async throws {
         try await DaemonRig.run { rig in
             let told = NamedPipe(rig.directory + "/out")
@@ -197,7 +197,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("an app that is there is not launched")
+    @Test("Daemon: an attached app is not launched when a download ends")
     func notLaunched() async throws {
         try await DaemonRig.run { rig in
             let out = rig.directory + "/out"
@@ -219,7 +219,8 @@ struct ServiceTests {
         }
     }
 
-    @Test("what is asked for runs after each completed download", arguments: [true, false])
+    @Test(
+        "Daemon: onComplete runs after a completed download, and not after a cancelled one", arguments: [true, false])
     func onComplete(completes: Bool) async throws {
         let out = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         let script = out + ".sh"
@@ -242,7 +243,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("what runs after a download is looked for in PATH, and refused when it cannot be run, also while it runs")
+    @Test("Settings: onComplete is searched in PATH and refused when it cannot be run")
     func completionPrograms() async throws {
         let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root + "/tool/folder", withIntermediateDirectories: true)
@@ -279,7 +280,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a launch command must be an absolute path, and only the socket may give one")
+    @Test("API attach: a launch command without an absolute path is refused")
     func launchCommands() async throws {
         try await DaemonRig.run { rig async throws in
             for command in [["app"], ["./app"], ["/a\0b"]] {
@@ -289,7 +290,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a log in a file is its user's alone, begins anew when it is large, and keeps what was before")
+    @Test("LogFile: it is for its user alone, rotates when it is large, and keeps the previous file")
     func logFile() throws {
         let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)

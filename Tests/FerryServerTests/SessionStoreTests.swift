@@ -8,7 +8,7 @@ import Testing
 
 @Suite("SessionStore")
 struct SessionStoreTests {
-    @Test("SessionStore: a file that cannot be read is kept under another name when the next change writes a new one")
+    @Test("SessionStore: an unreadable file is kept under another name when the next change writes a new one")
     func unreadable() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "ferry-sessions-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

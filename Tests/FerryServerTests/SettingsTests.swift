@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The settings file", .timeLimit(.minutes(30)))
+@Suite("Settings file", .timeLimit(.minutes(30)))
 struct SettingsTests {
     /// What a file with this text says, without a daemon.
     private func settings(_ text: String, _ environment: [String: String] = [:]) throws -> DaemonSettings {
@@ -24,7 +24,7 @@ struct SettingsTests {
 
     /// A bridge to Foundation's numbers took `true` for 1, and 1 for `true`.
     @Test(
-        "a member of another type is refused by its name: a truth value is no number, and a number no truth value",
+        "Settings: a member of another JSON type is refused by its name",
         arguments: [
             ("maxConcurrentDownloads", "true"), ("connectionsPerHost", "true"), ("rateLimit", "true"),
             ("retriesFailedAfter", "true"), ("port", "false"), ("allowsMetered", "1"), ("allowsConstrained", "0"),
@@ -44,7 +44,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("a member of its own type is taken, a whole number where any is, and null is as if it were not there")
+    @Test("Settings: a member of its own type is used, and null counts as missing")
     func ownTypes() throws {
         let settings = try settings(
             """
@@ -72,13 +72,13 @@ struct SettingsTests {
         #expect(try self.settings(#"{"retriesFailedAfter": 30}"#).retriesFailedAfter == 30)
     }
 
-    @Test("every property of the settings has a name, so that file, variables and flags can give it")
+    @Test("Settings: every property has a name for the file, the variables and the flags")
     func names() {
         let properties = Mirror(reflecting: DaemonSettings(directory: "/d")).children.compactMap(\.label)
         #expect(Set(properties) == Set(Setting.allCases.map(\.rawValue)))
     }
 
-    @Test("a variable is read in the form of its setting, before the file; an empty number or flag is the default")
+    @Test("Settings: variables are parsed in the form of their settings, before the file")
     func variables() throws {
         let file = #"{"allowsMetered": false, "connectionsPerHost": 4, "rateLimit": 9, "port": true}"#
         let settings = try settings(
@@ -99,7 +99,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "a variable of another form is refused by the name of its setting, and passed over where a flag is stronger",
+        "Settings: a malformed variable is refused by the setting's name, unless a flag overrides it",
         arguments: [
             ("port", "much"), ("rateLimit", "1.5"), ("connectionsPerHost", " 4"), ("loopback", "2"),
             ("retriesFailedAfter", "nan"), ("retriesFailedAfter", "soon"),
@@ -118,7 +118,7 @@ struct SettingsTests {
         #expect(try source.settings() != DaemonSettings(directory: "/d"))
     }
 
-    @Test("a file that cannot be read is said, and never replaced")
+    @Test("Settings: an unreadable file is an error, and a change does not replace it")
     func unreadable() throws {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -135,7 +135,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("what the API writes into the file is of the types that are read from it")
+    @Test("Settings: what the API writes into the file is read back with the same types")
     func written() throws {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString + ".json"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -155,7 +155,7 @@ struct SettingsTests {
         #expect(settings.retriesFailedAfter == 1)
     }
 
-    @Test("a changed file with a truth value for a number changes nothing")
+    @Test("Settings: a changed file with a truth value for a number changes nothing")
     func changedType() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
             try #"{"maxConcurrentDownloads": true, "rateLimit": 9}"#.write(
@@ -166,7 +166,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("a program that cannot be run is said in every language")
+    @Test("Settings: a program that cannot be run is reported in English and Chinese")
     func program() {
         #expect {
             try CompletionCommand.resolve(["nothing", "-x"], searchPath: "/nowhere")
@@ -178,7 +178,7 @@ struct SettingsTests {
     }
 
     @Test(
-        "a body of another type is refused by the name of its member",
+        "API settings: a body with a member of another type is refused by its name",
         arguments: [
             #"{"maxConcurrentDownloads": true}"#, #"{"rateLimit": false}"#, #"{"connectionsPerHost": "7"}"#,
             #"{"retriesFailedAfter": true}"#, #"{"allowsMetered": 1}"#, #"{"allowsConstrained": "true"}"#,

@@ -9,7 +9,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("D2: browsers sign in, are listed, and are signed out", .timeLimit(.minutes(30)))
+@Suite("Sign-in of browsers", .timeLimit(.minutes(30)))
 struct SigningInTests {
     private let json = ["Content-Type": "application/json"]
 
@@ -31,7 +31,7 @@ struct SigningInTests {
         ).status
     }
 
-    @Test("each browser has a token of its own, that is listed, and withdrawn without the others")
+    @Test("Sign-in: each browser has its own token, which is listed and withdrawn without the others")
     func own() async throws {
         try await DaemonRig.run { rig in
             let firefox = try await signIn(rig, agent: "X11; Linux Firefox/133.0")
@@ -56,7 +56,7 @@ struct SigningInTests {
         }
     }
 
-    @Test("the event stream of a browser ends when it is signed out, and those of others go on")
+    @Test("Sign-in: a withdrawn token ends its event stream, and other streams continue")
     func streams() async throws {
         try await DaemonRig.run { rig in
             let gone = try await signIn(rig, agent: "gone")
@@ -80,7 +80,7 @@ struct SigningInTests {
         }
     }
 
-    @Test("a code comes with a file of the user's alone that leads to the page, and goes with its use")
+    @Test("Sign-in: a code comes with a private file that leads to the page, and its use deletes the file")
     func file() async throws {
         try await DaemonRig.run { rig in
             let made = try await rig.ask(.makeCode).shape(SignInBody.self)
@@ -98,7 +98,7 @@ struct SigningInTests {
         }
     }
 
-    @Test("files that lead to the page are gone with the daemon, and swept away where one was killed")
+    @Test("Sign-in: the files that lead to the page are deleted when the daemon ends and when it starts")
     func leftovers() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
@@ -118,7 +118,7 @@ struct SigningInTests {
         }
     }
 
-    @Test("wrong codes, however many, are 401 each, and keep the right one out never")
+    @Test("Sign-in: wrong codes get 401 each, and the right code still works after forty of them")
     func wrongCodes() async throws {
         try await DaemonRig.run { rig in
             let made = try await rig.ask(.makeCode).shape(SignInBody.self)

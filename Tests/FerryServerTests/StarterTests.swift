@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("The starter of commands", .timeLimit(.minutes(30)))
+@Suite("Starter of commands", .timeLimit(.minutes(30)))
 struct StarterTests {
     private static var silent: Logger { Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() } }
 
@@ -30,7 +30,7 @@ struct StarterTests {
         }
     }
 
-    @Test("Starter: runs what the other end asks for, with its variables, and says when it has ended or why it cannot")
+    @Test("Starter: it runs a command with its variables, and reports the end or the reason of a failure")
     func runs() async throws {
         let (ours, theirs) = Self.pair()
         let socket = MessageSocket(theirs)
@@ -59,7 +59,7 @@ struct StarterTests {
         #expect(await Self.start(starter, ["/bin/true"]) == nil)
     }
 
-    @Test("Starter: when its process is gone, those that wait are told, and what is asked for later too")
+    @Test("Starter: when its process has ended, waiting and later commands fail with that reason")
     func gone() async throws {
         let (ours, theirs) = Self.pair()
         let starter = RemoteStarter(socket: ours, process: nil, logger: Self.silent)
@@ -88,7 +88,7 @@ struct StarterTests {
         close(ours)
     }
 
-    @Test("Starter: a line without end is not collected without end")
+    @Test("Starter: an endless line ends it instead of filling the memory")
     func endless() {
         let (ours, theirs) = Self.pair()
         Thread.detachNewThread {

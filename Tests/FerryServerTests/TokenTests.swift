@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryServer
 
-@Suite("D2: tokens and one-time codes")
+@Suite("Tokens and one-time codes")
 struct TokenTests {
     private func directory(_ body: (String) throws -> Void) throws {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
@@ -20,7 +20,7 @@ struct TokenTests {
 
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
-    @Test("TokenStore: a token has 256 random bits, outlives the daemon, and is in no file")
+    @Test("TokenStore: a token has 256 bits, survives a restart, and is in no file")
     func kept() throws {
         try directory { directory in
             let path = directory + "/tokens.json"
@@ -42,7 +42,7 @@ struct TokenTests {
         }
     }
 
-    @Test("TokenStore: a file that others could have written or read is not believed", arguments: [0o644, 0o620])
+    @Test("TokenStore: a file that other users can read or write is not used", arguments: [0o644, 0o620])
     func distrusted(mode: Int) throws {
         try directory { directory in
             let path = directory + "/tokens.json"
@@ -52,7 +52,7 @@ struct TokenTests {
         }
     }
 
-    @Test("TokenStore: only Bearer with the whole token opens, in one field")
+    @Test("TokenStore: only one field with Bearer and the whole token identifies a client")
     func carried() throws {
         try directory { directory in
             let store = TokenStore(directory + "/tokens.json")
@@ -67,7 +67,7 @@ struct TokenTests {
         }
     }
 
-    @Test("TokenStore: a withdrawn token opens nothing, also after a restart; the others stay")
+    @Test("TokenStore: a withdrawn token is refused, also after a restart, and the others stay")
     func withdrawn() throws {
         try directory { directory in
             let path = directory + "/tokens.json"
@@ -84,7 +84,7 @@ struct TokenTests {
         }
     }
 
-    @Test("TokenStore: a token is refused from the moment it is withdrawn, also where the file cannot be written")
+    @Test("TokenStore: a withdrawn token is refused even when the file cannot be written")
     func unwritable() throws {
         try directory { directory in
             let path = directory + "/deep/tokens.json"
@@ -99,7 +99,7 @@ struct TokenTests {
         }
     }
 
-    @Test("TokenStore: one more than there may be withdraws the one that was unused for the longest time")
+    @Test("TokenStore: one token beyond the limit withdraws the least recently used one")
     func most() throws {
         try directory { directory in
             let store = TokenStore(directory + "/tokens.json")
@@ -117,7 +117,7 @@ struct TokenTests {
         }
     }
 
-    @Test("TokenStore: a token lives for 30 days after its last use, which the file knows to the hour")
+    @Test("TokenStore: a token expires 30 days after its last use")
     func lifetime() throws {
         try directory { directory in
             let path = directory + "/tokens.json"
@@ -131,7 +131,7 @@ struct TokenTests {
         }
     }
 
-    @Test("OneTimeCodes: a code is good once, for a minute")
+    @Test("OneTimeCodes: a code is accepted once, within a minute")
     func codes() {
         let codes = OneTimeCodes()
         let code = codes.make(at: .zero).text
@@ -143,7 +143,7 @@ struct TokenTests {
         #expect(!codes.trade(late, at: .seconds(60)))
     }
 
-    @Test("OneTimeCodes: any number of wrong codes keeps no right one out")
+    @Test("OneTimeCodes: any number of wrong codes leaves the right one valid")
     func guessing() {
         let codes = OneTimeCodes()
         let code = codes.make(at: .zero).text
@@ -151,7 +151,7 @@ struct TokenTests {
         #expect(codes.trade(code, at: .seconds(1)))
     }
 
-    @Test("SignInFile: is private, leads to the page, and goes when its code is used, too old, pushed out or let go")
+    @Test("SignInFile: it is private and is deleted when its code is used, expired, displaced or cleared")
     func files() throws {
         try directory { directory in
             let codes = OneTimeCodes()
@@ -186,7 +186,7 @@ struct TokenTests {
     }
 
     @Test(
-        "BrowserName: a browser is named by known words alone, or by the name that it gives itself, shortened",
+        "BrowserName: a known browser and system give the name, or else the agent's own short name",
         arguments: [
             ("Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0", "Firefox on Linux"),
             (
