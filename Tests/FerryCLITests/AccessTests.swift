@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: who asks, and by which way", .serialized, .timeLimit(.minutes(30))) struct AccessTests {
+@Suite("The binary: access and proxies", .serialized, .timeLimit(.minutes(30))) struct AccessTests {
     private static let resource = Resource(size: 2_000_000, seed: 31)
 
     /// Serves `/f.bin` with this behaviour and fetches it with these arguments.
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "--user answers Basic and Digest; a wrong password is exit code 5",
+        "ferry get --user: Basic and Digest succeed, and a wrong password is exit code 5",
         arguments: [
             Behaviour.basicAuth("me", "sesame"), .digestAuth("me", "sesame"),
             .digestAuth("me", "sesame", algorithm: .sha256),
@@ -33,7 +33,7 @@ import Testing
         #expect(!wrong.error.contains("wrong"))
     }
 
-    @Test("--netrc takes user and password by host, from ~/.netrc and from $NETRC")
+    @Test("ferry get --netrc: credentials are found by host in ~/.netrc or in $NETRC")
     func netrc() async throws {
         let text = "machine 127.0.0.1\n  login me\n  password sesame\n"
         let home = try await Self.get(.basicAuth("me", "sesame"), ["--netrc"], files: [".netrc": text])
@@ -44,7 +44,7 @@ import Testing
         #expect(try await Self.get(.honest, ["--netrc"]).code == 2)
     }
 
-    @Test("--load-cookies, --header, --header @FILE, --user-agent and --referer are sent")
+    @Test("ferry get: cookies, headers, header files, User-Agent and Referer are sent")
     func fields() async throws {
         let cookie = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n"
         let cookies = try await Self.get(
@@ -64,7 +64,7 @@ import Testing
         #expect(try await Self.get(.require("X-Key") { $0 == "k" }, []).code == 4)
     }
 
-    @Test("--proxy and http_proxy are used, with user and password; no_proxy and --proxy none go direct")
+    @Test("ferry get --proxy: option and http_proxy are used with credentials, no_proxy and none go direct")
     func proxy() async throws {
         let proxy = try await ProxyServer.start(credentials: ("u", "p/w"))
         let url = proxy.url.replacing("http://", with: "http://u:p%2Fw@")
@@ -85,14 +85,14 @@ import Testing
         await proxy.shutdown()
     }
 
-    @Test("-4 and -6 use that family alone")
+    @Test("ferry get: -4 fetches from an IPv4 server, and -6 fails with exit code 3")
     func families() async throws {
         #expect(try await Self.get(.honest, ["-4"]).code == 0)
         let other = try await Self.get(.honest, ["-6", "--retries", "0"])
         #expect(other.code == 3, "\(other.error)")
     }
 
-    @Test("https through a proxy is a tunnel, and the certificate is still checked")
+    @Test("ferry get --proxy: https uses a tunnel, and the certificate is still verified")
     func tunnel() async throws {
         var configuration = OriginServer.Configuration()
         configuration.certificate = .good
@@ -110,7 +110,9 @@ import Testing
         await proxy.shutdown()
     }
 
-    @Test("10: a bad certificate fails without another try", arguments: [Certificate.wrongHost, .expired, .selfSigned])
+    @Test(
+        "ferry get: a bad certificate is exit code 10 without a retry",
+        arguments: [Certificate.wrongHost, .expired, .selfSigned])
     func certificates(certificate: Certificate) async throws {
         var configuration = OriginServer.Configuration()
         configuration.certificate = certificate
@@ -126,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("-6 reaches an origin that has IPv6 alone; -4 does not, and says why")
+    @Test("ferry get: -6 reaches an IPv6-only server, and -4 fails with the reason")
     func onlyIPv6() async throws {
         var configuration = OriginServer.Configuration()
         configuration.addresses = ["::1"]
@@ -144,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("--proxy and all_proxy lead through a SOCKS proxy, which looks up the name", arguments: [false, true])
+    @Test("ferry get: --proxy and all_proxy use a SOCKS proxy, which resolves the host name", arguments: [false, true])
     func socks(byEnvironment: Bool) async throws {
         let proxy = try await SOCKSServer.start(hosts: ["files.test": "127.0.0.1"])
         try await OriginServer.with { server in
@@ -161,7 +163,7 @@ import Testing
         await proxy.shutdown()
     }
 
-    @Test("plan says what get would: credentials are exit code 5, another refusal 4", arguments: [(401, 5), (404, 4)])
+    @Test("ferry plan: a 401 is exit code 5, and a 404 is exit code 4", arguments: [(401, 5), (404, 4)])
     func plan(status: Int, code: Int32) async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)

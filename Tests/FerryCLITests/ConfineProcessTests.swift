@@ -32,7 +32,7 @@ import Testing
             return try #require(checks.first { $0["name"] as? String == "confinement" })
         }
 
-        @Test("Confined daemon: downloads where it may, refuses other places, and the doctor says where it may write")
+        @Test("ferry serve --confine: it downloads to allowed directories, refuses others, and the doctor lists them")
         func confined() async throws {
             let place = try Workplace()
             try await Self.run(in: place) { serve, server in
@@ -66,7 +66,7 @@ import Testing
             }
         }
 
-        @Test("Unconfined daemon: the doctor does not say that it is confined")
+        @Test("ferry serve: for an unconfined daemon the doctor reports no confinement")
         func unconfined() async throws {
             let place = try Workplace()
             let serve = try await ServeProcess.start(in: place)
@@ -75,7 +75,9 @@ import Testing
             try await serve.stop()
         }
 
-        @Test("Kernel: a directory that is replaced by a link leading out is not written to, and the error says why")
+        @Test(
+            "ferry serve --confine: a directory replaced by a link leading out is not written to, and the error says why"
+        )
         func kernel() async throws {
             let place = try Workplace()
             let files = FileManager.default
@@ -102,7 +104,7 @@ import Testing
             }
         }
 
-        @Test("Commands: what runs after a download is not confined")
+        @Test("ferry serve --confine: the program run after a download is not confined")
         func commands() async throws {
             let place = try Workplace()
             let pipe = place.path("told")
@@ -118,7 +120,7 @@ import Testing
             }
         }
 
-        @Test("Starter: it ends when the daemon is killed")
+        @Test("ferry serve --confine: the starter ignores SIGTERM and SIGINT, and ends when the daemon is killed")
         func starterEnds() async throws {
             let place = try Workplace()
             let serve = try await ServeProcess.start(["--confine"], in: place)
@@ -138,7 +140,7 @@ import Testing
             try await eventually { !FileManager.default.fileExists(atPath: "/proc/\(starter)/exe") }
         }
 
-        @Test("Start: an unfinished download of the list may be gone on with, wherever it is")
+        @Test("ferry serve --confine: an unfinished download in another directory can be resumed after a restart")
         func unfinished() async throws {
             let place = try Workplace()
             try await OriginServer.with { server in
@@ -156,7 +158,7 @@ import Testing
             }
         }
 
-        @Test("Start: a second confined daemon leaves as any second one does")
+        @Test("ferry serve --confine: a second confined daemon leaves with exit code 9")
         func second() async throws {
             let place = try Workplace()
             let first = try await ServeProcess.start(["--confine"], in: place)
@@ -171,7 +173,7 @@ import Testing
         }
 
         @Test(
-            "Kernel without Landlock: it says so and does not start",
+            "ferry serve --confine: without Landlock in the kernel the start is refused with exit code 2",
             .enabled(if: Strace.canInject, "no strace here"))
         func withoutLandlock() async throws {
             let place = try Workplace()
@@ -186,7 +188,7 @@ import Testing
             #expect(place.names == [])
         }
 
-        @Test("Second half: begun by hand it does not start")
+        @Test("ferry serve --confine: a confinement descriptor given by hand is refused with exit code 2")
         func byHand() async throws {
             let place = try Workplace()
             let outcome = try await FerryProcess.run(

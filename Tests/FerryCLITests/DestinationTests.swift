@@ -2,12 +2,12 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: names, lists, and files that are there", .serialized, .timeLimit(.minutes(30)))
+@Suite("The binary: names, lists and existing files", .serialized, .timeLimit(.minutes(30)))
 struct DestinationTests {
     private static let resource = Resource(size: 2_000_000, seed: 41)
     private static func bytes(_ resource: Resource = resource) -> Data { Data(resource.bytes(0..<resource.size)) }
 
-    @Test("B8: while one process has a name, another request takes the next")
+    @Test("ferry get: while one process has a name, another request takes the next one (B8)")
     func nextName() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
@@ -32,7 +32,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("B8: a second process with the same URL says who has it and what to do, and leaves with 9")
+    @Test("ferry get: a second process with the same URL leaves with exit code 9 and one line (B8)")
     func sameURL() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
@@ -54,7 +54,7 @@ struct DestinationTests {
     }
 
     @Test(
-        "--on-conflict decides about a file that is there, also with -o",
+        "ferry get --on-conflict: each rule decides about an existing file, with and without -o",
         arguments: [("rename", 0), ("overwrite", 0), ("fail", 9), ("skip", 0)], [false, true])
     func conflict(_ rule: (name: String, code: Int32), isNamed: Bool) async throws {
         try await OriginServer.with { server in
@@ -85,7 +85,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("run again, the request is conditional and a 304 is enough; a changed file is fetched under the next name")
+    @Test("ferry get: a second run is a conditional request with a 304, and a changed file gets the next name")
     func conditional() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -107,7 +107,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("B1: the empty part file of a crash is taken over by a small file too")
+    @Test("ferry get: an empty part file left by a crash is taken over by a small file (B1)")
     func abandoned() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Resource(size: 1000, seed: 48))
@@ -122,7 +122,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("a file that ferry did not publish is asked for plainly; equal length and time are enough")
+    @Test("ferry get: an existing foreign file is complete when length and time match, else the next name is used")
     func foreign() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -141,7 +141,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("--checksum: right, wrong, of the file that is there, and from a list")
+    @Test("ferry get --checksum: right and wrong digests, of an existing file and from a list, are judged")
     func checksum() async throws {
         try await OriginServer.with { server in
             let right = Self.resource.sha256
@@ -166,7 +166,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("--mirror takes over where the first server dies in the middle")
+    @Test("ferry get --mirror: the mirror completes the file when the first server fails midway")
     func mirror() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -186,7 +186,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("-i -, several lists, mirrors, options and comments; --print0 ends each path with NUL")
+    @Test("ferry get -i: several lists with mirrors, options and comments are fetched, --print0 ends paths with NUL")
     func lists() async throws {
         try await OriginServer.with { server in
             for name in ["a", "b", "c"] { server.serve("/\(name)", Resource(size: 1000, seed: 45)) }
@@ -202,7 +202,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("NAME.part NEWURL goes on from a new link and fetches only what is missing")
+    @Test("ferry get NAME.part NEWURL: a new link resumes the file and fetches about what is missing")
     func newURL() async throws {
         try await OriginServer.with { server in
             let large = Resource(size: 12_000_000, seed: 46)
@@ -222,7 +222,7 @@ struct DestinationTests {
         }
     }
 
-    @Test("of several files the first present code of the documented order counts")
+    @Test("ferry get: of several failures the exit code first in the documented order counts")
     func precedence() async throws {
         let closed = try ClosedPort()
         let nobody = closed.url("/x")

@@ -5,7 +5,7 @@ import Testing
 @Suite("The binary: disks and directories", .serialized, .timeLimit(.minutes(30))) struct DiskTests {
     private static let resource = Resource(size: 6_000_000, seed: 51)
 
-    @Test("B3: less room than --min-free asks for is said before a byte of the file is written, exit code 8")
+    @Test("ferry get --min-free: too little space is exit code 8 before a byte is written (B3)")
     func minFree() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("B5: a directory that cannot be written to is said before any request", arguments: [["-d"], ["-o"], []])
+    @Test("ferry get: an unwritable directory is exit code 2 before any request (B5)", arguments: [["-d"], ["-o"], []])
     func unwritable(option: [String]) async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "B3: a disk that fills up keeps what came; with room it goes on and fetches only the rest",
+        "ferry get: a disk that fills up keeps the part file, and with space the next run completes (B3)",
         .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))
     func full() async throws {
         try await OriginServer.with { server in
@@ -67,7 +67,7 @@ import Testing
 
     /// The room was looked at once a second: a fast server filled the disk before.
     @Test(
-        "A29: a body without end stops at the floor of --min-free, however fast it comes",
+        "ferry get --min-free: an endless body stops at the limit of free space (A29)",
         .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))
     func floor() async throws {
         try await OriginServer.with { server in
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("B12: with few descriptors it takes fewer files and connections, and fetches all", arguments: [32, 48])
+    @Test("ferry get: with few descriptors six files are fetched, over fewer connections (B12)", arguments: [32, 48])
     func descriptors(limit: Int) async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "B3: too little room for a known size is said before the start",
+        "ferry get: too little space for a known size is exit code 8 before the start (B3)",
         .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))
     func tooSmall() async throws {
         try await OriginServer.with { server in

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: what programs that it starts inherit", .timeLimit(.minutes(30)))
+@Suite("The binary: environment of started programs", .timeLimit(.minutes(30)))
 struct EnvironmentTests {
     /// What only the first command has: passwords, tokens, and what would change a program.
     private static let secrets = [
@@ -10,7 +10,7 @@ struct EnvironmentTests {
         "FERRY_SESSION": "geheim-4",
     ]
 
-    @Test("A daemon that a command starts, and a command after a download: the variables on the list and no others")
+    @Test("Environment: a daemon and a completion command inherit only the listed variables")
     func inherited() async throws {
         try await RemoteHome.run { home in
             home.server.serve("/a", Resource(size: 1000))

@@ -6,7 +6,7 @@ import Testing
     private static let resource = Resource(size: 2_000_000, seed: 9)
     private static let wrong = "sha256:" + String(repeating: "0", count: 64)
 
-    @Test("3: nobody answers")
+    @Test("ferry get: a refused connection is exit code 3")
     func network() async throws {
         let closed = try ClosedPort()
         let outcome = try await FerryProcess.run(["get", "--retries", "1", closed.url("/f")], in: Workplace())
@@ -15,7 +15,7 @@ import Testing
         withExtendedLifetime(closed) {}
     }
 
-    @Test("4: the server refuses, or the file is larger than allowed")
+    @Test("ferry get: a refusal of the server and a file over --max-size are exit code 4")
     func refused() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Self.resource)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("5: the link is dead in the middle; the message prints the command that goes on, and it does")
+    @Test("ferry get: a link that dies midway is exit code 5, and the printed command completes the file")
     func freshLink() async throws {
         try await OriginServer.with { server in
             // Large beside what samples cost and what a cut connection has on its way.
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("5: a web page came instead of the file, at first or in the middle; it is said, and what is held stays")
+    @Test("ferry get: a web page instead of the file is exit code 5, says so, and keeps the part file")
     func page() async throws {
         try await OriginServer.with { server in
             let resource = Resource(size: 24_000_000, seed: 9, contentType: nil)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("5: the server asks for credentials; with them it goes on")
+    @Test("ferry get: missing credentials are exit code 5, and with --netrc the file is fetched")
     func credentials() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("6: with --no-restart a changed file is left as it is")
+    @Test("ferry get --no-restart: a changed file is exit code 6, and the part file stays")
     func changed() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("7: a wrong checksum is never published")
+    @Test("ferry get --checksum: a wrong digest is exit code 7, and no file is published")
     func checksum() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -120,7 +120,9 @@ import Testing
     /// The limit of that test would hold for the sanitizer's own memory too.
     private static let isSanitized = dlsym(nil, "__tsan_acquire") != nil
 
-    @Test("8: the disk takes no more", .disabled(if: isSanitized, "the thread sanitizer does not survive the limit"))
+    @Test(
+        "ferry get: a write that fails with EFBIG is exit code 8",
+        .disabled(if: isSanitized, "the thread sanitizer does not survive the limit"))
     func disk() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -131,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("9: the name is taken and --on-conflict fail was given")
+    @Test("ferry get --on-conflict fail: a taken name is exit code 9, and the file stays")
     func conflict() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -146,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("9: a second process on the same destination says so and leaves; the first finishes")
+    @Test("ferry get -o: a second process on the same path leaves with exit code 9, and the first completes")
     func twoProcesses() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
@@ -167,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("10: the certificate is not trusted; with --ca-file or --insecure it is")
+    @Test("ferry get: an untrusted certificate is exit code 10, and accepted with --ca-file or --insecure")
     func certificate() async throws {
         var configuration = OriginServer.Configuration()
         configuration.certificate = .good
@@ -185,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("of several files the gravest failure gives the code, and the others are fetched")
+    @Test("ferry get: of several files the gravest failure gives the exit code, and the others are fetched")
     func several() async throws {
         try await OriginServer.with { server in
             server.serve("/good", Self.resource)

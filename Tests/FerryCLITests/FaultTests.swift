@@ -4,7 +4,7 @@ import Testing
 
 /// System calls that fail, by `strace`.
 @Suite(
-    "The binary: a machine whose calls fail", .serialized, .timeLimit(.minutes(30)),
+    "The binary: failing system calls", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: Strace.canInject, "no strace here"))
 struct FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -23,7 +23,7 @@ struct FaultTests {
     ]
 
     @Test(
-        "always: it says so, leaves with 8, claims no byte that is not there; without the fault it goes on",
+        "ferry get: a call that always fails is exit code 8, and the next run without the fault completes",
         arguments: faults)
     func always(fault: Fault) async throws {
         try await OriginServer.with { server in
@@ -48,7 +48,7 @@ struct FaultTests {
         }
     }
 
-    @Test("B12: when sockets run out it goes on with those that it has")
+    @Test("ferry get: when sockets run out it completes over the connections it has (B12)")
     func sockets() async throws {
         try await OriginServer.with { server in
             let resource = Resource(size: 24_000_000, seed: 62)

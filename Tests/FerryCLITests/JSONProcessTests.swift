@@ -21,7 +21,7 @@ import Testing
         return events
     }
 
-    @Test("every line is one object with exactly the documented fields, whatever happens")
+    @Test("ferry get --json: every line has exactly the documented fields, and each file ends once")
     func fields() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("going on is told with the offset and the reason; a changed file with the reason")
+    @Test("ferry get --json: resumed has offset and reason, and restarted has the reason")
     func resumed() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("--limit-rate holds for the whole process: three files take no less time than their bytes at that rate")
+    @Test("ferry get --limit-rate: the limit holds for all files of the process together")
     func limit() async throws {
         try await OriginServer.with { server in
             let names = ["a", "b", "c"]
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("D7: neither the process list nor any output shows a secret that came by a file")
+    @Test("ferry get: secrets from a file or a URL are in no process list, output or journal")
     func secrets() async throws {
         try await OriginServer.with { server in
             let gate = Gate()

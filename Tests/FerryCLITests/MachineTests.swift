@@ -5,7 +5,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-@Suite("The binary: what else goes on in the machine", .serialized, .timeLimit(.minutes(30)))
+@Suite("The binary: machine faults", .serialized, .timeLimit(.minutes(30)))
 struct MachineTests {
     private static let resource = Resource(size: 4_000_000, seed: 71)
 
@@ -19,7 +19,7 @@ struct MachineTests {
         server.always("/f.bin", .honest)
     }
 
-    @Test("B5: missing directories are made")
+    @Test("ferry get -d: missing directories are created (B5)")
     func directories() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -30,7 +30,7 @@ struct MachineTests {
         }
     }
 
-    @Test("B5: a file where a directory should be is said before any request")
+    @Test("ferry get -d: a file in place of a directory is exit code 2 before any request (B5)")
     func fileInTheWay() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -46,7 +46,7 @@ struct MachineTests {
     enum Harm: String, Sendable, CaseIterable { case deleted, shortened, replaced }
 
     @Test(
-        "B6: a part file that another program deletes, shortens or replaces is never published",
+        "ferry get: a part file deleted, shortened or replaced by another program is never published (B6)",
         arguments: Harm.allCases)
     func harmed(harm: Harm) async throws {
         try await OriginServer.with { server in
@@ -80,7 +80,7 @@ struct MachineTests {
     enum Damage: String, Sendable, CaseIterable { case missing, empty, torn, newer, foreign }
 
     @Test(
-        "B7: with a journal that is missing, empty, torn or of a newer version the part file is left alone, and that is said",
+        "ferry get: with a missing, torn, newer or foreign journal the part file stays unused (B7)",
         arguments: Damage.allCases, [false, true])
     func damaged(damage: Damage, isNamed: Bool) async throws {
         try await OriginServer.with { server in
@@ -114,7 +114,7 @@ struct MachineTests {
     }
 
     @Test(
-        "B7: a journal beside another file than its own is believed only as far as samples of the server's match",
+        "ferry get: a journal beside a foreign part file counts only as far as samples match (B7)",
         arguments: [false, true])
     func otherFile(isRemade: Bool) async throws {
         try await OriginServer.with { server in
@@ -139,7 +139,7 @@ struct MachineTests {
     }
 
     @Test(
-        "B12: with hardly any descriptors it fetches all or says what is missing; it never crashes",
+        "ferry get: with hardly any descriptors it completes or fails with a message, and never crashes (B12)",
         arguments: [8, 12, 16, 20, 24])
     func hardlyAny(limit: Int) async throws {
         try await OriginServer.with { server in
@@ -159,7 +159,7 @@ struct MachineTests {
         }
     }
 
-    @Test("B15: lines of JSON that nobody reads any more do not end the download")
+    @Test("ferry get --json: a closed standard output does not stop the download (B15)")
     func closedJSON() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)

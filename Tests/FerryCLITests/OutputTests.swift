@@ -2,12 +2,12 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: what it writes", .serialized, .timeLimit(.minutes(30))) struct OutputTests {
+@Suite("The binary: output", .serialized, .timeLimit(.minutes(30))) struct OutputTests {
     private static let resource = Resource(size: 3_000_000, seed: 3)
 
     private static func bytes(_ resource: Resource) -> Data { Data(resource.bytes(0..<resource.size)) }
 
-    @Test("standard output is the path of the finished file, which has the server's bytes and time")
+    @Test("ferry get: standard output is the path of the file, which has the server's bytes and time")
     func path() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("run again on a finished file: already complete, exit code 0, nothing is fetched")
+    @Test("ferry get: a second run on a finished file is exit code 0, already complete, and fetches nothing")
     func again() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("-q is silent but for the path, --print0 ends it with NUL")
+    @Test("ferry get -q: only the path is printed, and --print0 ends it with NUL")
     func quiet() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("--json writes one object a line: added, started, progress, completed")
+    @Test("ferry get --json: each line is an object, from added over started and progress to completed")
     func json() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("-o - writes the bytes in order, through a break, and nothing else")
+    @Test("ferry get -o -: the bytes are written in order through a broken connection, and nothing else")
     func stream() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("a list: bad lines are named with their numbers, the rest is fetched, exit code 2")
+    @Test("ferry get -i: malformed lines are reported with their numbers, the rest is fetched, exit code 2")
     func list() async throws {
         try await OriginServer.with { server in
             for name in ["a", "b"] { server.serve("/\(name)", Resource(size: 1000, seed: 4)) }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("names from servers cannot steer the terminal")
+    @Test("ferry get: a name from a server puts no escape sequence on the terminal")
     func escaped() async throws {
         try await OriginServer.with { server in
             var resource = Resource(size: 1000, seed: 5)
@@ -113,7 +113,9 @@ import Testing
         }
     }
 
-    @Test("B15: a closed standard output or standard error is no reason to stop", arguments: [true, false])
+    @Test(
+        "ferry get: a closed standard output or standard error does not stop the download (B15)",
+        arguments: [true, false])
     func closed(isOutput: Bool) async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -126,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("B15: without standard streams no download gets their descriptors")
+    @Test("ferry get: without standard streams their descriptors get no download's bytes (B15)")
     func missingStreams() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -138,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("plan says what would happen, as text and as JSON, and writes nothing")
+    @Test("ferry plan: it prints the plan as text and as JSON, and writes nothing")
     func plan() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -157,7 +159,7 @@ import Testing
         }
     }
 
-    @Test("D7: the process list shows no password, header value or user info")
+    @Test("ferry get: the process list shows no password, header value or user info")
     func arguments() async throws {
         try await OriginServer.with { server in
             let gate = Gate()

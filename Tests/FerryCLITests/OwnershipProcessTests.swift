@@ -45,7 +45,7 @@ struct OwnershipProcessTests {
     }
 
     @Test(
-        "Binary: two users in one directory each go on with their own half and are told of the other's",
+        "ferry get: two users in one directory each resume their own part file and see a note about the other's",
         .enabled(if: isRoot, "only root becomes other users"))
     func twoUsers() async throws {
         try await OriginServer.with { server in
@@ -74,7 +74,7 @@ struct OwnershipProcessTests {
     }
 
     @Test(
-        "Binary: with sudo, a half download of the user is left alone, and the note says so",
+        "ferry get: as root a user's part file is left alone, and the note suggests a run without sudo",
         .enabled(if: isRoot, "only root becomes other users"))
     func sudo() async throws {
         try await OriginServer.with { server in
@@ -94,7 +94,7 @@ struct OwnershipProcessTests {
     }
 
     @Test(
-        "Binary: an empty part file of another user is not written to, and a finished file of theirs is not the answer",
+        "ferry get: a part file and a finished file of another user are not used and not written to",
         .enabled(if: isRoot, "only root gives files away"), arguments: ["tool.sh.part", "tool.sh"])
     func planted(name: String) async throws {
         try await OriginServer.with { server in
@@ -119,7 +119,7 @@ struct OwnershipProcessTests {
     }
 
     @Test(
-        "Binary: on vfat, where all files have one owner, a half download is gone on with",
+        "ferry get: on vfat, where all files have one owner, a part file is resumed",
         .enabled(if: VFATDisk.isPossible, "no right to mount a vfat image, or nothing here reads one"))
     func vfat() async throws {
         try await OriginServer.with { server in

@@ -11,7 +11,7 @@
         /// Both are addresses of one server.
         private static let (open, closed) = ("http://93.184.215.1:8080", "http://192.0.2.1:8080")
 
-        @Test("--no-private: a public address is fetched from, a private one is not, nor where a redirect leads to one")
+        @Test("ferry get --no-private: private addresses are refused with exit code 4, also behind a redirect")
         func addresses() async throws {
             try await NetworkNamespace.with { network in
                 try network.near("addr add 93.184.215.2/24 dev eth0")

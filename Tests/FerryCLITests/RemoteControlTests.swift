@@ -7,7 +7,7 @@ import Testing
 @Suite("The binary: remote control", .serialized, .timeLimit(.minutes(30))) struct RemoteControlTests {
     private static let resource = Resource(size: 300_000, seed: 5)
 
-    @Test("add starts the daemon and prints identifiers; watch waits for the end; list and show tell of it")
+    @Test("ferry add: it starts the daemon and prints the id; watch, list and show report the download")
     func whole() async throws {
         try await RemoteHome.run { home in
             home.server.serve("/a.bin", Self.resource)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("a daemon that does not run is said, with what starts it; looking starts none")
+    @Test("Remote control: without a daemon a command is exit code 11, names what starts it, and starts none")
     func absent() async throws {
         try await RemoteHome.run { home in
             for command in [["list"], ["show", "x"], ["pause", "all"], ["set", "limit=1M"], ["watch"], ["clear"]] {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("a daemon that cannot be started is said, without the advice to start it in the same way")
+    @Test("ferry add: a daemon that cannot be started is exit code 11, without the advice to start it so")
     func unstartable() async throws {
         try await RemoteHome.run { home in
             try home.place.write("#!/bin/sh\nexit 1\n", to: "broken")
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("downloads are paused, resumed, cancelled, moved, changed, removed, cleared")
+    @Test("Remote control: downloads are paused, resumed, cancelled, moved, changed, removed and cleared")
     func acted() async throws {
         try await RemoteHome.run { home in
             let gate = Gate()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("many are removed at once: one whose file is another by now stays, is said, and keeps no other")
+    @Test("ferry remove: a download whose file was replaced stays with exit code 9, and the others are removed")
     func removed() async throws {
         try await RemoteHome.run { home in
             for name in ["a", "b"] { home.server.serve("/" + name, Self.resource) }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("a list is added at its time, all or paused, with what each line says")
+    @Test("ferry add -i: a list is added with its options and time, and a malformed line is reported")
     func lists() async throws {
         try await RemoteHome.run { home in
             for name in ["a", "b"] { home.server.serve("/" + name, Self.resource) }
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("files are moved to another directory")
+    @Test("ferry relocate: a finished file is moved to another directory")
     func relocated() async throws {
         try await RemoteHome.run { home in
             home.server.serve("/a", Self.resource)
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("watch without a terminal says what happens, and ends with what became of those that were named")
+    @Test("ferry watch: without a terminal it prints events and ends with the outcome of the named downloads")
     func plainWatch() async throws {
         try await RemoteHome.run { home in
             home.server.serve("/a", Self.resource)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("downloads of an app are shown, changed and removed with --session; without it they are not meant")
+    @Test("Remote control: downloads of an app are found with --session only")
     func sessions() async throws {
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"))
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test(
-        "one that waits for a login says what to type, and goes on with a user, a header, or a URL that has them",
+        "ferry set: a download waiting for a login continues with a user, a header or a URL with user info",
         arguments: ["user", "header", "url"])
     func login(way: String) async throws {
         try await RemoteHome.run { home in
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test("watch ends with what the daemon refuses, as list does")
+    @Test("ferry watch: it ends with the daemon's refusal, as list does")
     func refusedWatch() async throws {
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"))
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    @Test("what is wrong with a command is said in one line, with the code 2")
+    @Test("Remote control: a usage error is one line and exit code 2")
     func usage() async throws {
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"), home.server.url("/b"))
@@ -298,7 +298,7 @@ import Testing
     }
 
     @Test(
-        "with --json a failure is an object on standard output, also for words that make no sense",
+        "Remote control: with --json a failure is one object on standard output",
         arguments: [
             (["list", "--state", "bogus"], "invalidRequest"), (["pause", "nobody"], "notFound"),
             (["list", "--nonsense"], "invalidRequest"), (["pause"], "invalidRequest"),
@@ -317,7 +317,7 @@ import Testing
         }
     }
 
-    @Test("the doctor finds nothing wrong here, and a proxy that makes no sense")
+    @Test("ferry doctor: it passes in a sound environment, and reports a malformed proxy")
     func doctor() async throws {
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"))
@@ -333,7 +333,7 @@ import Testing
         }
     }
 
-    @Test("the doctor finds that nothing can be made where things would go, though nothing is there yet")
+    @Test("ferry doctor: it reports directories that cannot be created, and creates none")
     func nowhere() async throws {
         let place = try Workplace()
         try place.write("", to: "file")
@@ -361,7 +361,7 @@ import Testing
         #expect(place.names == ["file"])
     }
 
-    @Test("web prints an address that lets in once; without a page it says why")
+    @Test("ferry web --print: it prints an address with a code, or the reason when no page is served")
     func web() async throws {
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"))
@@ -378,7 +378,9 @@ import Testing
         }
     }
 
-    @Test("completions are made for every shell", arguments: ["bash", "zsh", "fish"])
+    @Test(
+        "ferry --generate-completion-script: each shell's script has the commands and states",
+        arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) async throws {
         let outcome = try await FerryProcess.run(["--generate-completion-script", shell], in: try Workplace())
         #expect(outcome.code == 0)

@@ -2,9 +2,9 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: the daemon's remote control, and secrets", .timeLimit(.minutes(30)))
+@Suite("The binary: secrets of the remote control", .timeLimit(.minutes(30)))
 struct RemoteSecretTests {
-    @Test("D7: the process list shows no secret of a command that adds, nor of the daemon that it starts")
+    @Test("ferry add: the process list shows no secret of the command or of the daemon it starts")
     func arguments() async throws {
         try await RemoteHome.run { home in
             // A list that the command waits for: by then it has taken its arguments.

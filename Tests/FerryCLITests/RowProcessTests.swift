@@ -77,7 +77,8 @@ import Testing
             words: "Content-Digest: expected sha-256="),
     ]
 
-    @Test("leaves with the right code, says why, and leaves the right file or none", arguments: cases)
+    @Test(
+        "ferry get: a misbehaving server gives its exit code and message, and the right file or none", arguments: cases)
     func row(row: Case) async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -100,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "A4, A13, A14: a file that changed is left alone with --no-restart, code 6; without it begins again, and says why"
+        "ferry get: a changed file is exit code 6 with --no-restart, and else starts over (A4, A13, A14)"
     )
     func changed() async throws {
         try await OriginServer.with { server in
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("A19, A36: a login page in the middle keeps what came, code 5; with the link it goes on")
+    @Test("ferry get: a login page midway is exit code 5 and keeps the part file; the next run completes (A19, A36)")
     func loginPage() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -141,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("A39, A40: a hostile name stays in the directory, and is printed without control characters")
+    @Test("ferry get: a hostile name stays in the directory and is printed without control characters (A39, A40)")
     func names() async throws {
         try await OriginServer.with { server in
             var resource = Self.resource
@@ -157,7 +158,7 @@ import Testing
     }
 
     @Test(
-        "A34: from https to http is refused with code 4 and the option that allows it; -4 with an IPv6 address with code 3"
+        "ferry get: https to http is exit code 4 with its option, and -4 with IPv6 is exit code 3 (A34)"
     )
     func refusals() async throws {
         var configuration = OriginServer.Configuration()
@@ -184,7 +185,8 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("A29, A31: a body or interim answers without end take no memory", arguments: [0, 1, 2])
+        @Test(
+            "ferry get: endless bodies and interim responses do not grow the memory (A29, A31)", arguments: [0, 1, 2])
         func memory(kind: Int) async throws {
             var configuration = OriginServer.Configuration()
             configuration.sendBuffer = 65_536

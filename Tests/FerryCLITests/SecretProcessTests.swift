@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: secrets for what a journal names", .timeLimit(.minutes(30)))
+@Suite("The binary: secrets for part files", .timeLimit(.minutes(30)))
 struct SecretProcessTests {
     private static let resource = Resource(size: 3_000_000, seed: 5)
 
@@ -25,7 +25,7 @@ struct SecretProcessTests {
     }
 
     @Test(
-        "ferry get DIR with secrets and no server, without a terminal: refused, and nothing is sent",
+        "ferry get DIR: secrets without a server and a terminal are refused, and nothing is sent",
         arguments: [["--user", "me:sesame"], ["--header", "X-Key: sesame"]], [".", "f.bin.part"])
     func refused(options: [String], item: String) async throws {
         try await Self.run { server, place in
@@ -39,7 +39,7 @@ struct SecretProcessTests {
         }
     }
 
-    @Test("ferry get DIR --user NAME@HOST: they are sent there; of another host, to nobody")
+    @Test("ferry get DIR --user NAME@HOST: secrets are sent to that host alone")
     func named() async throws {
         try await Self.run { server, place in
             let other = try await FerryProcess.run(["get", "--user", "me:sesame@https://files.test", "."], in: place)
@@ -53,7 +53,9 @@ struct SecretProcessTests {
         }
     }
 
-    @Test("ferry get DIR --user on a terminal: the server is shown, and y sends them", arguments: [true, false])
+    @Test(
+        "ferry get DIR --user: on a terminal the server is shown, and only the answer y sends the secrets",
+        arguments: [true, false])
     func asked(says: Bool) async throws {
         try await Self.run { server, place in
             let process = try FerryProcess(
@@ -67,7 +69,7 @@ struct SecretProcessTests {
         }
     }
 
-    @Test("--no-private: an address of this machine, refused at once with exit code 4, and nobody is connected to")
+    @Test("ferry get --no-private: a loopback address is exit code 4 without a connection")
     func noPrivate() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)

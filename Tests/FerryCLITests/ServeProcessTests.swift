@@ -32,7 +32,8 @@ import Testing
         return try #require(Int(line.filter(\.isNumber))) << 10
     }
 
-    @Test("D8: 24 unfinished bodies from clients without a token add less than 5 MiB", arguments: [true, false])
+    @Test(
+        "ferry serve: 24 unfinished bodies from clients without a token add less than 5 MiB", arguments: [true, false])
     func unfinishedBodies(declared: Bool) async throws {
         let place = try Workplace()
         let serve = try await ServeProcess.start(in: place)
@@ -78,7 +79,7 @@ import Testing
         #expect(try await serve.process.outcome().code == 0)
     }
 
-    @Test("says when it listens and where, answers there, and leaves in order at SIGTERM")
+    @Test("ferry serve: it reports its addresses when it listens, answers there, and ends in order at SIGTERM")
     func ready() async throws {
         let place = try Workplace()
         let serve = try await ServeProcess.start(in: place)
@@ -98,7 +99,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: listening.socket))
     }
 
-    @Test("B9: a second one says on its descriptor and with its exit code that another runs; the first goes on")
+    @Test("ferry serve: a second daemon reports the conflict and leaves with exit code 9; the first stays (B9)")
     func second() async throws {
         let place = try Workplace()
         let first = try await ServeProcess.start(in: place)
@@ -115,7 +116,7 @@ import Testing
         #expect(try await first.process.outcome().code == 0)
     }
 
-    @Test("a descriptor that is not open is said, and nothing is served")
+    @Test("ferry serve --ready-fd: a descriptor that is not open is exit code 2, and nothing is served")
     func closedDescriptor() async throws {
         let place = try Workplace()
         let outcome = try await FerryProcess.run(
@@ -126,7 +127,7 @@ import Testing
         #expect(place.names == [])
     }
 
-    @Test("a program that cannot be run after a download is refused at the start, whatever its words look like")
+    @Test("ferry serve --on-complete: a program that cannot be run is exit code 2 at the start")
     func unusableProgram() async throws {
         let place = try Workplace()
         let outcome = try await FerryProcess.run(
@@ -140,7 +141,7 @@ import Testing
         #expect(try await serve.process.outcome().code == 0)
     }
 
-    @Test("killed with kill -9 in the middle, the next one goes on by itself with what was safe")
+    @Test("ferry serve: after kill -9 the next daemon resumes the download and completes it")
     func killed() async throws {
         let place = try Workplace()
         let resource = Resource(size: 80 << 20, seed: 3)

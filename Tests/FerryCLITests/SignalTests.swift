@@ -30,7 +30,7 @@ import Testing
     private static func bytes() -> Data { Data(resource.bytes(0..<resource.size)) }
 
     @Test(
-        "B14: a signal writes a checkpoint and leaves with its code; run again, it goes on",
+        "ferry get: a signal writes a checkpoint and leaves with its code; the next run resumes (B14)",
         arguments: endings)
     func stops(signal: Int32, code: Int32) async throws {
         try await OriginServer.with { server in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("stopped before the first byte, the same command takes the same name again")
+    @Test("ferry get: stopped before the first byte, the next run takes the same name")
     func stopsAtZero() async throws {
         try await OriginServer.with { server in
             let place = try Workplace()
@@ -86,7 +86,8 @@ import Testing
     }
 
     @Test(
-        "B14: a disk that does not answer keeps nobody from leaving", .enabled(if: Strace.canInject, "no strace here"))
+        "ferry get: a disk that does not answer does not delay the end after a signal (B14)",
+        .enabled(if: Strace.canInject, "no strace here"))
     func heldDisk() async throws {
         try await OriginServer.with { server in
             let place = try Workplace()
@@ -99,7 +100,9 @@ import Testing
     }
 
     /// The first signal's checkpoint is held, so that only the second can end it with its own code.
-    @Test("B14: a second signal leaves at once with its code", .enabled(if: Strace.canInject, "no strace here"))
+    @Test(
+        "ferry get: a second signal ends it at once with its own code (B14)",
+        .enabled(if: Strace.canInject, "no strace here"))
     func second() async throws {
         try await OriginServer.with { server in
             let place = try Workplace()
@@ -118,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("SIGTSTP (Ctrl-Z) takes the bars off the screen before it stops, and draws them anew afterwards")
+    @Test("ferry get: SIGTSTP clears the bars before it stops, and the next frame is drawn below")
     func suspended() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
@@ -147,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("B14: a signal during a back-off of an hour is obeyed at once", arguments: endings)
+    @Test("ferry get: a signal ends a back-off of an hour (B14)", arguments: endings)
     func backOff(signal: Int32, code: Int32) async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -166,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("B14: a signal before the server has answered leaves with its code and nothing behind")
+    @Test("ferry get: a signal before the first response leaves with its code and no file (B14)")
     func beforeTheAnswer() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -183,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("ferry get DIR goes on with every part file in it")
+    @Test("ferry get DIR: every part file in the directory is resumed")
     func directory() async throws {
         try await OriginServer.with { server in
             let place = try Workplace()

@@ -2,12 +2,12 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: readers that are slow, full or gone", .serialized, .timeLimit(.minutes(30)))
+@Suite("The binary: slow and closed readers", .serialized, .timeLimit(.minutes(30)))
 struct StandardStreamTests {
     private static let resource = Resource(size: 3_000_000, seed: 13)
     private static func bytes(_ range: Range<Int64>) -> Data { Data(resource.bytes(range)) }
 
-    @Test("B15: a full pipe holds back what is printed, never the download; all of it comes when there is room")
+    @Test("ferry get --json: a full pipe holds back the output but not the download, and no line is lost (B15)")
     func fullPipe() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -27,7 +27,7 @@ struct StandardStreamTests {
         }
     }
 
-    @Test("B14, B15: with a full pipe for standard output the bars go on, and a signal still writes the checkpoint")
+    @Test("ferry get: with a full pipe the bars continue, and a signal writes the checkpoint (B14, B15)")
     func signalWithFullPipe() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
@@ -54,7 +54,7 @@ struct StandardStreamTests {
         }
     }
 
-    @Test("-o -: a slow reader gets every byte once and in order, through a break in the middle")
+    @Test("ferry get -o -: a slow reader gets every byte once and in order, through a broken connection")
     func slowReader() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -73,7 +73,7 @@ struct StandardStreamTests {
         }
     }
 
-    @Test("-o -: when the file changes in the middle nothing of the new one is mixed in")
+    @Test("ferry get -o -: when the file changes midway it ends with exit code 6, and no new bytes are mixed in")
     func changedStream() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -95,7 +95,7 @@ struct StandardStreamTests {
         }
     }
 
-    @Test("-o -: a reader that leaves ends it with one line and exit code 8")
+    @Test("ferry get -o -: a closed reader is exit code 8 with one line")
     func readerLeaves() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)

@@ -4,7 +4,7 @@ import Testing
 
 /// Killed by `strace` as it enters its n-th system call of a kind.
 @Suite(
-    "The binary: killed at a system call", .serialized, .timeLimit(.minutes(30)),
+    "The binary: kills at system calls", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: Strace.canInject, "no strace here"))
 struct SystemCallKillTests {
     /// A call of a kind, and the size of the file: the small one is published from memory.
@@ -35,7 +35,7 @@ struct SystemCallKillTests {
     }
 
     @Test(
-        "B1: killed at this call, what is there is right, and the next run finishes under the same name",
+        "ferry get: killed at a system call, the held bytes are right, and the next run completes the name (B1)",
         arguments: moments)
     func killed(at moment: Moment) async throws {
         let size = moment.size
@@ -63,7 +63,7 @@ struct SystemCallKillTests {
     }
 
     @Test(
-        "B1: killed at the first call of a kind in a fresh download, the next run takes the same name",
+        "ferry get: killed at the first call of a new download, the next run completes the same name (B1)",
         arguments: ["fallocate", "flock", "pwrite64", "fdatasync", "fsync", "renameat2"])
     func fresh(call: String) async throws {
         try await OriginServer.with { server in
@@ -83,7 +83,7 @@ struct SystemCallKillTests {
 
     /// What was put aside was once in the way of the name: the new file became `f (1).bin`, and the old pair stayed for ever.
     @Test(
-        "B1: killed while the bytes of a file that has changed are put aside, the next run finishes under the same name",
+        "ferry get: killed while a changed file is put aside, the next run completes the same name (B1)",
         arguments: ["renameat", "flock", "fallocate", "linkat", "pwrite64", "fsync", "fdatasync"], 1...3)
     func changed(call: String, count: Int) async throws {
         try await OriginServer.with { server in

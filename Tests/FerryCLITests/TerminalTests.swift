@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("The binary: on a terminal", .serialized, .timeLimit(.minutes(30))) struct TerminalTests {
+@Suite("The binary: terminal", .serialized, .timeLimit(.minutes(30))) struct TerminalTests {
     private static let resource = Resource(size: 4_000_000, seed: 12)
 
     /// Fetches a file through a stop in its middle, with bars on a terminal of this size.
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("the bar fits its terminal at any width and is gone at the end", arguments: [20, 40, 60, 80, 120, 200])
+    @Test("Bars: the bar fits a terminal of any width and is gone at the end", arguments: [20, 40, 60, 80, 120, 200])
     func widths(columns: Int) async throws {
         let outcome = try await Self.shown(columns: columns)
         #expect(outcome.code == 0)
@@ -44,7 +44,7 @@ import Testing
         #expect(!text.contains("[="))
     }
 
-    @Test("the bar shows percent, size, speed, time left and connections, in colour unless NO_COLOR is set")
+    @Test("Bars: percent, size, speed and connections are shown, in colour unless NO_COLOR is set")
     func parts() async throws {
         // A bar with nothing in it has no colour.
         let colored = try await Self.shown(columns: 100) { await $0.waitForTerminal("50.0%") }
@@ -56,7 +56,7 @@ import Testing
         #expect(!plain.terminal.contains("\u{1B}[32m"))
     }
 
-    @Test("several files have a bar each and one for the whole")
+    @Test("Bars: several files have a bar each and one for the total")
     func several() async throws {
         let outcome = try await Self.shown(columns: 100, paths: ["/a.bin", "/b.bin"])
         #expect(outcome.code == 0)
@@ -64,7 +64,7 @@ import Testing
         #expect(outcome.terminal.contains("0 of 2 files"))
     }
 
-    @Test("after a resize the next frame has the new width")
+    @Test("Bars: after a resize the next frame has the new width")
     func resize() async throws {
         let outcome = try await Self.shown(columns: 120) { process in
             process.resize(columns: 30, lines: 24)
@@ -75,7 +75,7 @@ import Testing
         #expect(outcome.terminal.contains("%\u{1B}[K"))
     }
 
-    @Test("resized again and again while it is drawn, with wide names, it leaves no piece of a bar behind")
+    @Test("Bars: repeated resizes with wide names leave no piece of a bar behind")
     func resizes() async throws {
         let widths = [120, 33, 80, 21, 200, 47, 100]
         let outcome = try await Self.shown(columns: 100, paths: ["/中文文件名.bin", "/e\u{301}日本語の長い名前.iso"]) { process in
@@ -93,7 +93,7 @@ import Testing
         #expect(!text.contains("[="))
     }
 
-    @Test("no line of a bar is wider than its terminal, in cells", arguments: [24, 37, 52, 79, 81, 133])
+    @Test("Bars: no line is wider than its terminal, in cells", arguments: [24, 37, 52, 79, 81, 133])
     func fits(columns: Int) async throws {
         let outcome = try await Self.shown(columns: columns, paths: ["/中文文件名很长很长很长很长.bin", "/b.bin"])
         #expect(outcome.code == 0)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("--user without a password asks on the terminal, and does not show what is typed")
+    @Test("ferry get --user: without a password it asks on the terminal and does not echo the input")
     func password() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "--no-progress, -q and a dumb terminal draw nothing",
+        "Bars: --no-progress, -q and a dumb terminal draw nothing",
         arguments: [
             (["--no-progress"], "xterm"), (["-q", "--no-progress"], "xterm"), (["--no-progress"], "dumb"),
         ])

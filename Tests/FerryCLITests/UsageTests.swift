@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The binary: help and usage errors", .serialized, .timeLimit(.minutes(30))) struct UsageTests {
     @Test(
-        "help and version go to standard output with exit code 0",
+        "ferry --help and --version: the text goes to standard output with exit code 0",
         arguments: [
             (["--help"], "ferry get"), (["get", "--help"], "EXIT CODES"),
             (["plan", "--help"], "Show what a download would do"),
@@ -17,7 +17,7 @@ import Testing
         #expect(outcome.error.isEmpty)
     }
 
-    @Test("every exit code is in the help of get")
+    @Test("ferry get --help: every exit code is listed")
     func codes() async throws {
         let help = try await FerryProcess.run(["get", "--help"], in: Workplace()).text
         for code in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130, 143] {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("every option of the documentation is in the help of get")
+    @Test("ferry get --help: every documented option is listed")
     func options() async throws {
         let help = try await FerryProcess.run(["get", "--help"], in: Workplace()).text
         for option in [
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "bad input gets one clear line that says where to read more, and exit code 2",
+        "ferry: bad input gives one line that points to --help, and exit code 2",
         arguments: [
             ["get"], ["nonsense"], ["get", "--nonsense"], ["get", "example.com/file"], ["get", "ftp://127.0.0.1/f"],
             ["get", "http://"], ["get", "-i", "no-such-list"],

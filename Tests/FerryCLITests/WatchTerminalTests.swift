@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite("The binary: watch on a terminal", .timeLimit(.minutes(30))) struct WatchTerminalTests {
-    @Test("shows what runs, and obeys its keys")
+    @Test("ferry watch: it shows the running download and obeys its keys")
     func keys() async throws {
         try await RemoteHome.run { home in
             let resource = Resource(size: 2_000_000, seed: 4)

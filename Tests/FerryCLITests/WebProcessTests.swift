@@ -28,7 +28,7 @@ struct WebProcessTests {
         try String(contentsOfFile: home.place.path(name), encoding: .utf8)
     }
 
-    @Test("D2: the opener's arguments hold no code; it gets a file of the user's alone that leads to the page with one")
+    @Test("ferry web: the opener gets a private file that leads to the page, and its arguments hold no code")
     func arguments() async throws {
         try await RemoteHome.run { home in
             let opener = try Self.opener(in: home.place)
@@ -47,7 +47,7 @@ struct WebProcessTests {
         }
     }
 
-    @Test("browsers that are signed in are listed, and signed out by identifier; one that is not known changes nothing")
+    @Test("ferry web: signed-in browsers are listed and signed out by id, and an unknown id changes nothing")
     func browsers() async throws {
         try await RemoteHome.run { home in
             let printed = try await home.ferry("web", "--print", environment: page)

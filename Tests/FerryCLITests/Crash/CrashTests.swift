@@ -11,7 +11,7 @@ struct CrashTests {
     /// Trials that run at a time: most of the time they wait for the server's rate.
     private static let lanes = 4
 
-    @Test("B1: killed at any moment, the final name is absent or whole, and what the journal claims is there")
+    @Test("ferry get: killed at any moment, the name is absent or whole, and claimed bytes are right (B1)")
     func loop() async throws {
         let clock = ContinuousClock()
         let (start, seeds) = (clock.now, CrashSettings.seeds)

@@ -8,10 +8,10 @@ import Testing
     ///
     /// `FERRY_SOAK_SECONDS` is how long; `FERRY_SOAK_SEED` draws other downloads; `FERRY_SOAK_REPORT` names a file for the
     /// figures, a table in Markdown (``SoakFigures``).
-    @Suite("The binary: a soak", .timeLimit(.minutes(SoakSettings.minutes)))
+    @Suite("The binary: soak", .timeLimit(.minutes(SoakSettings.minutes)))
     struct SoakTests {
         @Test(
-            "Daemon: hostile servers, clients that come and go, kills and a full disk lose nothing and leave nothing over"
+            "Daemon: hostile servers, clients that come and go, kills and a full disk lose nothing and leak nothing"
         )
         func soak() async throws {
             let (start, seconds) = (ContinuousClock.now, SoakSettings.seconds ?? 0)
