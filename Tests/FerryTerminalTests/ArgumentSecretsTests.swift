@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "D7: passwords, headers and user info are overwritten, nothing else is",
+        "ArgumentSecrets: passwords, headers and user info are overwritten, and nothing else",
         arguments: [
             (["get", "http://h/f"], ["get", "http://h/f"]),
             (["get", "http://u:p@h/f@2"], ["get", "http://***@h/f@2"]),

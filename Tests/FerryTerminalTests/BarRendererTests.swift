@@ -3,7 +3,7 @@ import FerryTerminal
 import Foundation
 import Testing
 
-@Suite("Bars") struct BarRendererTests {
+@Suite("BarRenderer") struct BarRendererTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
     private static func status(
@@ -27,7 +27,7 @@ import Testing
         BarRenderer(width: width, height: height, usesColor: color).lines(board)
     }
 
-    @Test("a file on 80 columns shows name, bar, percent, size, speed, time left and connections")
+    @Test("BarRenderer: on 80 columns a file shows name, bar, percent, size, speed, time left and connections")
     func eighty() {
         let lines = Self.lines(Self.board([Self.status("debian-12.iso", 453_000_000, of: 1_000_000_000)]), width: 80)
         #expect(lines == ["debian-12.iso  [==>    ]   45.3%    453.0 MB / 1.0 GB   12.3 MB/s      45s   4x"])
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "golden lines at several widths",
+        "BarRenderer: at each width a file has the expected line",
         arguments: [
             (
                 120,
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "no line is wider than the terminal, whatever the width and the name",
+        "BarRenderer: no line is wider than the terminal, whatever the width and the name",
         arguments: [2, 3, 5, 10, 17, 25, 40, 59, 60, 61, 79, 80, 81, 100, 132, 250])
     func neverWider(width: Int) {
         let names = ["a", "中文文件名很长很长很长很长很长很长很长很长很长.iso", "😀👨‍👩‍👧‍👦.mkv", String(repeating: "long", count: 60), "\u{1B}[2J"]
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("columns of different files stand below each other, wide characters included")
+    @Test("BarRenderer: columns of different files are aligned, wide characters included")
     func aligned() {
         let lines = Self.lines(
             Self.board([Self.status("中文.iso", 1, of: 2), Self.status("plain.iso", 1, of: 2)], files: 2), width: 100)
@@ -78,7 +78,7 @@ import Testing
         #expect(lines[2].hasPrefix("1 of 2 files"))
     }
 
-    @Test("more files than lines: those that fit, a count of the others, and the whole")
+    @Test("BarRenderer: with more files than lines it shows those that fit, a count of the rest, and the total")
     func tooMany() {
         let statuses = (0..<50).map { Self.status("f\($0)", 1, of: 2, id: $0) }
         let lines = Self.lines(Self.board(statuses, files: 50), width: 80, height: 10)
@@ -88,7 +88,7 @@ import Testing
         #expect(Self.lines(Self.board(statuses, files: 50), width: 80, height: 2).count == 1)
     }
 
-    @Test("a file that does not move says why in place of its speed")
+    @Test("BarRenderer: a waiting or verifying file shows the reason instead of its speed")
     func remarks() {
         func line(_ state: DownloadState) -> String {
             Self.lines(Self.board([Self.status("f", 1, of: 2, state: state)]), width: 80)[0]
@@ -98,7 +98,7 @@ import Testing
         #expect(line(.verifying).hasSuffix("  verifying"))
     }
 
-    @Test("an unknown size has no percent, and 100.0% is only for what is complete")
+    @Test("BarRenderer: an unknown size has no percent, and an incomplete file never shows 100.0%")
     func unknown() {
         let unknown = Self.lines(Self.board([Self.status("f", 5_000_000, of: nil)]), width: 80)[0]
         #expect(unknown.contains("5.0 MB / ?"))
@@ -108,7 +108,7 @@ import Testing
         #expect(almost.contains(" 99.9%"))
     }
 
-    @Test("without colour there is no escape character")
+    @Test("BarRenderer: without colour the lines have no escape character")
     func plain() {
         let board = Self.board([Self.status("\u{1B}[31m.iso", 1, of: 2)], files: 2)
         #expect(!Self.lines(board, width: 100).joined().unicodeScalars.contains("\u{1B}"))

@@ -1,9 +1,9 @@
 import FerryTerminal
 import Testing
 
-@Suite("Columns of a text") struct DisplayWidthTests {
+@Suite("DisplayWidth") struct DisplayWidthTests {
     @Test(
-        "counts columns as a terminal does",
+        "DisplayWidth: columns are counted as a terminal does",
         arguments: [
             ("", 0), ("abc", 3), ("中文", 4), ("ｶﾅ", 2), ("カナ", 4), ("한글", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2),
             ("a\u{200B}b", 2), ("ÅÄÖ", 3), ("𠀀", 2), ("（）", 4), ("\u{2588}", 1), ("🇩🇪", 2), ("❤\u{FE0F}", 2),
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "cuts in the middle and keeps the end",
+        "DisplayWidth: a long text is cut in the middle and keeps its end",
         arguments: [
             ("a-long-name.iso", 15, "a-long-name.iso"), ("a-long-name.iso", 12, "a-lon....iso"),
             ("a-long-name.iso", 4, "a-lo"), ("a-long-name.iso", 0, ""), ("中文文件名很长.iso", 12, "中文....iso"),
@@ -22,7 +22,7 @@ import Testing
         #expect(DisplayWidth.fit(text, to: limit) == expected)
     }
 
-    @Test("never divides a character, and never passes the limit", arguments: 0...24)
+    @Test("DisplayWidth: fitting and padding divide no character and respect the limit", arguments: 0...24)
     func fits(limit: Int) {
         for text in [
             "中文文件名很长很长.iso", "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}", "😀👨‍👩‍👧‍👦😀 family.mkv",
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("the table of wide characters is ascending and has no overlaps")
+    @Test("DisplayWidth: samples of each wide range take two columns, and their neighbours do not")
     func tableIsSorted() {
         // Looked up by halving: an unsorted row would never be found.
         for sample: UInt32 in [

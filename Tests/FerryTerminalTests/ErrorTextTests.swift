@@ -3,21 +3,21 @@ import FerryCore
 import FerryTerminal
 import Testing
 
-@Suite("Failures in words") struct ErrorTextTests {
-    @Test("a suggestion is a part of the one line: no capital, no full stop")
+@Suite("ErrorText") struct ErrorTextTests {
+    @Test("ErrorText: a suggestion continues the line without a capital and a full stop")
     func suggestion() {
         let error = DownloadError(.network, "gave up", suggestion: "Run it again to go on.")
         #expect(ErrorText.line(error, name: "f") == "f: gave up; run it again to go on")
     }
 
-    @Test("a conflict without words of its own says what can be done")
+    @Test("ErrorText: a conflict without a suggestion names --on-conflict")
     func conflict() {
         let line = ErrorText.line(DownloadError(.conflict, "/d/f is there already"), name: "f")
         #expect(line.hasPrefix("/d/f is there already; "))
         #expect(line.contains("--on-conflict"))
     }
 
-    @Test("only a daemon that does not answer is one that a command starts; one that could not be started is not")
+    @Test("ErrorText: a silent daemon gets the advice to start it, and one that could not be started does not")
     func daemon() {
         let silent = DownloadError(.daemonUnavailable, ErrorPhrase(.daemonSilent, "/run/s"))
         #expect(
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "a file is named unless the message names it: a short name is part of many words",
+        "ErrorText: the file is named unless the message contains its name as a whole",
         arguments: [
             ("c", "the file does not have its checksum", "c: the file does not have its checksum"),
             ("file", "the file is larger", "file: the file is larger"),
@@ -44,7 +44,7 @@ import Testing
         #expect(ErrorText.line(DownloadError(.disk, message), name: name) == line)
     }
 
-    @Test("the command after missing credentials names the URL only where it is shown whole")
+    @Test("ErrorText: the command after missing credentials has the URL only when it was shown whole")
     func command() {
         let error = DownloadError(.credentials, "401")
         #expect(ErrorText.command(after: error, part: nil, url: "http://h/f") == "ferry get --user USER http://h/f")

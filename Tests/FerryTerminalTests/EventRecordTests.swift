@@ -25,7 +25,7 @@ import Testing
             + [EventRecord.progress(status, date: date)]
     }
 
-    @Test("lines are exactly these")
+    @Test("EventRecord: each event gives exactly its JSON line")
     func golden() {
         let head = #""time":"2025-01-31T09:05:00.250Z","id":"00ff""#
         #expect(
@@ -48,14 +48,14 @@ import Testing
             ])
     }
 
-    @Test("a part file that was named without a URL has none")
+    @Test("EventRecord: a part file without a URL has null as its URL")
     func noURL() {
         let line = EventRecord.line(DownloadEvent(id: Self.id, date: Self.date, kind: .added(url: ""))).text
         #expect(line.hasSuffix(#""url":null}"#))
         #expect(EventText.line(.added(url: ""), name: "f.part", detail: .verbose) == "f.part: added")
     }
 
-    @Test("docs/cli.md has exactly the fields that are written, for every event")
+    @Test("EventRecord: docs/cli.md has exactly the fields that are written for each event")
     func documented() throws {
         var documented: [String: [String]] = [:]
         for row in try Self.table(after: "| event | field |") {
@@ -75,14 +75,14 @@ import Testing
         #expect(documented == written)
     }
 
-    @Test("docs/cli.md has exactly the fields of a plan")
+    @Test("PlanRecord: docs/cli.md has exactly the fields of a plan")
     func planDocumented() throws {
         let plan = DownloadPlan.sample
         let documented = try Self.table(after: "| field | type |").map { $0[0] }
         #expect(documented == PlanRecord.line(plan, date: Self.date).keys)
     }
 
-    @Test("docs/cli.md has exactly the exit codes of the program")
+    @Test("ExitCode: docs/cli.md has exactly the program's exit codes and meanings")
     func codesDocumented() throws {
         let documented = try Self.table(after: "| code | meaning |").map { "\($0[0]) \($0[1])" }
         #expect(documented == ExitCode.allCases.map { "\($0.rawValue) \($0.meaning)" })

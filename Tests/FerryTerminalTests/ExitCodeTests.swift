@@ -11,12 +11,12 @@ import Testing
         (DownloadError.Code(rawValue: "somethingNew"), 1),
     ]
 
-    @Test("every kind of failure has its code", arguments: codes)
+    @Test("ExitCode: every error code has its exit code", arguments: codes)
     func hasCode(code: DownloadError.Code, expected: Int32) {
         #expect(ExitCode.of(DownloadError(code, "x")).rawValue == expected)
     }
 
-    @Test("of several files the gravest counts: 130/143, 1, 11, 8, 7, 6, 10, 5, 4, 3, 9, then 2")
+    @Test("ExitCode: of several files the gravest counts: 130/143, 1, 11, 8, 7, 6, 10, 5, 4, 3, 9, then 2")
     func precedence() {
         #expect(ExitCode.precedence.map(\.rawValue) == [130, 143, 1, 11, 8, 7, 6, 10, 5, 4, 3, 9, 2])
         #expect(ExitCode.combine([]) == .done)
@@ -27,12 +27,12 @@ import Testing
         #expect(Set(ExitCode.precedence).union([.done]) == Set(ExitCode.allCases))
     }
 
-    @Test("the help names every code")
+    @Test("ExitCode: the help lists every code with its meaning")
     func help() {
         for code in ExitCode.allCases { #expect(ExitCode.help.contains("  \(code.rawValue)  \(code.meaning)")) }
     }
 
-    @Test("a dead link and missing credentials name the command that goes on")
+    @Test("ErrorText: a dead link and missing credentials give the command that continues the download")
     func commands() {
         let link = DownloadError(.freshLink, "the link is dead")
         let credentials = DownloadError(.credentials, "who are you")
@@ -46,7 +46,7 @@ import Testing
         #expect(line == "a\\x1b.iso: the link is dead; go on with: ferry get a.part NEWURL")
     }
 
-    @Test("an error is one line with its cause and what can be done")
+    @Test("ErrorText: an error is one line with its cause and suggestion")
     func errorLine() {
         let error = DownloadError(
             .network, "no way to h", suggestion: "try again later", underlying: "Connection\nrefused")

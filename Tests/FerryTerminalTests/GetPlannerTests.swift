@@ -3,7 +3,7 @@ import FerryTerminal
 import HTTPTypes
 import Testing
 
-@Suite("Words become a plan") struct GetPlannerTests {
+@Suite("GetPlanner") struct GetPlannerTests {
     private static let url = "http://h/f.iso"
 
     private static func plan(_ options: GetOptions, _ world: PlanningWorld = .test()) throws -> GetPlan {
@@ -17,7 +17,7 @@ import Testing
         return request
     }
 
-    @Test("without options the defaults are those of the documentation")
+    @Test("GetPlanner: without options the plan has the documented defaults")
     func defaults() throws {
         let plan = try Self.plan(.of(Self.url))
         let request = try Self.request(plan)
@@ -36,7 +36,7 @@ import Testing
         #expect(plan.output == OutputOptions())
     }
 
-    @Test("every option arrives")
+    @Test("GetPlanner: every option reaches the request or the configuration")
     func everything() throws {
         let options = GetOptions.of(Self.url) {
             $0.output = "n.iso"
@@ -101,7 +101,7 @@ import Testing
         #expect(plan.output == OutputOptions(result: .paths(end: 0), detail: .quiet, showsProgress: false))
     }
 
-    @Test("a file without a certificate is said at once, not after ten broken handshakes")
+    @Test("GetPlanner: a CA file without a certificate is refused, and one with a certificate is used")
     func caFile() throws {
         let options = GetOptions.of(Self.url) { $0.caFile = "ca.pem" }
         let error = #expect(throws: UsageError.self) {
@@ -112,7 +112,7 @@ import Testing
         #expect(try Self.plan(options, .test(files: ["ca.pem": text])).configuration.transfer.caFile == "ca.pem")
     }
 
-    @Test("what the process may open bounds files and connections (B12)")
+    @Test("GetPlanner: the open file limit bounds files and connections")
     func openFiles() throws {
         let options = GetOptions.of(Self.url) { $0.parallel = 8 }
         let plan = try Self.plan(options, .test(openFileLimit: 64))
@@ -194,7 +194,7 @@ import Testing
         (.of("a.part") { $0.directory = "/d" }, "-d cannot be used with part files"),
     ]
 
-    @Test("what cannot be used is said in one line, before anything is fetched", arguments: refusals)
+    @Test("GetPlanner: unusable options are refused in one line", arguments: refusals)
     func refuses(options: GetOptions, part: String) {
         let world = PlanningWorld.test(files: ["list.txt": "http://h/1\n", "a.part": ""])
         do {
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test("a part file goes on, from a new URL when one is given")
+    @Test("GetPlanner: a part file is resumed, from a new URL when one is given")
     func parts() throws {
         let world = PlanningWorld.test(files: ["x/a.part": "", "a.part.ferry": ""], directories: [".", "x"])
         let alone = try Self.request(Self.plan(.of("x/a.part"), world))
@@ -223,20 +223,20 @@ import Testing
         #expect(directory == "x")
     }
 
-    @Test("-o - streams to standard output")
+    @Test("GetPlanner: -o - streams to standard output")
     func stream() throws {
         let plan = try Self.plan(.of(Self.url) { $0.output = "-" })
         #expect(try Self.request(plan).destination == .stream(1))
         #expect(plan.output.result == .body)
     }
 
-    @Test("a password that is not given is asked for, last of all")
+    @Test("GetPlanner: a password that is missing is read from the terminal")
     func asksForPassword() throws {
         let request = try Self.request(Self.plan(.of(Self.url) { $0.user = "me" }, .test(password: "typed")))
         #expect(request.credentials == Credentials(user: "me", password: "typed"))
     }
 
-    @Test("a password of the netrc file goes to its own host, and to no mirror elsewhere")
+    @Test("GetPlanner: netrc credentials go to their own host, and not to a mirror on another one")
     func netrc() throws {
         let world = PlanningWorld.test(
             files: ["/home/me/.netrc": "machine h login me password p@ss/w:rd\n"], environment: ["HOME": "/home/me"])
@@ -251,7 +251,7 @@ import Testing
         #expect(request.credentials == nil)
     }
 
-    @Test("a list: options of its entries, mirrors, and bad lines by number while the rest goes on")
+    @Test("GetPlanner: a list applies the options of its entries and reports malformed lines by number")
     func list() throws {
         let text = """
             # comment
@@ -284,7 +284,7 @@ import Testing
         #expect(plan.badLines[2].hasPrefix("standard input: line 9: the header Range"))
     }
 
-    @Test("a list of five thousand files is planned with one look at the directory")
+    @Test("GetPlanner: a list of five thousand files is planned without a malformed line")
     func longList() throws {
         let text = (0..<5000).map { "http://h/\($0)\n" }.joined()
         let plan = try Self.plan(.of { $0.lists = ["l"] }, .test(files: ["l": text]))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryTerminal
 
-@Suite("GetPlanner: whom --user and --header are for")
+@Suite("GetPlanner: servers for --user and --header")
 struct GivenSecretsTests {
     private static let one = ["https://files.test/a", "https://files.test/b"]
     private static let two = ["https://files.test/a", "https://evil.test/b"]
@@ -32,7 +32,7 @@ struct GivenSecretsTests {
 
     private func request(_ plan: GetPlan) throws -> DownloadRequest { try #require(plan.items.first).request }
 
-    @Test("GetPlanner: a directory and NAME@HOST, for that host over https and no other")
+    @Test("GetPlanner: NAME@HOST with a directory is for that host over https")
     func named() throws {
         let options = GetOptions.of("x") { $0.user = "me:p@ss@files.test" }
         let request = try request(plan(options, journals: ["x": Self.two]))
@@ -41,7 +41,7 @@ struct GivenSecretsTests {
     }
 
     @Test(
-        "GetPlanner: NAME@HOST, read from its last @",
+        "UserWord: NAME@HOST is split at its last @",
         arguments: [
             ("me@files.test", "me", "https://files.test"),
             ("me@example.com@files.test", "me@example.com", "https://files.test"),
@@ -54,7 +54,7 @@ struct GivenSecretsTests {
     }
 
     @Test(
-        "GetPlanner: what follows the last @ is no host, refused without showing it",
+        "GetPlanner: an invalid host after the last @ is refused without showing it",
         arguments: ["me:p@ss/w", "me@", "@h"])
     func noHost(text: String) {
         let options = GetOptions.of("x") { $0.user = text }
@@ -63,7 +63,7 @@ struct GivenSecretsTests {
         #expect(message?.contains("ss/w") == false)
     }
 
-    @Test("GetPlanner: with a URL an @ is a part of the name, as in a mail address")
+    @Test("GetPlanner: with a URL an @ belongs to the user name")
     func mailAddress() throws {
         let options = GetOptions.of("https://files.test/a") { $0.user = "me@example.com" }
         let request = try request(plan(options))
@@ -71,14 +71,14 @@ struct GivenSecretsTests {
         #expect(request.secretsOrigin == nil)
     }
 
-    @Test("GetPlanner: a host that no journal names, refused, and a mail address is told how it is written")
+    @Test("GetPlanner: a host that no journal names is refused, with the form for a mail address")
     func unknownHost() {
         let options = GetOptions.of("x") { $0.user = "me@example.com" }
         let message = message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) }
         #expect(message?.contains("me@example.com@HOST") == true)
     }
 
-    @Test("GetPlanner: a host that the journals name over http alone, refused with what to write")
+    @Test("GetPlanner: a host that the journals name only over http is refused with the form to write")
     func overHTTP() throws {
         let journals = ["x": ["http://files.test/a"]]
         let options = GetOptions.of("x") { $0.user = "me@files.test" }
@@ -88,7 +88,7 @@ struct GivenSecretsTests {
         #expect(try request(plan(meant, journals: journals)).secretsOrigin == Origin("http://files.test"))
     }
 
-    @Test("GetPlanner: one server in all journals, shown and asked about; no answer but yes gives anything")
+    @Test("GetPlanner: one server in all journals is confirmed on the terminal, and only yes sends the secrets")
     func confirmed() throws {
         let questions = Mutex<[String]>([])
         let options = GetOptions.of("x", "a.part") {
@@ -111,7 +111,7 @@ struct GivenSecretsTests {
         }
     }
 
-    @Test("GetPlanner: several servers in the journals, refused, and named")
+    @Test("GetPlanner: several servers in the journals are named in the refusal")
     func several() {
         for change in [{ $0.user = "me" }, { $0.headers = ["Authorization: Bearer t"] }] as [(inout GetOptions) -> Void]
         {
@@ -122,7 +122,7 @@ struct GivenSecretsTests {
         }
     }
 
-    @Test("GetPlanner: headers that are no secrets, asked about nobody")
+    @Test("GetPlanner: headers without secrets need no confirmation")
     func openHeaders() throws {
         let options = GetOptions.of("x") {
             $0.headers = ["Accept: a/b"]
@@ -132,13 +132,13 @@ struct GivenSecretsTests {
         #expect(request.headers[.accept] == "a/b" && request.secretsOrigin == nil)
     }
 
-    @Test("GetPlanner: a directory beside a URL of another server, refused")
+    @Test("GetPlanner: --user with a directory beside a URL is refused")
     func mixed() {
         let options = GetOptions.of("https://files.test/a", "x") { $0.user = "me:pw" }
         #expect(message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) } != nil)
     }
 
-    @Test("GetPlanner: a list of one server, given at once; of several, only to the one that is named")
+    @Test("GetPlanner: a list of one server gets the secrets, and one of several only for the named server")
     func lists() throws {
         let alone = GetOptions.of {
             $0.lists = ["l"]; $0.user = "me:pw"
@@ -161,7 +161,7 @@ struct GivenSecretsTests {
         #expect(requests.last?.headers[own] == "1")
     }
 
-    @Test("SetPlanner: secrets for downloads of several servers at once, refused; with a new URL or of one, not")
+    @Test("SetPlanner: secrets for downloads of several servers are refused, except with a new URL")
     func set() throws {
         var change = ChangeBody()
         change.user = "me"

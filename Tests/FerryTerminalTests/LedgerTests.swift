@@ -3,8 +3,8 @@ import FerryTerminal
 import Foundation
 import Testing
 
-@Suite("How far all files are") struct WholeProgressTests {
-    @Test("size and time left are known when those of all files are, else files are counted")
+@Suite("Progress of all files") struct WholeProgressTests {
+    @Test("WholeProgress: fraction and time left use bytes when all sizes are known, else the files")
     func whole() {
         var whole = WholeProgress(fileCount: 4, finishedCount: 1, completedBytes: 50)
         #expect(whole.fraction == 0.25)
@@ -19,7 +19,7 @@ import Testing
         #expect(WholeProgress().fraction == nil)
     }
 
-    @Test("sums of absurd sizes stay inside their type")
+    @Test("Ledger: sums of the largest sizes saturate")
     func overflow() {
         var ledger = Ledger()
         ledger.countFinished(FinishedDownload(path: "", totalBytes: .max, proof: .none, receivedBytes: .max))
@@ -28,7 +28,7 @@ import Testing
         #expect(ledger.receivedBytes == .max)
     }
 
-    @Test("an event before its handle waits for it, one after the end is not told")
+    @Test("Ledger: an event without a handle has no entry, and the exit code is the gravest so far")
     func order() {
         var ledger = Ledger()
         ledger.expectedCount = 1

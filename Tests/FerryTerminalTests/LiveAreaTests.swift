@@ -2,8 +2,8 @@ import FerryTerminal
 import Synchronization
 import Testing
 
-@Suite("Lines that are drawn in place") struct LiveAreaTests {
-    @Test("a frame replaces the one before, whether it has more or fewer lines")
+@Suite("LiveArea") struct LiveAreaTests {
+    @Test("LiveArea: a frame replaces the previous one, whether it has more or fewer lines")
     func replaces() {
         var area = LiveArea()
         var screen = Screen(width: 40, height: 10)
@@ -19,7 +19,7 @@ import Testing
         #expect(area.isEmpty)
     }
 
-    @Test("frames at the bottom of a full screen scroll it once and then stay")
+    @Test("LiveArea: frames at the bottom of a full screen scroll it once and then stay")
     func bottom() {
         var area = LiveArea()
         var screen = Screen(width: 20, height: 4)
@@ -28,7 +28,7 @@ import Testing
         #expect(screen.lines == ["1", "2", "3", "a 4", "b 4", "c 4"])
     }
 
-    @Test("lines that a narrower terminal has wrapped are cleared too")
+    @Test("LiveArea: lines that a narrower terminal has wrapped are cleared too")
     func narrower() {
         var area = LiveArea()
         _ = area.redraw([String(repeating: "x", count: 70), String(repeating: "中", count: 20)], width: 80)
@@ -36,14 +36,14 @@ import Testing
         #expect(area.redraw(["short"], width: 40).hasPrefix("\r\u{1B}[2A"))
     }
 
-    @Test("colours do not count as columns")
+    @Test("LiveArea: colours do not count as columns")
     func colours() {
         var area = LiveArea()
         _ = area.redraw(["\u{1B}[32m" + String(repeating: "=", count: 30) + "\u{1B}[0m"], width: 32)
         #expect(area.clear(width: 32) == "\r\u{1B}[J")
     }
 
-    @Test("a message and a result go above the bars, and what is drawn stays below")
+    @Test("Console: messages and results are written above the bars, which stay below")
     func console() {
         let screen = Mutex(Screen(width: 40, height: 10))
         let write: Console.Sink = { bytes in
@@ -60,7 +60,7 @@ import Testing
         #expect(screen.withLock { $0.lines } == ["ferry: something", "/tmp/file", ""])
     }
 
-    @Test("B15: a closed standard output is noticed once, and messages go on")
+    @Test("Console: a closed standard output is noticed once, and messages continue")
     func closed() {
         let calls = Mutex((output: 0, error: ""))
         let console = Console(

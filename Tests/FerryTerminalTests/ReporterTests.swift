@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("What is told, and where") struct ReporterTests {
+@Suite("Reporter") struct ReporterTests {
     /// What was written on the two streams.
     private final class Streams: Sendable {
         let texts = Mutex((output: "", error: ""))
@@ -55,7 +55,7 @@ import Testing
         reporter.completed(file, event: event(.completed(file)), name: "f.iso", elapsed: .seconds(2), isOneOfFew: true)
     }
 
-    @Test("standard output holds the finished path and nothing else")
+    @Test("Reporter: standard output has the finished path and nothing else")
     func paths() {
         let streams = Streams()
         let reporter = Self.reporter(streams)
@@ -66,7 +66,7 @@ import Testing
         #expect(streams.error == "f.iso: 1.0 KB\nf.iso: done, 1.0 KB in 2s, 500 B/s, proof: strong\n")
     }
 
-    @Test("-q prints the path and errors, --print0 ends paths with NUL")
+    @Test("Reporter: -q prints the path and errors, and --print0 ends paths with NUL")
     func quiet() {
         let streams = Streams()
         let reporter = Self.reporter(streams, result: .paths(end: 0), detail: .quiet, style: .none)
@@ -78,7 +78,7 @@ import Testing
         #expect(streams.error == "ferry: f.iso: broken\n")
     }
 
-    @Test("with --json standard output is lines of JSON, progress at most twice a second and none after the end")
+    @Test("Reporter: with --json progress is at most two lines per second, and none follows the end")
     func json() throws {
         let streams = Streams()
         let reporter = Self.reporter(streams, result: .json, style: .json)
@@ -98,7 +98,7 @@ import Testing
         #expect(streams.error.isEmpty)
     }
 
-    @Test("-v tells every decision, without it only those that matter; names are escaped")
+    @Test("EventText: verbose has a line for every event, normal for important ones, with names escaped")
     func detail() {
         let kinds: [DownloadEvent.Kind] = [
             .added(url: "http://h/f"), .resumed(offset: 500, totalBytes: 1000, reason: "strong ETag"),
@@ -118,7 +118,7 @@ import Testing
         #expect(lines(.quiet).isEmpty)
     }
 
-    @Test("the style follows options, terminal and NO_COLOR")
+    @Test("ProgressStyle: it follows options, terminal and NO_COLOR")
     func style() {
         let normal = OutputOptions()
         #expect(ProgressStyle.choose(normal, canDraw: true, environment: [:]) == .bars(color: true))
@@ -130,7 +130,7 @@ import Testing
         #expect(ProgressStyle.choose(json, canDraw: true, environment: [:]) == .json)
     }
 
-    @Test("without a terminal a line is due at each tenth and every ten seconds, not more often than every two")
+    @Test("PlainProgress: without a terminal a slow file has a bounded number of lines, and a fast one has one")
     func plain() {
         var plain = PlainProgress()
         var count = 0
@@ -149,7 +149,7 @@ import Testing
         #expect(lines == ["f.iso: 1.0 KB"])
     }
 
-    @Test("a list of thousands has lines for the whole only")
+    @Test("PlainProgress: a list of thousands has lines for the total only")
     func plainWhole() {
         var plain = PlainProgress()
         var lines: [String] = []
@@ -161,7 +161,7 @@ import Testing
         #expect(lines.first == "1 of 5000 files, 10.0 KB, 0 B/s")
     }
 
-    @Test("what a long list writes to standard error does not grow with it")
+    @Test("Reporter: a long list writes its paths and nothing to standard error")
     func sizeOfOutput() {
         let streams = Streams()
         let reporter = Self.reporter(streams)

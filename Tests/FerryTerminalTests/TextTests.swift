@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Text for terminals, shells and JSON") struct TextTests {
     @Test(
-        "what could steer a terminal is shown as an escape",
+        "PrintableText: control and bidirectional characters are shown as escapes",
         arguments: [
             ("plain name.iso", "plain name.iso"), ("中文.iso", "中文.iso"), ("a\u{1B}[31mred", "a\\x1b[31mred"),
             ("two\nlines\r\t", "two\\nlines\\r\\t"), ("\u{7F}\u{9B}2J", "\\x7f\\x9b2J"),
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "a word for the shell is quoted only where it must be",
+        "ShellWord: a word is quoted only where it must be",
         arguments: [
             ("plain.part", "plain.part"), ("a b.part", "'a b.part'"), ("it's.part", "'it'\\''s.part'"), ("", "''"),
             ("$(rm).part", "'$(rm).part'"), ("文件.part", "文件.part"), ("https://h/p?…", "'https://h/p?…'"),
@@ -29,7 +29,7 @@ import Testing
 
     /// A quote with a combining mark behind it was not escaped: what follows it ran when the printed line was pasted.
     @Test(
-        "a shell reads the word as the text it was made of",
+        "ShellWord: a shell reads the quoted word as the original text",
         arguments: [
             "x'\u{301};touch ran;'\u{301}.part", "\u{600}'$(touch ran)'", "'\r\n'touch ran",
             "a'\u{200D}`touch ran`'\u{FE0F}", "plain.part", "\u{301}", "文件'.part",
@@ -46,7 +46,7 @@ import Testing
         #expect(Array(data) == Array((text + "|END|").utf8))
     }
 
-    @Test("the command after a dead link holds a part file's name as one word")
+    @Test("ErrorText: the command after a dead link has the part file's name as one word")
     func command() {
         let part = "/d/x'\u{301};touch ran;'\u{301}.part"
         let command = ErrorText.command(after: DownloadError(.freshLink, "dead"), part: part, url: nil)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "times are RFC 3339 in UTC",
+        "RFC3339: times are written in UTC with milliseconds, clamped to years 1970 to 9999",
         arguments: [
             (0.0, "1970-01-01T00:00:00.000Z"), (951_782_400.25, "2000-02-29T00:00:00.250Z"),
             (1_738_314_300.999, "2025-01-31T09:05:00.999Z"), (4_107_542_399, "2100-02-28T23:59:59.000Z"),
@@ -66,7 +66,7 @@ import Testing
         #expect(RFC3339.text(Date(timeIntervalSince1970: seconds)) == expected)
     }
 
-    @Test("a line of JSON keeps the order of its fields and escapes its strings")
+    @Test("JSONLine: fields keep their order, and strings are escaped")
     func json() throws {
         var line = JSONLine()
         line.add("b", .string("q\"\\\n\u{1B}\u{7F}\u{202E}中😀"))
@@ -82,7 +82,7 @@ import Testing
         #expect(read?["b"] as? String == "q\"\\\n\u{1B}\u{7F}\u{202E}中😀")
     }
 
-    @Test("a typed password can be corrected and given up")
+    @Test("PasswordLine: typed input can be corrected, erased and interrupted")
     func password() {
         func type(_ keys: [UInt8]) -> PasswordLine.Answer {
             var line = PasswordLine()

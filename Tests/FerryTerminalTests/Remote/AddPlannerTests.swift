@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The words of add") struct AddPlannerTests {
+@Suite("AddPlanner") struct AddPlannerTests {
     private static func plan(
         _ change: (inout AddOptions) -> Void, lists: [String: String] = [:]
     ) throws -> (plan: AddPlanner.Plan, made: [String]) {
@@ -26,7 +26,7 @@ import Testing
         let paths = Mutex<[String]>([])
     }
 
-    @Test("go to the daemon's directory, unless they say otherwise; every place is absolute")
+    @Test("AddPlanner: downloads go to the daemon's directory unless an option says otherwise, by absolute path")
     func places() throws {
         let url = "http://example.com/a.iso"
         func place(_ change: (inout AddOptions) -> Void) throws -> DownloadRequest.Destination? {
@@ -50,7 +50,7 @@ import Testing
         #expect(listed.made == ["/downloads", "/here/y"])
     }
 
-    @Test("say when, and how much")
+    @Test("AddPlanner: limit, pause, time, priority, network rule and label reach every request")
     func options() throws {
         let plan = try Self.plan {
             $0.get.items = ["http://example.com/a", "http://example.com/b"]
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("of a download that is listed already name it, how it stands, and how another one is added")
+    @Test("AddPlanner: a listed download is reported with its name, its state and --again")
     func listed() {
         var status = DownloadStatus(id: DownloadID(rawValue: "a"), state: .completed(.strong), name: "a\u{1B}.iso")
         #expect(
@@ -84,7 +84,7 @@ import Testing
         #expect(AddPlanner.listedAlready(status).contains("(waiting: login)"))
     }
 
-    @Test("that the daemon cannot carry out are refused")
+    @Test("AddPlanner: options that the daemon cannot carry out are refused")
     func refused() {
         let changes: [(inout AddOptions) -> Void] = [
             { $0.get.output = "-" }, { $0.get.items = ["folder"] }, { $0.at = "soon" }, { $0.priority = "urgent" },

@@ -3,7 +3,7 @@ import FerryAPI
 import FerryTerminal
 import Testing
 
-@Suite("The doctor") struct DoctorTests {
+@Suite("ferry doctor") struct DoctorTests {
     private static let good = DoctorPolicy.Directory(
         isThere: true, isWritable: true, isOpen: false, freeBytes: 50_000_000_000)
 
@@ -17,7 +17,7 @@ import Testing
         return directory
     }
 
-    @Test("finds what is well, and what is not")
+    @Test("DoctorPolicy: each finding has its level, and every problem has advice")
     func findings() {
         let greeting = Greeting(version: "1.0", pid: 7, session: "default", boot: "b")
         let cases: [(DoctorCheck, DoctorCheck.Level)] = [
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("Confinement: said of a daemon that answers, with what its kernel does not hold")
+    @Test("DoctorPolicy: the confinement is reported for a daemon that answers, with the kernel's gaps")
     func confinement() throws {
         var greeting = Greeting(version: "1.0", pid: 7, session: "default", boot: "b")
         #expect(DoctorPolicy.confinement(.silent) == nil)
@@ -66,14 +66,14 @@ import Testing
         #expect(check.advice != nil)
     }
 
-    @Test("what cannot be made is said otherwise than what cannot be written to")
+    @Test("DoctorPolicy: a directory that cannot be created is worded otherwise than an unwritable one")
     func words() {
         #expect(DoctorPolicy.state("/s", Self.missing).text == "/s cannot be made")
         #expect(
             DoctorPolicy.state("/s", Self.directory { $0.isWritable = false }).text == "/s cannot be written to")
     }
 
-    @Test("leaves with 1 for a problem, with 0 for warnings")
+    @Test("DoctorReport: a problem is exit code 1, and warnings are exit code 0")
     func codes() {
         let (ok, warning) = (DoctorPolicy.openFiles(nil), DoctorPolicy.openFiles(100))
         #expect(DoctorReport([ok, warning]).exitCode == .done)
@@ -86,7 +86,7 @@ import Testing
             ])
     }
 
-    @Test("a proxy's password is not shown")
+    @Test("DoctorPolicy: a proxy's password is not shown")
     func secret() {
         let check = DoctorPolicy.proxy(["http_proxy": "http://user:hunter2@proxy:1"])
         #expect(!"\(check)".contains("hunter2"))

@@ -3,7 +3,7 @@ import FerryAPI
 import FerryTerminal
 import Testing
 
-@Suite("Which downloads are meant") struct DownloadPickerTests {
+@Suite("DownloadPicker") struct DownloadPickerTests {
     private let all: [ListedDownload] = [
         .sample("abc1", name: "one.iso"), .sample("abc2", name: "two.iso"), .sample("abc", name: "three.iso"),
         .sample("def1", name: "two.iso"), .sample("ghi", name: "abc1"), .sample("jkl", name: "abc"),
@@ -11,7 +11,7 @@ import Testing
     ]
 
     @Test(
-        "an identifier, the beginning of just one, a name, or all",
+        "DownloadPicker: an identifier, a unique prefix, a name and all select their downloads",
         arguments: [
             (["abc"], ["abc"]), (["abc2"], ["abc2"]), (["d"], ["def1"]), (["one.iso"], ["abc1"]),
             (["def1", "abc2", "de"], ["def1", "abc2"]), (["abc1"], ["abc1"]), (["gh"], ["mno"]),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "one that means none or several is refused, and says which",
+        "DownloadPicker: an ambiguous or empty word is refused with the downloads it matches",
         arguments: [
             (
                 "ab",
@@ -35,14 +35,14 @@ import Testing
         #expect(throws: UsageError(message)) { try DownloadPicker.pick([word], from: all) }
     }
 
-    @Test("one that means none is not found: that is another failure than words that make no sense")
+    @Test("DownloadPicker: a word without a match is not found, which is no usage error")
     func notFound() {
         let message = "no download is called nobody, and no identifier begins so; ferry list shows them"
         #expect(throws: UsageError(message, code: .notFound)) { try DownloadPicker.pick(["nobody"], from: all) }
         #expect(UsageError(message).code == .invalidRequest)
     }
 
-    @Test("identifiers are shown as short as tells them apart")
+    @Test("ShortIdentifiers: identifiers are cut to the length that distinguishes them")
     func short() {
         #expect(ShortIdentifiers(["0123456789", "9876543210"]).short("0123456789") == "012345")
         #expect(ShortIdentifiers(["0123456789", "0123456799", "5"]).length == 9)
@@ -51,7 +51,7 @@ import Testing
         #expect(ShortIdentifiers.whole.short("0123456789abcdef") == "0123456789abcdef")
     }
 
-    @Test("of a part of the list identifiers are shown whole: another one may begin so")
+    @Test("ListOptions: a filter or limit makes the list partial, so that identifiers are shown whole")
     func partial() {
         let changes: [(inout RemoteRun.ListOptions) -> Void] = [
             { $0.states = "paused" }, { $0.search = "iso" }, { $0.limit = 2 },

@@ -4,7 +4,7 @@ import FerryTerminal
 import Foundation
 import Testing
 
-@Suite("The table of downloads") struct DownloadTableTests {
+@Suite("DownloadTable") struct DownloadTableTests {
     private let downloads: [ListedDownload] = [
         .sample("0123456789abcdef", name: "a-rather-long-name-of-a-file.iso"),
         .sample("fedcba9876543210", .waiting(.slot), name: "中文文件名.bin", done: 0, total: nil),
@@ -16,7 +16,7 @@ import Testing
             downloads, identifiers: ShortIdentifiers(downloads.map(\.id.rawValue)))
     }
 
-    @Test("shows everything where there is room, with what could steer the terminal escaped")
+    @Test("DownloadTable: without a width every column is shown, and control characters are escaped")
     func whole() {
         #expect(
             lines(nil) == [
@@ -27,21 +27,21 @@ import Testing
             ])
     }
 
-    @Test("fits any width from 40 columns on", arguments: [40, 50, 60, 70, 80, 120, 200])
+    @Test("DownloadTable: the lines fit any width from 40 columns on", arguments: [40, 50, 60, 70, 80, 120, 200])
     func fits(width: Int) {
         for line in lines(width) { #expect(DisplayWidth.columns(of: line) <= width) }
         // What is known of each stays: which one, how it stands, how far it is.
         #expect(lines(width)[1].hasPrefix("012345  downloading   50.0%"))
     }
 
-    @Test("gives up time left, then speed, then size")
+    @Test("DownloadTable: a narrow table drops the time left, then the speed, then the size")
     func narrow() {
         #expect(lines(64)[0].hasPrefix("ID      STATE          DONE    SIZE       SPEED  NAME"))
         #expect(lines(52)[0].hasPrefix("ID      STATE          DONE    SIZE  NAME"))
         #expect(lines(44)[0].hasPrefix("ID      STATE          DONE  NAME"))
     }
 
-    @Test("all about one that waits for a login names the command that gives it")
+    @Test("DownloadFacts: a download that waits for a login shows the command that gives one")
     func login() {
         var waiting = ListedDownload.sample("0123456789abcdef", .waiting(.credentials))
         let command = "state:       waiting: login; go on with: ferry set 0123456789abcdef --user USER"
@@ -50,7 +50,7 @@ import Testing
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
     }
 
-    @Test("Table and facts: a download with a start time is scheduled for it")
+    @Test("DownloadTable and DownloadFacts: a download with a start time is scheduled for it")
     func scheduled() {
         let download = ListedDownload.sample(
             "0123456789abcdef", .waiting(.notBefore(Date(timeIntervalSince1970: 1_700_000_000))), name: "a.iso")
@@ -60,7 +60,7 @@ import Testing
         #expect(facts.contains { $0.hasPrefix("state:       scheduled for 2023-11-14T") })
     }
 
-    @Test("Table and facts: one that was paused because the process died under it says so")
+    @Test("DownloadTable and DownloadFacts: a download paused after repeated crashes shows that reason")
     func crashes() {
         var paused = ListedDownload.sample("0123456789abcdef", .paused, name: "a.iso")
         paused.status.pauseReason = .crashes
@@ -70,7 +70,7 @@ import Testing
         #expect(DownloadFacts.lines(DownloadDetail(paused), events: []).contains("state:       paused: " + reason))
     }
 
-    @Test("Table and facts: any sizes and speeds that a daemon says are shown")
+    @Test("DownloadTable and DownloadFacts: extreme sizes and speeds are shown without a trap")
     func extremes() {
         let numbers: [ByteCount] = [0, 1, -1, 1 << 31, 1 << 53, 1 << 62, .max, .min]
         for one in numbers {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("Settings: any number that a daemon says is shown")
+    @Test("SettingsText: extreme numbers are shown without a trap")
     func settings() {
         for number in [Double.nan, .infinity, -.infinity, 1e308, -1e308, 9.3e18, 0.5, 60] {
             var settings = SettingsBody(scope: "daemon", directory: "/d")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("has a column for the session where those of all are shown, which goes last when there is no room")
+    @Test("DownloadTable: the session column is shown on request and is dropped last")
     func sessions() {
         var other = ListedDownload.sample("0123456789abcdef", .paused, name: "a.iso")
         other.session = "player"
@@ -114,6 +114,6 @@ import Testing
         #expect(lines(40)[0] == "ID      STATE        DONE  NAME")
     }
 
-    @Test("of nothing is nothing")
+    @Test("DownloadTable: without downloads there are no lines")
     func empty() { #expect(DownloadTable(width: 80).lines([], identifiers: ShortIdentifiers([])) == []) }
 }

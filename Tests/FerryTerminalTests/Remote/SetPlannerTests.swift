@@ -4,8 +4,8 @@ import FerryTerminal
 import HTTPTypes
 import Testing
 
-@Suite("The words of set and move") struct SetPlannerTests {
-    @Test("change settings of the daemon")
+@Suite("SetPlanner and MovePlanner") struct SetPlannerTests {
+    @Test("SetPlanner: words alone change settings of the daemon")
     func daemon() throws {
         var change = SettingsChange()
         change.allowsMetered = .set(false)
@@ -24,7 +24,7 @@ import Testing
         #expect(try SetPlanner.plan([]) == .show)
     }
 
-    @Test("change downloads that are named before them")
+    @Test("SetPlanner: words after names of downloads change those downloads")
     func downloads() throws {
         var change = ChangeBody()
         change.rateLimit = .set(1000)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "that cannot be meant are refused",
+        "SetPlanner: unknown, malformed and misplaced words are refused",
         arguments: [
             ["speed=1"], ["metered=perhaps"], ["max-concurrent=0"], ["max-concurrent=many"], ["limit=fast"], ["dir="],
             ["network=5g"], ["retry-failed=soon"], ["a"], ["a", "limit=1", "b"], ["a", "max-concurrent=2"],
@@ -47,7 +47,7 @@ import Testing
     func refused(words: [String]) { #expect(throws: UsageError.self) { try SetPlanner.plan(words) } }
 
     @Test(
-        "that are out of range are refused in the words that were typed",
+        "SetPlanner: a number out of range is refused with the word that was typed",
         arguments: [
             ("max-concurrent=1001", "max-concurrent=1001: write a number from 1 to 1000"),
             ("connections-per-host=5000", "connections-per-host=5000: write a number from 1 to 1000"),
@@ -56,7 +56,7 @@ import Testing
         #expect(throws: UsageError(message)) { try SetPlanner.plan([word]) }
     }
 
-    @Test("give a download what its server asks for: headers, a user, or both inside of its URL")
+    @Test("SetPlanner: headers, a user and a URL with user info become the change of a download")
     func access() throws {
         func change(
             _ words: [String], headers: [String] = [], user: String? = nil, password: String? = nil
@@ -84,7 +84,7 @@ import Testing
         #expect(throws: UsageError.self) { try change(["url=nonsense"]) }
     }
 
-    @Test("say where to")
+    @Test("MovePlanner: places at the ends, beside a download and by number are parsed, others refused")
     func places() throws {
         #expect(try MovePlanner.place(["first"]) == .first)
         #expect(try MovePlanner.place(["last"]) == .last)

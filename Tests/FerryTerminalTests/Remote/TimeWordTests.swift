@@ -3,7 +3,7 @@ import FerryTerminal
 import Foundation
 import Testing
 
-@Suite("Points of time as people write them") struct TimeWordTests {
+@Suite("TimeWord") struct TimeWordTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)  // 2023-11-14 22:13:20 UTC
 
     private static func calendar(_ seconds: Int = 0) throws -> Calendar {
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "are read in the user's zone, unless they name another",
+        "TimeWord: times, dates and offsets are parsed, in the user's zone unless they name one",
         arguments: [
             ("22:30", "2023-11-14T22:30:00.000Z"), ("6:05", "2023-11-15T06:05:00.000Z"),
             ("22:13", "2023-11-15T22:13:00.000Z"), ("2026-12-24 22:30", "2026-12-24T22:30:00.000Z"),
@@ -26,14 +26,14 @@ import Testing
         #expect(RFC3339.text(date) == expected)
     }
 
-    @Test("count in the user's zone")
+    @Test("TimeWord: a date without a zone is in the calendar's zone")
     func zone() throws {
         let date = try TimeWord.parse("2026-12-24 22:30", now: Self.now, calendar: try Self.calendar(3600))
         #expect(RFC3339.text(date) == "2026-12-24T21:30:00.000Z")
     }
 
     @Test(
-        "that do not exist are refused",
+        "TimeWord: times that do not exist are refused",
         arguments: [
             "", "soon", "24:00", "12:60", "2026-02-31 10:00", "2026-12-24", "12:3", "1:2:3", "+",
             "2026-12-24T10:00+25:00",

@@ -4,7 +4,7 @@ import FerryTerminal
 import Foundation
 import Testing
 
-@Suite("What watch shows and obeys") struct WatchTests {
+@Suite("ferry watch") struct WatchTests {
     private static func board(_ items: [ListedDownload], limit: ByteCount? = nil) -> WatchBoard {
         var settings = SettingsBody(scope: "daemon", directory: "/d")
         settings.rateLimit = limit
@@ -21,7 +21,7 @@ import Testing
         .sample("p", .paused), .sample("w", .waiting(.slot)), .sample("r"), .sample("c", .completed(.strong)),
     ]
 
-    @Test("those that run come first, then those that wait, are paused, have failed; ended ones are counted")
+    @Test("WatchBoard: running downloads come first, then waiting and paused; ended ones are counted")
     func rows() {
         let board = Self.board(Self.four)
         #expect(board.rows.map(\.id.rawValue) == ["r", "w", "p"])
@@ -30,7 +30,7 @@ import Testing
         #expect(board.selected?.rawValue == "r")
     }
 
-    @Test("events change what is shown, and the selection stays where it can")
+    @Test("WatchBoard: events change the rows, and the selection stays where possible")
     func events() {
         var board = Self.board(Self.four)
         _ = board.press(.down)
@@ -52,7 +52,7 @@ import Testing
         #expect(board.counts == "no downloads")
     }
 
-    @Test("progress counts for those that run alone: it may be older than the state of one that has stopped")
+    @Test("WatchBoard: progress applies to running downloads only")
     func lateProgress() {
         var board = Self.board(Self.four + [ListedDownload.sample("v", .verifying)])
         let late = DownloadProgress(completedBytes: 7, bytesPerSecond: 50)
@@ -63,7 +63,7 @@ import Testing
         #expect(bytes == [500_000, 500_000, 7, 500_000, 7])
     }
 
-    @Test("keys act on the selected one, as far as it allows; cancelling is asked about")
+    @Test("WatchBoard: keys act on the selected download as its state allows, and cancel asks first")
     func keys() {
         var board = Self.board(Self.four)
         let r = DownloadID(rawValue: "r")
@@ -83,7 +83,7 @@ import Testing
         #expect(board.press(.quit) == .quit)
     }
 
-    @Test("plus and minus go through the limits, from the speed now to none")
+    @Test("WatchBoard: plus and minus step through the limits, from the current speed to none")
     func limits() {
         var board = Self.board([.sample("r", speed: 3_000_000)])
         #expect(board.press(.faster) == nil)
@@ -98,7 +98,7 @@ import Testing
         #expect(LimitSteps.slower(than: nil, speed: .nan) == 100_000_000)
     }
 
-    @Test("fits its terminal, whatever it shows", arguments: [20, 40, 80, 200], [3, 5, 24])
+    @Test("WatchRenderer: the lines fit the terminal, whatever they show", arguments: [20, 40, 80, 200], [3, 5, 24])
     func fits(width: Int, height: Int) {
         let many = (0..<30).map { ListedDownload.sample("d\($0)", name: "中文文件名\($0)\u{1B}[31m.bin") }
         var board = Self.board(many)
@@ -113,7 +113,7 @@ import Testing
         if height > 3 { #expect(lines.contains { $0.hasPrefix("> ") }) }
     }
 
-    @Test("says what runs, the total speed, the limit, and what a question is about")
+    @Test("WatchRenderer: it shows running downloads, total speed, limit, question and a lost connection")
     func lines() {
         var board = Self.board(Self.four, limit: 5_000_000)
         let renderer = WatchRenderer(width: 100, height: 24, usesColor: false)
@@ -129,7 +129,7 @@ import Testing
         #expect(shown()[3] == "the daemon does not answer; trying again")
     }
 
-    @Test("waits for a daemon that does not answer; what one refuses, or one of another version, ends it")
+    @Test("DaemonFailure: a refusal and another version are lasting; an absent daemon or a shutdown is not")
     func lasting() {
         let failures: [(DaemonFailure, Bool)] = [
             (.refused(DownloadError(.invalidRequest, "no such session")), true), (.otherVersion("9.0, API 9"), true),
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "reads keys from bytes, however they come",
+        "KeyParser: keys are parsed from bytes and escape sequences",
         arguments: [
             ("p", [WatchKey.pause]), ("\u{1B}[A\u{1B}[B", [.up, .down]), ("\u{1B}OA", [.up]),
             ("jkx", [.down, .up, .other]),
