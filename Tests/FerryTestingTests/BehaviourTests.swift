@@ -31,14 +31,14 @@ struct BehaviourTests {
         }
     }
 
-    @Test("A1: Range is ignored")
+    @Test("Behaviour: ignoreRange answers a range request with a 200 and the whole file")
     func ignoresRange() async throws {
         let response = try await ranged(.ignoreRange)
         #expect(response.status == 200)
         #expect(response.body == Self.resource.bytes(0..<10_000))
     }
 
-    @Test("A3, A5, A6: another part than was asked, consistent in itself")
+    @Test("Behaviour: another part than the requested one is sent, consistent in itself")
     func otherPart() async throws {
         let shifted = try await ranged(.shiftedRange(by: 10))
         #expect(shifted["Content-Range"] == "bytes 1010-2009/10000")
@@ -51,7 +51,7 @@ struct BehaviourTests {
         #expect(late.body == Self.resource.bytes(1000..<2100))
     }
 
-    @Test("A4, A7, A8, A9: the text of Content-Range alone is changed")
+    @Test("Behaviour: Content-Range is changed, and the body stays that of the requested part")
     func contentRange() async throws {
         #expect(try await ranged(.total("77"))["Content-Range"] == "bytes 1000-1999/77")
         #expect(try await ranged(.total("*"))["Content-Range"] == "bytes 1000-1999/*")
@@ -63,14 +63,14 @@ struct BehaviourTests {
         #expect(try await ranged(.multipart)["Content-Type"]?.hasPrefix("multipart/byteranges") == true)
     }
 
-    @Test("A10: a 206 that nobody asked for")
+    @Test("Behaviour: partialUnasked answers a plain request with a 206")
     func partialUnasked() async throws {
         let (response, _, _) = try await whole(.partialUnasked().and(.closeAfter))
         #expect(response.status == 206)
         #expect(response["Content-Range"] == "bytes 0-9999/10000")
     }
 
-    @Test("A11: 416 with a length, and one whose body never ends")
+    @Test("Behaviour: unsatisfiable answers 416 with a length, or with an endless body")
     func unsatisfiable() async throws {
         #expect(try await ranged(.unsatisfiable(length: 5))["Content-Range"] == "bytes */5")
         try await OriginServer.with { server in
@@ -84,7 +84,7 @@ struct BehaviourTests {
         }
     }
 
-    @Test("A21: a body is cut by FIN, and by RST, after the very byte")
+    @Test("Behaviour: cut ends a body by FIN or RST after the exact byte")
     func cut() async throws {
         let (closed, _, end) = try await whole(.cut(after: 1234))
         #expect(closed["Content-Length"] == "10000")
@@ -104,7 +104,7 @@ struct BehaviourTests {
         }
     }
 
-    @Test("A22, A23, A24: lengths that lie")
+    @Test("Behaviour: wrong, double and contradicting lengths are sent as requested")
     func lengths() async throws {
         let (excess, _, _) = try await whole(.excess(5).and(.closeAfter))
         #expect(excess["Content-Length"] == "10000")
@@ -117,7 +117,7 @@ struct BehaviourTests {
         #expect(two.head.components(separatedBy: "Content-Length").count == 3)
     }
 
-    @Test("A25, A27: chunks are right, cut in the middle, without an end, with bad sizes")
+    @Test("Behaviour: chunked bodies are sent whole, cut, without an end and with bad sizes")
     func chunks() async throws {
         let (right, _, _) = try await whole(.chunked(4096).and(.closeAfter))
         #expect(right.body == Self.chunked([0..<4096, 4096..<8192, 8192..<10_000], last: true))
@@ -136,7 +136,7 @@ struct BehaviourTests {
         } + (last ? Array("0\r\n\r\n".utf8) : [])
     }
 
-    @Test("A26: the end of the connection ends the body")
+    @Test("Behaviour: closeDelimited ends the body with the connection")
     func closeDelimited() async throws {
         let (response, _, end) = try await whole(.closeDelimited())
         #expect(response["Content-Length"] == nil && response["Transfer-Encoding"] == nil)
@@ -144,7 +144,7 @@ struct BehaviourTests {
         #expect(end == .closed)
     }
 
-    @Test("A16, A17, A30: fields are sent as they are")
+    @Test("Behaviour: malformed fields and raw bytes are sent unchanged")
     func fields() async throws {
         #expect(try await ranged(.etag("unquoted"))["ETag"] == "unquoted")
         #expect(try await ranged(.contentEncoding())["Content-Encoding"] == "gzip")
@@ -156,7 +156,7 @@ struct BehaviourTests {
         #expect(icy == Array("ICY 200 OK\r\nContent-Length: 1\r\n\r\nx".utf8))
     }
 
-    @Test("A28: silence, a head without end, a stalled body: seen by what came, then by shutting down")
+    @Test("Behaviour: silence, endless heads and stalled bodies last until the server shuts down")
     func silence() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Self.resource)
@@ -177,7 +177,7 @@ struct BehaviourTests {
         }
     }
 
-    @Test("A31: 1xx come before the answer")
+    @Test("Behaviour: informational responses precede the final response")
     func informational() async throws {
         let (_, bytes, _) = try await whole(.informational(3).and(.closeAfter))
         let text = String(decoding: bytes.prefix(400), as: UTF8.self)
@@ -185,7 +185,7 @@ struct BehaviourTests {
         #expect(text.contains("HTTP/1.1 200 OK"))
     }
 
-    @Test("A33: a chain of redirects ends, a loop does not")
+    @Test("Behaviour: a redirect chain counts down to the file, and redirectTwice has two Locations")
     func redirects() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Self.resource)
@@ -203,7 +203,7 @@ struct BehaviourTests {
         }
     }
 
-    @Test("A36: a link is good for its number of requests, then a new one is made")
+    @Test("OriginServer: an expiring link lasts for its number of requests, then a new one is issued")
     func expiring() async throws {
         try await OriginServer.with { server in
             server.serveExpiring("/get", to: "/cdn", Self.resource, hits: 2)
@@ -222,7 +222,7 @@ struct BehaviourTests {
         }
     }
 
-    @Test("A38: a status with Retry-After, once, then the file")
+    @Test("Behaviour: a status with Retry-After is sent once, then the file")
     func retryAfter() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Self.resource)
@@ -238,7 +238,7 @@ struct BehaviourTests {
         }
     }
 
-    @Test("A45: a Content-Digest is right, or wrong when that is wanted")
+    @Test("Behaviour: Content-Digest is right by default and wrong on request")
     func digests() async throws {
         try await OriginServer.with { server in
             var resource = Resource(text: "hello world\n")

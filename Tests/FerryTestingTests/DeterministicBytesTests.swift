@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)))
 struct DeterministicBytesTests {
-    @Test("Any piece at any offset equals the same piece of the whole")
+    @Test("DeterministicBytes: a piece at any offset equals that piece of the whole")
     func pieces() {
         let bytes = DeterministicBytes(seed: 42)
         let whole = bytes.bytes(0..<200_000)
@@ -16,7 +16,7 @@ struct DeterministicBytesTests {
         }
     }
 
-    @Test("Every line of 64 bytes differs under another seed")
+    @Test("DeterministicBytes: every line of 64 bytes differs under another seed")
     func seedsDiffer() {
         let one = DeterministicBytes(seed: 1).bytes(0..<262_144)
         let two = DeterministicBytes(seed: 2).bytes(0..<262_144)
@@ -25,14 +25,14 @@ struct DeterministicBytesTests {
         }
     }
 
-    @Test("Every line of 64 bytes differs from every other line")
+    @Test("DeterministicBytes: every line of 64 bytes differs from every other line")
     func linesDiffer() {
         let bytes = DeterministicBytes(seed: 3).bytes(0..<1_048_576)
         let lines = Set(stride(from: 0, to: bytes.count, by: 64).map { Array(bytes[$0..<$0 + 64]) })
         #expect(lines.count == bytes.count / 64)
     }
 
-    @Test("Offsets of terabytes and near the largest are fine")
+    @Test("DeterministicBytes: offsets of terabytes and near the largest Int64 work")
     func farOffsets() {
         let bytes = DeterministicBytes(seed: 4)
         let far: Int64 = 5_000_000_000_000
@@ -40,14 +40,14 @@ struct DeterministicBytesTests {
         #expect(bytes.bytes(Int64.max - 10..<Int64.max).count == 10)
     }
 
-    @Test("Every byte value occurs about equally often")
+    @Test("DeterministicBytes: all byte values occur about equally often")
     func looksRandom() {
         var counts = [Int](repeating: 0, count: 256)
         for byte in DeterministicBytes(seed: 5).bytes(0..<1_048_576) { counts[Int(byte)] += 1 }
         #expect(counts.allSatisfy { (3_500...4_700).contains($0) })
     }
 
-    @Test("A file is compared, and the first wrong byte is named")
+    @Test("DeterministicBytes: comparing a file reports its length or the first wrong byte")
     func compare() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "ferry-bytes-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -66,7 +66,7 @@ struct DeterministicBytesTests {
     }
 
     @Test(
-        "SHA-256 of the known examples (FIPS 180-4)",
+        "Resource: SHA-256 of the examples of FIPS 180-4 is the published one",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

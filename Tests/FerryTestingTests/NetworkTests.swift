@@ -7,7 +7,7 @@ import Testing
 /// The proxy and the relay.
 @Suite(.timeLimit(.minutes(30)))
 struct NetworkTests {
-    @Test("The proxy forwards absolute requests and tunnels CONNECT, and counts both")
+    @Test("ProxyServer: absolute requests are forwarded, CONNECT is tunnelled, and both are counted")
     func proxy() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 100_000))
@@ -26,7 +26,7 @@ struct NetworkTests {
         }
     }
 
-    @Test("The proxy asks for its credentials and keeps them to itself")
+    @Test("ProxyServer: credentials are demanded and not forwarded to the origin")
     func proxyCredentials() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 10))
@@ -43,7 +43,7 @@ struct NetworkTests {
         }
     }
 
-    @Test("The relay passes, freezes, cuts and refuses")
+    @Test("Relay: it forwards, freezes, cuts and refuses connections")
     func relay() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 100_000))

@@ -16,7 +16,7 @@ struct RateLimiterTests {
     }
 
     @Test(
-        "What is granted in ten seconds is the rate, and one slice",
+        "RateLimiter: ten seconds grant the rate and at most one slice more",
         arguments: [1, 10, 999, 100_000, 8_000_000, 1_000_000_000] as [Int64])
     func rate(_ rate: Int64) {
         let total = drain(rate, wanted: 262_144, until: 10_000_000_000)
@@ -25,7 +25,7 @@ struct RateLimiterTests {
         #expect(total <= Int(rate) * 10 + slice + 1)
     }
 
-    @Test("A pause saves up a tenth of a second at most, so that a body flows evenly")
+    @Test("RateLimiter: a pause saves up at most a tenth of a second")
     func burst() {
         var limiter = RateLimiter(bytesPerSecond: 1_000_000, now: 0)
         #expect(limiter.take(10_000_000, now: 60_000_000_000) == 100_000)
@@ -33,7 +33,7 @@ struct RateLimiterTests {
         #expect(limiter.delay(10_000_000) == 10_000_000)
     }
 
-    @Test("What was not used may be taken again")
+    @Test("RateLimiter: unused bytes that are given back can be taken again")
     func giveBack() {
         var limiter = RateLimiter(bytesPerSecond: 1000, now: 0)
         #expect(limiter.take(10, now: 0) == 10)
@@ -43,7 +43,7 @@ struct RateLimiterTests {
     }
 
     @Test(
-        "MD5 of the known examples (RFC 1321)",
+        "MD5: digests of the examples of RFC 1321 are the published ones",
         arguments: [
             ("", "d41d8cd98f00b204e9800998ecf8427e"), ("abc", "900150983cd24fb0d6963f7d28e17f72"),
             (

@@ -5,7 +5,7 @@
 
     extension RunningProgramTests {
         /// Foundation's `Process` looked for the largest open descriptor, and the whole test run died in that.
-        @Test("starts with thousands of descriptors open, and gets none of them")
+        @Test("RunningProgram: with thousands of open descriptors it starts and inherits none of them")
         func descriptors() throws {
             // For good: other tests run at the same time.
             var limit = rlimit()

@@ -2,9 +2,9 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("A program that runs beside a test", .timeLimit(.minutes(30)))
+@Suite("RunningProgram", .timeLimit(.minutes(30)))
 struct RunningProgramTests {
-    @Test("says how it ended, and what it wrote on both streams")
+    @Test("RunningProgram: the end and the output of both streams are reported")
     func ends() throws {
         let (end, text) = try RunningProgram.run(["/bin/sh", "-c", "echo one; echo two >&2; exit 7"])
         #expect(end == .exited(7))
@@ -15,7 +15,7 @@ struct RunningProgramTests {
         #expect(killed.code == 128 + SIGTERM)
     }
 
-    @Test("has the variables, the directory and the arguments that it was given, and no others")
+    @Test("RunningProgram: it has the given variables, directory and arguments, and no others")
     func surroundings() throws {
         let directory = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
         let (_, text) = try RunningProgram.run(
@@ -24,7 +24,7 @@ struct RunningProgramTests {
         #expect(text == "\(directory)\nx=y||a b\n")
     }
 
-    @Test("that is not there, or where there is no such directory, is an error")
+    @Test("RunningProgram: a missing program or directory is an error")
     func missing() {
         #expect(throws: RunningProgram.StartFailure.self) { try RunningProgram.run(["/nowhere/program"]) }
         #expect(throws: RunningProgram.StartFailure.self) { try RunningProgram.run(["ferry-is-no-such-program"]) }
@@ -35,7 +35,7 @@ struct RunningProgramTests {
         #expect(RunningProgram.succeeds(["true"]))
     }
 
-    @Test("gets signals by its id, and is waited for", arguments: [SIGTERM, SIGKILL])
+    @Test("RunningProgram: a signal ends it, and end() waits for that", arguments: [SIGTERM, SIGKILL])
     func signals(signal: Int32) async throws {
         let output = Pipe()
         let program = try RunningProgram(
@@ -50,7 +50,7 @@ struct RunningProgramTests {
         program.signal(signal)
     }
 
-    @Test("that nobody holds any more ends, with all that it has started")
+    @Test("RunningProgram: a released program ends with all processes it has started")
     func abandoned() throws {
         let output = Pipe()
         var program: RunningProgram? = try RunningProgram(
@@ -63,7 +63,7 @@ struct RunningProgramTests {
         #expect(output.fileHandleForReading.readDataToEndOfFile().isEmpty)
     }
 
-    @Test("is killed at its limit")
+    @Test("RunningProgram: it is killed at its time limit")
     func limit() async throws {
         let program = try RunningProgram(["sleep", "1000"], limit: 0.1)
         #expect(await program.end() == .killed(by: SIGKILL))

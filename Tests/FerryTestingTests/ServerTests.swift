@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)))
 struct ServerTests {
-    @Test("Requests, bytes and connections are counted, and waiting for them needs no sleep")
+    @Test("OriginServer: requests, bytes and connections are counted and can be awaited")
     func counting() async throws {
         try await OriginServer.with { server in
             server.serve("/a", Resource(size: 1000))
@@ -29,7 +29,7 @@ struct ServerTests {
         }
     }
 
-    @Test("A connection serves many requests; each version of a file is whole")
+    @Test("OriginServer: a response keeps the version of the file it began with")
     func versions() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
@@ -57,7 +57,7 @@ struct ServerTests {
         }
     }
 
-    @Test("A held answer sends nothing before its gate is open")
+    @Test("OriginServer: a held response sends nothing before its gate opens")
     func gate() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
@@ -72,7 +72,7 @@ struct ServerTests {
         }
     }
 
-    @Test("A46: beyond K connections: closed, reset, refused, or answered with a status")
+    @Test("OriginServer: connections beyond the limit are closed, reset or answered with a status")
     func limits() async throws {
         for excess in [ConnectionLimit.Excess.close, .reset] {
             var configuration = OriginServer.Configuration()
@@ -115,7 +115,7 @@ struct ServerTests {
         }
     }
 
-    @Test("A46: the listener is closed at the limit and opened again below it")
+    @Test("OriginServer: with .refuse the listener closes at the limit and opens again below it")
     func refusingBeyondLimit() async throws {
         var configuration = OriginServer.Configuration()
         configuration.limit = ConnectionLimit(1, .refuse)
@@ -142,7 +142,7 @@ struct ServerTests {
         }
     }
 
-    @Test("The listener is closed and opened again on the same port")
+    @Test("OriginServer: the listener closes and opens again on the same port")
     func refusing() async throws {
         try await OriginServer.with { server in
             try await server.setListening(false)
@@ -155,7 +155,7 @@ struct ServerTests {
         }
     }
 
-    @Test("A48: a second connection waits until the first has ended")
+    @Test("OriginServer: with .wait a second connection is served after the first has ended")
     func single() async throws {
         var configuration = OriginServer.Configuration()
         configuration.limit = ConnectionLimit(1, .wait)
@@ -177,7 +177,7 @@ struct ServerTests {
         }
     }
 
-    @Test("A44: greetings come before HTTP, one per connection")
+    @Test("OriginServer: greetings precede HTTP, one for each connection")
     func greetings() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 10))
@@ -197,7 +197,7 @@ struct ServerTests {
         }
     }
 
-    @Test("Shutting down closes the port and wakes who waits")
+    @Test("OriginServer: shutdown closes the port and ends pending waits")
     func shutdown() async throws {
         let server = try await OriginServer.start()
         async let waiting = server.waitFor { $0.requestCount == 99 }
@@ -209,7 +209,7 @@ struct ServerTests {
         await #expect(throws: (any Error).self) { _ = try await RawClient.connect(server.port) }
     }
 
-    @Test("Basic, Digest and cookies are asked for")
+    @Test("OriginServer: Basic, Digest and cookies are demanded")
     func access() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 10))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)))
 struct URLRouteTests {
-    @Test("A URL alone says size, seed, validators and name")
+    @Test("URL routes: a URL sets size, seed, validators, name and fields")
     func file() async throws {
         try await OriginServer.with { server in
             let client = try await RawClient.connect(server.port)
@@ -21,7 +21,7 @@ struct URLRouteTests {
         }
     }
 
-    @Test("A misbehaviour ends after its number of times")
+    @Test("URL routes: a misbehaviour ends after its number of times")
     func times() async throws {
         try await OriginServer.with { server in
             let client = try await RawClient.connect(server.port)
@@ -32,7 +32,7 @@ struct URLRouteTests {
         }
     }
 
-    @Test("A misbehaviour may be for each second request alone, or for those with a Range alone")
+    @Test("URL routes: a misbehaviour may apply to every second or to ranged requests only")
     func conditions() async throws {
         try await OriginServer.with { server in
             let client = try await RawClient.connect(server.port)
@@ -49,7 +49,7 @@ struct URLRouteTests {
         }
     }
 
-    @Test("A scene answers as the target that was set last, and the log tells what was asked")
+    @Test("URL routes: a scene answers as its last target, and the log has its requests")
     func scene() async throws {
         try await OriginServer.with { server in
             let client = try await RawClient.connect(server.port)
@@ -74,7 +74,7 @@ struct URLRouteTests {
     }
 
     @Test(
-        "Each misbehaviour has a parameter",
+        "URL routes: each misbehaviour has a parameter",
         arguments: [
             ("badrange=none", 206, "Content-Range", nil), ("anyifrange", 206, "Content-Range", "bytes 4-9/10"),
             ("byteranges", 206, "Content-Type", "multipart/byteranges; boundary=ferry-boundary"),
@@ -96,7 +96,7 @@ struct URLRouteTests {
         }
     }
 
-    @Test("Redirects count down, links expire, unknown parameters are said")
+    @Test("URL routes: redirects count down, links expire, and unknown parameters are a 400")
     func routes() async throws {
         try await OriginServer.with { server in
             let client = try await RawClient.connect(server.port)
@@ -119,7 +119,7 @@ struct URLRouteTests {
     }
 
     @Test(
-        "Sizes with their units",
+        "ByteSize: sizes are parsed with their units, and malformed ones give nil",
         arguments: [
             ("0", 0), ("100", 100), ("5K", 5000), ("5kb", 5000), ("1KiB", 1024), ("1G", 1_000_000_000),
             ("2TiB", 2_199_023_255_552), ("", nil), ("x", nil), ("-1", nil), ("1.5M", nil), ("99999999999T", nil),
