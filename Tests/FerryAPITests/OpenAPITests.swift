@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("The OpenAPI document")
+@Suite("OpenAPI document")
 struct OpenAPITests {
     private func document() throws -> [String: Any] {
         let value = try JSONSerialization.jsonObject(with: OpenAPIDocument.data)
@@ -15,7 +15,7 @@ struct OpenAPITests {
         return try #require(components["schemas"] as? [String: [String: Any]])
     }
 
-    @Test("every route of the table is in it, and nothing else")
+    @Test("OpenAPI: it has every route of the table and no other")
     func routes() throws {
         let paths = try #require(document()["paths"] as? [String: [String: Any]])
         var documented: Set<String> = []
@@ -32,7 +32,7 @@ struct OpenAPITests {
         #expect(Set(table).count == Route.allCases.count)
     }
 
-    @Test("every reference leads to something")
+    @Test("OpenAPI: every reference points to a schema")
     func references() throws {
         let schemas = try schemas()
         let text = String(decoding: OpenAPIDocument.data, as: UTF8.self)
@@ -41,7 +41,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("what shapes are coded as is what their schemas say: every member, and no other")
+    @Test("OpenAPI: encoded bodies have exactly the members of their schemas")
     func shapes() throws {
         let schemas = try schemas()
         var seen: Set<String> = []

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Routes")
 struct RouteTests {
-    @Test("every route is found by its own path, with its identifier", arguments: Route.allCases)
+    @Test("Route: every route is found by its own path, with its identifier", arguments: Route.allCases)
     func found(route: Route) {
         let path = route.path(id: "a/b %ü", session: "a/b %ü").dropFirst(FerryAPI.root.count)
         let identifier = route.template.contains("{") ? "a/b %ü" : ""
         #expect(Route.match(route.method, path) == .found(route, identifier: identifier))
     }
 
-    @Test("the documentation names every route, and those that are for the socket only")
+    @Test("Route: docs/daemon.md names every route, and those for the socket only")
     func documentation() throws {
         let text = try String(contentsOf: Self.root.appending(path: "docs/daemon.md"), encoding: .utf8)
         let table = text.split(separator: "\n").filter { $0.hasPrefix("| ") }.joined(separator: "\n")
@@ -27,7 +27,7 @@ struct RouteTests {
         }
     }
 
-    @Test("every page of the documentation is linked from both front pages")
+    @Test("Documentation: every page of docs is linked from both front pages")
     func pages() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "docs").path)
         let pages = names.filter { $0.hasSuffix(".md") }
@@ -41,7 +41,7 @@ struct RouteTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test("words of the table go before identifiers")
+    @Test("Route: fixed words of a path take precedence over identifiers")
     func words() {
         #expect(Route.match(.post, "/downloads/pause") == .found(.pauseMany, identifier: ""))
         #expect(Route.match(.get, "/downloads/pause") == .found(.show, identifier: "pause"))
@@ -51,20 +51,20 @@ struct RouteTests {
     }
 
     @Test(
-        "other paths lead nowhere",
+        "Route: unknown and malformed paths match no route",
         arguments: [
             "/", "/download", "/downloads/", "/downloads//pause", "/downloads/a/b/c", "//", "/downloads/%zz",
             "/downloads/%ff",
         ])
     func none(path: String) { #expect(Route.match(.get, path[...]) == .none) }
 
-    @Test("another method is told which there are")
+    @Test("Route: another method gets the list of allowed methods")
     func methods() {
         #expect(Route.match(.put, "/downloads") == .wrongMethod([.get, .post]))
         #expect(Route.match(.get, "/login") == .wrongMethod([.post]))
     }
 
-    @Test("a query is read as a list query writes it")
+    @Test("ListQuery: a query is parsed back as it was written")
     func queries() throws {
         var query = ListQuery()
         query.states = ["waiting", "failed"]
@@ -79,7 +79,7 @@ struct RouteTests {
     }
 
     @Test(
-        "a query that cannot be meant is refused",
+        "ListQuery: an invalid or repeated parameter is refused",
         arguments: [
             "sort=x", "limit=0", "limit=1001", "limit=x", "offset=-1", "what=1", "limit=1&limit=2", "search=%zz",
         ])

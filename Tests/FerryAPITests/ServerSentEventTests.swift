@@ -4,7 +4,7 @@ import Testing
 @Suite("Server-sent events")
 struct ServerSentEventTests {
     @Test(
-        "what is written is read, whatever is in it",
+        "EventStreamParser: an event is parsed as it was written, one byte at a time",
         arguments: ["", "a", "a\nb", "a\r\nb\n", "{\"a\":\"é 中\"}", ": x"])
     func roundTrip(data: String) throws {
         var parser = EventStreamParser()
@@ -17,7 +17,7 @@ struct ServerSentEventTests {
         #expect(parser.lastID == "b-1")
     }
 
-    @Test("a field that could end its line cannot bring another one in")
+    @Test("ServerSentEvent: line ends in id, name or data add no other field")
     func injection() throws {
         var parser = EventStreamParser()
         let sent = ServerSentEvent(id: "1\ndata: x", name: "a\r\nid: 9", data: "\n\nevent: evil")
@@ -27,7 +27,7 @@ struct ServerSentEventTests {
         #expect(events.first?.data == "\n\nevent: evil")
     }
 
-    @Test("an event that does not end is refused, not kept")
+    @Test("EventStreamParser: an event beyond the limit is refused instead of collected")
     func bounded() {
         var parser = EventStreamParser(most: 100)
         #expect(throws: EventStreamParser.TooLong.self) {
@@ -35,7 +35,7 @@ struct ServerSentEventTests {
         }
     }
 
-    @Test("lines end with LF, CR or CR LF; fields that are not known are passed over")
+    @Test("EventStreamParser: lines end with LF, CR or CR LF, and unknown fields are ignored")
     func lines() throws {
         var parser = EventStreamParser()
         let events = try parser.feed(Array("\u{FEFF}data: 1\r\rretry: 5\r\ndata:2\r\ndata\n\n\n".utf8))
@@ -43,7 +43,7 @@ struct ServerSentEventTests {
     }
 
     @Test(
-        "the id of an event has two parts",
+        "EventID: an id has a boot part and a number, and other texts give nil",
         arguments: [("a-1", true), ("a-b-7", true), ("-1", false), ("a", false), ("a-x", false)])
     func ids(text: String, isID: Bool) {
         #expect((EventID(text) != nil) == isID)

@@ -4,13 +4,13 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("Shapes")
+@Suite("API bodies")
 struct ShapeTests {
     private func again<Shape: Codable>(_ shape: Shape) throws -> Shape {
         try APICoding.decode(Shape.self, from: APICoding.encode(shape))
     }
 
-    @Test("a download is read as it was written, in every state", arguments: ShapeSamples.states)
+    @Test("ListedDownload: it is read back as it was written, in every state", arguments: ShapeSamples.states)
     func downloads(state: DownloadState) throws {
         let download = ShapeSamples.download(state)
         #expect(try again(download) == download)
@@ -21,13 +21,13 @@ struct ShapeTests {
         #expect(try again(bare) == bare)
     }
 
-    @Test("an event is read as it was written, whatever it says", arguments: ShapeSamples.kinds)
+    @Test("EventBody: every kind of event is read back as it was written", arguments: ShapeSamples.kinds)
     func events(kind: DownloadEvent.Kind) throws {
         let event = ShapeSamples.event(kind)
         #expect(try again(event) == event)
     }
 
-    @Test("an event keeps its reason in both languages; a phrase of a newer version leaves the English one")
+    @Test("EventBody: a reason keeps both languages, and an unknown phrase falls back to English")
     func reasons() throws {
         for told in ShapeSamples.told {
             let body = ShapeSamples.event(told)
@@ -44,7 +44,7 @@ struct ShapeTests {
         }
     }
 
-    @Test("what happened has no English sentence in Chinese", arguments: ShapeSamples.told)
+    @Test("EventSentence: the Chinese text of an event has no English sentence", arguments: ShapeSamples.told)
     func translated(told: LocalizedEvent) throws {
         let event = DownloadEvent(id: DownloadID(rawValue: "a"), date: ShapeSamples.date, told)
         let chinese = EventSentence.text(event, in: .simplifiedChinese)
@@ -58,7 +58,7 @@ struct ShapeTests {
         #expect(EventSentence.text(other, in: .simplifiedChinese) == "something else")
     }
 
-    @Test("a text that is no URL is refused in both languages")
+    @Test("NewDownload: a text that is no URL is refused in both languages")
     func urls() throws {
         let error = try #require(throws: DownloadError.self) { try NewDownload.source("ftp://h/x?q=1") }
         #expect(error.message == #""ftp://h/x?…" has the scheme "ftp", but only http and https can be downloaded"#)
@@ -67,14 +67,14 @@ struct ShapeTests {
                 == #"网址 "ftp://h/x?…" 无法使用：协议是 "ftp"，而只能下载 http 和 https"#)
     }
 
-    @Test("a text that is no checksum is refused in both languages")
+    @Test("NewDownload: a text that is no checksum is refused in both languages")
     func checksums() throws {
         let error = try #require(throws: DownloadError.self) { try NewDownload.checksum("sha256:abc") }
         #expect(error.message == "a sha-256 checksum has 64 hexadecimal digits, this one has 3")
         #expect(error.message(in: .simplifiedChinese) == "sha-256 校验和应有 64 个十六进制数字，这里有 3 个")
     }
 
-    @Test("an error comes back whole, with its sentences in both languages")
+    @Test("ErrorBody and Problem: an error is read back whole, with both languages")
     func errors() throws {
         let error = ShapeSamples.error
         let back = try again(ErrorBody(error)).error
@@ -88,7 +88,7 @@ struct ShapeTests {
         #expect(text.contains(error.message(in: .simplifiedChinese)))
     }
 
-    @Test("the other shapes are read as they were written")
+    @Test("API bodies: details, requests, moves, removals and plans are read back as they were written")
     func others() throws {
         #expect(try again(ShapeSamples.detail) == ShapeSamples.detail)
         #expect(try again(ShapeSamples.new) == ShapeSamples.new)
@@ -107,7 +107,7 @@ struct ShapeTests {
         #expect(try again(plan) == plan)
     }
 
-    @Test("a change tells nothing from null")
+    @Test("ChangeBody: a missing member and null are different changes")
     func amendments() throws {
         func change(_ text: String) throws -> ChangeBody {
             try APICoding.decode(ChangeBody.self, from: Data(text.utf8))
@@ -118,7 +118,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "a request with a member that is not known is refused, and says which",
+        "NewDownloads: an unknown member is refused by its name",
         arguments: [#"{"urls":["http://h/"],"urll":1}"#, #"{"downloads":[],"x":1}"#, #"{"downloads":[{"y":1}]}"#])
     func unknownMembers(text: String) {
         #expect {
@@ -129,7 +129,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "a truth value is no number, and a number is no truth value, in any body",
+        "NewDownloads: a truth value for a number, and a number for a truth value, is refused by its name",
         arguments: [
             #"{"maxConnections":true}"#, #"{"rateLimit":true}"#, #"{"priority":false}"#, #"{"startsPaused":1}"#,
             #"{"allowsMetered":0}"#, #"{"strict":"true"}"#,
@@ -147,7 +147,7 @@ struct ShapeTests {
         }
     }
 
-    @Test("a problem says where a body is wrong")
+    @Test("Problem: it names the place of the error in a body")
     func problems() {
         func detail(_ text: String) -> String? {
             do { _ = try APICoding.decode(NewDownloads.self, from: Data(text.utf8)) } catch {
@@ -160,7 +160,7 @@ struct ShapeTests {
         #expect(detail(#"{"urls":["http://h/"],"notBefore":"soon"}"#)?.contains("is no time") == true)
     }
 
-    @Test("a request for the Unix socket is the same request again")
+    @Test("NewDownload: a request sent through the Unix socket is read back as the same request")
     func requests() throws {
         var request = DownloadRequest(
             sources: [try DownloadURL("http://us%40er:p%3Aw@h:81/a?q=1"), try DownloadURL("https://h2/a")],
@@ -185,7 +185,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "what cannot be meant is refused",
+        "NewDownload: invalid URLs, limits, checksums, ids and credentials are refused",
         arguments: [
             #"{"urls":["ftp://h/"]}"#, #"{"urls":["http://h/"],"maxConnections":0}"#,
             #"{"urls":["http://h/"],"rateLimit":0}"#, #"{"urls":["http://h/"],"checksum":"md5:1"}"#,
@@ -197,12 +197,12 @@ struct ShapeTests {
         #expect(throws: DownloadError.self) { try new.request(to: .directory("/d")) }
     }
 
-    @Test("headers that no request can have are refused", arguments: [#"{"a b":"c"}"#, #"{"A":"x\ny"}"#])
+    @Test("HeaderList: invalid names and values are refused", arguments: [#"{"a b":"c"}"#, #"{"A":"x\ny"}"#])
     func headers(text: String) {
         #expect(throws: DecodingError.self) { try APICoding.decode(HeaderList.self, from: Data(text.utf8)) }
     }
 
-    @Test("stream events are read as they were sent")
+    @Test("StreamEvent: every event is read back as it was sent, and an unknown name gives nil")
     func stream() throws {
         let events: [StreamEvent] = [
             .state(ShapeSamples.download()), .removed(["a"]), .order, .happened(ShapeSamples.event(.paused)),
@@ -220,7 +220,7 @@ struct ShapeTests {
     }
 
     @Test(
-        "times are RFC 3339",
+        "RFC3339: valid times are parsed and written back",
         arguments: [
             ("2023-11-14T22:13:20.250Z", 1_700_000_000.25), ("2023-11-14t22:13:20z", 1_700_000_000),
             ("2023-11-15T00:13:20+02:00", 1_700_000_000), ("1970-01-01T00:00:00.000Z", 0),
@@ -233,20 +233,20 @@ struct ShapeTests {
     }
 
     @Test(
-        "other texts are no times",
+        "RFC3339: texts that are no complete valid time give nil",
         arguments: [
             "", "soon", "2023-11-14", "2023-13-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
             "2023-11-14T22:13:20Zx",
         ])
     func noTimes(text: String) { #expect(RFC3339.date(text) == nil) }
 
-    @Test("JSON that nests too deep is seen before it is read")
+    @Test("APICoding: JSON nested deeper than the limit is found before it is decoded")
     func depth() {
         #expect(APICoding.isShallow(Array(#"{"a":[{"b":"[[[[[[\"[["}]}"#.utf8), depth: 3))
         #expect(!APICoding.isShallow(Array("[[[[1]]]]".utf8), depth: 3))
     }
 
-    @Test("Downloads: why one is paused is sent and read back; a reason of a newer version is passed over")
+    @Test("ListedDownload: the pause reason is read back, and an unknown one is ignored")
     func pauseReason() throws {
         var download = ShapeSamples.download(.paused)
         #expect(try again(download).status.pauseReason == nil)
