@@ -2,9 +2,9 @@ import FerryFuzzing
 import Foundation
 import Testing
 
-@Suite("The fuzzer's corpus", .timeLimit(.minutes(30)))
+@Suite("Fuzzer corpus", .timeLimit(.minutes(30)))
 struct CorpusTests {
-    @Test("No input that was ever kept breaks a promise", arguments: FuzzTarget.all)
+    @Test("Fuzz targets: no stored input breaks a promise", arguments: FuzzTarget.all)
     func replay(target: FuzzTarget) throws {
         let inputs = try Corpus.inputs(of: target)
         #expect(inputs.count >= 3, "nothing to replay")
@@ -13,13 +13,13 @@ struct CorpusTests {
         }
     }
 
-    @Test("The corpus has a folder for each target and no other")
+    @Test("Corpus: it has one folder for each target and no other")
     func folders() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Corpus.folder.path)
         #expect(names.sorted() == FuzzTarget.all.map(\.name).sorted())
     }
 
-    @Test("Cut at any byte, or with a byte changed, an input breaks no promise either", arguments: FuzzTarget.all)
+    @Test("Fuzz targets: a stored input that is cut or has a flipped bit breaks no promise", arguments: FuzzTarget.all)
     func damage(target: FuzzTarget) throws {
         for (name, input) in try Corpus.inputs(of: target).prefix(12) where !input.isEmpty {
             for step in 0..<24 {
@@ -34,7 +34,7 @@ struct CorpusTests {
     }
 
     /// A parser whose work grows with the square of its input would not get through this within the time limit.
-    @Test("Inputs that repeat themselves for 128 KiB do no harm", arguments: FuzzTarget.all)
+    @Test("Fuzz targets: a stored input repeated for 128 KiB breaks no promise", arguments: FuzzTarget.all)
     func long(target: FuzzTarget) throws {
         for (name, input) in try Corpus.inputs(of: target).prefix(6) where !input.isEmpty {
             let count = 128 * 1024 / input.count + 1
