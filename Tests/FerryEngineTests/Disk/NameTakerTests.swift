@@ -179,7 +179,7 @@ struct NameTakerTests {
     func race(rule: ConflictRule) async throws {
         for _ in 0..<5 {
             let place = try TemporaryDirectory()
-            // Every second one through a file system of its own: nothing is shared but the disk, as between processes.
+            // Each caller has a file system of its own: nothing is shared but the disk, as between processes.
             let results = try await withThrowingTaskGroup(of: (String, PartFile).self) { group in
                 for index in 0..<24 {
                     group.addTask {
@@ -215,7 +215,7 @@ struct NameTakerTests {
                         #expect(owners.enter(paths.name), "two have \(paths.name)")
                         #expect(try part.isIntact(length: 0))
                         owners.leave(paths.name)
-                        // Some give up cleanly, some as if killed.
+                        // Some remove the file, some only close it, as if killed.
                         if (round + index) % 2 == 0 { try part.remove() } else { part.close() }
                     }
                 }

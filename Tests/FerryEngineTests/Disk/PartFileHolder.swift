@@ -7,7 +7,7 @@ final class PartFileHolder: Sendable {
     let parts = Mutex<[PartFile]>([])
 }
 
-/// Who holds which name; entering one that is held gives `false`.
+/// The names that are held; entering a held name gives `false`.
 final class Owners: Sendable {
     private let names = Mutex<Set<String>>([])
     func enter(_ name: String) -> Bool { names.withLock { $0.insert(name).inserted } }

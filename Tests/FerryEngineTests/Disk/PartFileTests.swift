@@ -77,7 +77,7 @@ struct PartFileTests {
         #expect(failure { _ = try PartFile.open(pipe, fileSystem: disk) } == .notAFile(pipe))
     }
 
-    /// What was behind the cut is zeros then, and was once published.
+    /// The bytes behind the cut are zeros, and were once published.
     @Test("PartFile: a file that was cut and grown to its length again is not intact (B6)", arguments: [false, true])
     func cutAndGrown(isOpenedAnew: Bool) throws {
         let part = try PartFile.create(at: path, fileSystem: LocalFileSystem())
@@ -110,7 +110,7 @@ struct PartFileTests {
         #expect(try !part.isIntact(length: 0))
         try directory.put("a.part", [1, 2, 3, 4])
         #expect(try !part.isIntact(length: 0))
-        // What is there now is somebody else's.
+        // The file there now is another program's.
         try part.remove()
         #expect(try directory.names == ["a.part"])
     }
@@ -132,7 +132,7 @@ struct PartFileTests {
     func faults(n: Int) throws {
         let faulty = FaultyFileSystem(.once(n))
         if let part = try? PartFile.create(at: path, fileSystem: faulty) { part.close() }
-        // Nobody holds a lock on it.
+        // No lock is held on the file.
         if try disk.exists(path) { _ = try PartFile.open(path, fileSystem: disk) }
     }
 }

@@ -118,7 +118,7 @@ struct PublisherTests {
         #expect(directory.bytes("a (1).bin") == bytes)
     }
 
-    /// What is to be published in the place of `a.bin`, as that is now.
+    /// The order to replace `a.bin` as it is now.
     private func replacement(_ rule: ConflictRule = .rename) throws -> PublishOrder {
         var wish = order(rule)
         wish.replaces = try PublishedFile.read(directory.file("a.bin").string, fileSystem: disk)

@@ -11,7 +11,7 @@ struct SignalTests {
         let signal = AsyncEvent()
         let seen = signal.count
         signal.notify()
-        // With one kept ring for the first who waits, the second would wait for ever.
+        // Were the notification kept for the first waiter alone, the second would wait for ever.
         await signal.wait(after: seen)
         await signal.wait(after: seen)
         #expect(signal.count == seen + 1)
@@ -59,7 +59,7 @@ struct TurnTests {
     }
 }
 
-/// Counts who is inside.
+/// Counts the tasks inside.
 private final class Gauge: Sendable {
     private let counts = Mutex((inside: 0, most: 0))
 

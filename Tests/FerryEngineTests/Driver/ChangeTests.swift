@@ -78,7 +78,7 @@ struct ChangeTests {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 3_000_000))
             if isGlobal { rig.environment.set(rateLimit: 10) }
-            // At ten bytes a second it would sleep for hours.
+            // At ten bytes per second the run would sleep for hours.
             let run = rig.start(try rig.request("/f") { $0.rateLimit = isGlobal ? nil : 10 })
             await run.reach(1)
             if isGlobal { rig.environment.set(rateLimit: nil) } else { run.driver.set(rateLimit: nil) }

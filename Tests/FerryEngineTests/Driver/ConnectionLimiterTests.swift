@@ -15,7 +15,7 @@ struct HostGateTests {
         let list = Mutex<[Int]>([])
     }
 
-    /// Waits until so many stand in line.
+    /// Waits until so many tasks wait for a permit.
     private func line(_ count: Int, at gate: ConnectionLimiter) async {
         while gate.waiting(for: host) != count { await Task.yield() }
     }

@@ -12,7 +12,7 @@ struct DriverRig: Sendable {
     let directory: TemporaryDirectory
     let environment: EngineEnvironment
 
-    /// Back-off takes a tenth of its most: chance is the kindest.
+    /// The random source gives 0: a back-off is a tenth of its maximum.
     static func with(
         _ configuration: OriginServer.Configuration = .init(), transfer: TransferSettings = TransferSettings(),
         fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock(),
@@ -38,14 +38,14 @@ struct DriverRig: Sendable {
         return request
     }
 
-    /// Begins a run; it is to be awaited with ``Run/end()``.
+    /// Starts a run; ``Run/end()`` awaits it.
     func start(
         _ request: DownloadRequest, id: String = "a", _ context: RunContext = RunContext(),
         _ change: (inout DriverSettings) -> Void = { _ in }
     ) -> Run {
         var settings = DriverSettings()
         settings.minFreeBytes = 0
-        // Tests that want a stall say so; a busy machine is none.
+        // Tests of stalls set their own timeout; a busy machine is no stall.
         settings.stallTimeout = .seconds(9000)
         change(&settings)
         return Run(id, request, environment, settings, context)
@@ -85,14 +85,14 @@ struct DriverRig: Sendable {
     }
 }
 
-/// Time stands still; sleeping takes what it takes.
+/// Time stands still; a sleep takes its real duration.
 struct FrozenClock: EngineClock {
     func now() -> Duration { .seconds(1000) }
     func date() -> Date { Date() }
     func sleep(for duration: Duration) async throws { try await SystemClock().sleep(for: duration) }
 }
 
-/// A run of a download that is under way, or over.
+/// A run of a download, in progress or ended.
 final class Run: Sendable {
     struct End: Sendable {
         var outcome: DownloadDriver.Outcome
@@ -153,7 +153,7 @@ final class Run: Sendable {
 
     var events: [DownloadEvent.Kind] { heard.withLock { $0.events } }
 
-    /// Waits until the driver has said such a state.
+    /// Waits until the driver has reported such a state.
     func said(_ isSuch: (DownloadState) -> Bool) async {
         while true {
             let count = news.count
@@ -162,10 +162,10 @@ final class Run: Sendable {
         }
     }
 
-    /// Waits until so much is there.
+    /// Waits until so many bytes are there.
     func reach(_ bytes: ByteCount) async { await until { ($0.progress()?.completedBytes ?? 0) >= bytes } }
 
-    /// Waits until something holds; looked at whenever the driver's updates rings.
+    /// Waits until a condition holds; each notification of the driver's updates checks it.
     func until(_ condition: (DownloadDriver) -> Bool) async {
         while true {
             let count = driver.updates.count
@@ -174,7 +174,7 @@ final class Run: Sendable {
         }
     }
 
-    /// Waits until it backs off, or has failed: then false.
+    /// Waits until the run backs off or has failed; `false` if it has failed.
     func untilRetrying() async -> Bool {
         func isRetrying() -> Bool { events.contains { if case .retrying = $0 { true } else { false } } }
         await until { driver in isRetrying() || driver.state.withLock { $0.machine.phase == .ended } }
@@ -183,7 +183,7 @@ final class Run: Sendable {
 
     func end() async -> End {
         let outcome = await task.withLock { $0 }?.value ?? .stopped
-        // Else the driver would keep us, and we it.
+        // Otherwise the driver and this run would keep each other alive.
         relay.run.withLock { $0 = nil }
         return End(outcome: outcome, events: events)
     }

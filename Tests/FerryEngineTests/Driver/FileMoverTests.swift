@@ -27,7 +27,7 @@ struct FileMoveTests {
             try #require(try PublishedFile.read(path.string, fileSystem: fileSystem))
         }
 
-        /// All of it, as a manager does it; where it is then, and what was announced.
+        /// A whole move, as a manager performs it; returns the moved file and reports each announced one.
         func move(
             _ fileSystem: any FileSystem, copying: Bool = false, announced: (PublishedFile) -> Void = { _ in }
         ) throws -> PublishedFile {
@@ -83,7 +83,7 @@ struct FileMoveTests {
     func taken(_ ground: Ground) throws {
         let two = try Two()
         try two.there.put("a.bin", [1])
-        // A download under way that will have this name.
+        // A download in progress that will have this name.
         try two.there.put("a (1).bin.part", [2])
         let new = try two.move(fileSystem(ground, two))
         #expect(new.path == two.there.file("a (2).bin").string)
@@ -95,7 +95,7 @@ struct FileMoveTests {
     @Test("FileMover: on a bind mount that refuses the rename the file is copied")
     func bound() throws {
         let two = try Two()
-        // The device is the same, and yet no rename leads there.
+        // The device is the same, but no rename works across it.
         _ = try two.move(FaultyFileSystem(mount: two.there.path, isBound: true))
         #expect(two.there.bytes("a.bin") == two.bytes)
         #expect(try two.here.names == [])
@@ -114,7 +114,7 @@ struct FileMoveTests {
             let isHere = two.here.bytes("a.bin") == two.bytes
             let isThere = two.there.bytes("a.bin") == two.bytes
             #expect(isHere || isThere, "\(number)")
-            // What has the name is whole, and was announced.
+            // A file under the name is whole, and was announced.
             if try two.there.names.contains("a.bin") {
                 #expect(isThere, "\(number)")
                 #expect(announced.last?.isUnchanged(fileSystem: next) == true, "\(number)")

@@ -6,11 +6,11 @@ import Testing
 
 @testable import FerryEngine
 
-/// What makes a file not ours.
+/// Reasons why a file is not ours.
 enum Foreignness: String, Sendable, CaseIterable {
     case otherOwner, writableByAll, secondName
 
-    /// Those that this process can bring about.
+    /// Those that this process can create.
     static let possible: [Foreignness] = allCases.filter { $0 != .otherOwner || geteuid() == 0 }
 
     func apply(to name: String, in directory: TemporaryDirectory) throws {
@@ -32,7 +32,7 @@ struct ForeignFileTests {
     static let resource = Resource(size: 3_000_000)
     static let evil = [UInt8]("#!/bin/sh\necho owned\n".utf8)
 
-    /// A journal that says that `f`, which is there with other bytes, was published under a digest.
+    /// Plants a journal that claims that `f`, which has other bytes, was published under a digest.
     private func plant(
         _ rig: DriverRig, urls: [String]? = nil, id: String = "planted",
         _ change: (inout JournalRecord) -> Void = { _ in }
@@ -53,7 +53,7 @@ struct ForeignFileTests {
         end.events.compactMap { if case .note(let text) = $0 { "\(text)" } else { nil } }
     }
 
-    /// The download took another name, asked the server, and said what was in the way.
+    /// Expects that the download took another name, sent a request, and reported the file in the way.
     private func expectOtherName(
         _ end: Run.End, _ rig: DriverRig, inTheWay name: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -75,7 +75,7 @@ struct ForeignFileTests {
             rig.server.serve("/f", Self.resource)
             try plant(rig)
             try kind.apply(to: "f.part.ferry", in: rig.directory)
-            // What its maker wrote is believed by nobody, least of all a small file's name.
+            // Nothing in a foreign journal counts, above all not the name of a small file.
             let end = await rig.run(try rig.request("/f"))
             expectOtherName(end, rig, inTheWay: "f.part.ferry")
             #expect(end.file?.proof != .digest)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-/// A directory that somebody made for us, with a journal that says its pair was on its way to a file of ours.
+/// A supplied directory whose journal says that its pair was being moved to a file of the user.
 @Suite("A journal that names another place", .timeLimit(.minutes(30)))
 struct ForeignMoveTests {
     private let disk = LocalFileSystem()
@@ -55,7 +55,7 @@ struct ForeignMoveTests {
             if hasPart {
                 #expect(rig.holds("f", ForeignFileTests.resource), "\(end.outcome)")
             } else {
-                // Where the pair went is not forgotten, and not believed.
+                // The target of the move is kept, and not trusted.
                 #expect(end.error?.code == .conflict)
                 #expect(end.error?.message.contains(victims.file("victim.part").string) == true)
                 #expect(try rig.directory.names == ["f.part.ferry"])

@@ -10,7 +10,7 @@ import Testing
 struct NewSourceTests {
     private let resource = Resource(size: 8_000_000)
 
-    /// 5 MB of `/old` are held in `f.part`, as download `a`; the body gets what its next run is given.
+    /// Holds 5 MB of `/old` in `f.part` as download `a`; the body gets the context of its next run.
     private func begun(_ body: @Sendable (DriverRig, RunContext) async throws -> Void) async throws {
         let resource = resource
         try await DriverRig.with { rig in

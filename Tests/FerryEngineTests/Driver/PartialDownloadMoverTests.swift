@@ -40,7 +40,7 @@ struct PairMoveTests {
         func path(_ moved: PartialDownloadMover.Moved?) -> String? { moved?.paths.part.string }
         var target: String { there.path.string }
 
-        /// The pair there is whole: its claims, and the bytes that they are about.
+        /// Expects a whole pair there: its claims, and the claimed bytes.
         func expectWhole(
             _ directory: TemporaryDirectory, _ fileSystem: any FileSystem, named name: String = "a",
             sourceLocation: SourceLocation = #_sourceLocation
@@ -62,7 +62,7 @@ struct PairMoveTests {
             }
         }
 
-        /// What a driver does that finds the journal here; the directory where the pair is then.
+        /// Resolves the journal as a driver does; returns the directory that has the pair then.
         func settle(_ fileSystem: any FileSystem) throws -> TemporaryDirectory {
             guard try fileSystem.exists(old.journal) else { return there }
             let opened = try Journal.open(at: old.journal, fileSystem: fileSystem, syncs: true)
@@ -180,7 +180,7 @@ struct PairMoveTests {
             try two.expectWhole(place, next)
             places.insert(place.path == two.here.path ? "here" : "there")
             if place.path == two.here.path {
-                // At most the name that was about to be taken: empty, and for the taking.
+                // At most the name that was about to be taken: an empty part file.
                 let left = try two.there.names
                 #expect(left == [] || left == ["a.part"] && two.there.bytes("a.part") == [], "\(number): \(left)")
             } else {

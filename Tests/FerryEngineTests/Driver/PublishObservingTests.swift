@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-/// Notes what it is told, and what the disk looks like then.
+/// Records each call, and the names on the disk at that time.
 final class PublishObserver: PublishObserving {
     struct Entry: Sendable, Hashable {
         var call: String
@@ -19,7 +19,7 @@ final class PublishObserver: PublishObserving {
     private let directory: TemporaryDirectory
     private let onCall: @Sendable (String, Int) throws -> Void
 
-    /// `onCall` gets the call's name and how many of it came before.
+    /// `onCall` gets the call's name and the number of earlier calls.
     init(_ directory: TemporaryDirectory, _ onCall: @escaping @Sendable (String, Int) throws -> Void = { _, _ in }) {
         self.directory = directory
         self.onCall = onCall

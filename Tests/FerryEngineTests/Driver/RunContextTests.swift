@@ -81,7 +81,7 @@ struct RunContextTests {
     func retries() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 5_000_000))
-            // So long a back-off that each run has one attempt.
+            // The back-off is so long that each run has one attempt.
             rig.server.always("/f", .status(503, retryAfter: "3000"))
             var memory: RetryMemory?
             for attempt in 1...2 {
@@ -114,7 +114,7 @@ struct RunContextTests {
             while runs < 10 {
                 runs += 1
                 let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 3 }
-                // Cut once all of it is there: what a close overtakes differs from run to run.
+                // Cut once all bytes have arrived: what a close overtakes differs from run to run.
                 await run.reach(3_000_000)
                 await rig.server.dropConnections()
                 let isRetrying = await run.untilRetrying()
@@ -136,7 +136,7 @@ struct RunContextTests {
             var record = try rig.journal("f")
             #expect((record.session, record.position, record.priority, record.label) == ("s", 7, 1, "L"))
             #expect(record.userInfo == ["k": "v"])
-            // A run without tags leaves them.
+            // A run without tags keeps them.
             try await rig.interrupt("/f", after: 1_000_000, reaching: 3_000_000)
             #expect(try rig.journal("f").label == "L")
             rig.server.script("/f", [.stall(after: 500_000)])

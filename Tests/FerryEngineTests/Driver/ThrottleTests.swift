@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Throttle", .timeLimit(.minutes(30)))
 struct ThrottleTests {
-    /// A clock that stands still: who sleeps under it sleeps until cancelled.
+    /// A clock that stands still: a task that sleeps under it sleeps until it is cancelled.
     private final class StandingClock: EngineClock {
         let asleep = AsyncEvent()
         func now() -> Duration { .seconds(100) }
@@ -27,7 +27,7 @@ struct ThrottleTests {
         async let passed: Void = throttle.passed(1000)
         await clock.asleep.wait(after: 0)
         throttle.set(rate: rate)
-        // A high rate leaves a moment to sleep: lifted, that ends too.
+        // A high rate leaves a short sleep: lifting the rate ends that too.
         if rate != nil {
             await clock.asleep.wait(after: 1)
             throttle.set(rate: nil)

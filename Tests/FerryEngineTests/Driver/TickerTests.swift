@@ -26,7 +26,7 @@ struct MetronomeTests {
         metronome.remove(updates)
     }
 
-    /// Keeps a thread, as code does that never suspends.
+    /// Occupies a thread, as code that never suspends does.
     private static func compute(until ticked: DispatchSemaphore) -> DispatchTimeoutResult {
         ticked.wait(timeout: .now() + 30)
     }

@@ -10,8 +10,8 @@ import Testing
     import Glibc
 #endif
 
-/// What was looked at when it was asked for was another thing when it was opened: a directory that had become a symbolic
-/// link led out of the one that was allowed.
+/// A path was checked at the request and opened later: a directory that had become a symbolic link meanwhile led out of
+/// the allowed one.
 @Suite("A confined file system", .timeLimit(.minutes(30)))
 struct ConfinedFileSystemTests {
     let directory: TemporaryDirectory
@@ -84,7 +84,7 @@ struct ConfinedFileSystemTests {
         #expect(try confined.status(alias, followingLinks: true).kind == .symbolicLink)
         #expect(kind { _ = try confined.list(directory.file("root/link")) } != nil)
         #expect(!confined.isWritable(directory.file("root/link")))
-        // Its own name may be taken away.
+        // Its own name may be removed.
         try confined.unlink(alias)
         #expect(directory.bytes("outside/secret") == [1])
     }
@@ -128,7 +128,7 @@ struct ConfinedFileSystemTests {
         #expect(directory.bytes("root/inner/new") == [])
     }
 
-    /// One thread exchanges a directory for a symbolic link without end, another makes files by way of its name.
+    /// One thread exchanges a directory for a symbolic link in a loop, another creates files through its name.
     @Test("ConfinedFileSystem: a directory exchanged for a symbolic link at any moment leads nowhere else")
     func exchanged() async throws {
         let (place, away) = (directory.file("root/swap").string, directory.file("root/away").string)

@@ -3,7 +3,7 @@ import SystemPackage
 
 @testable import FerryEngine
 
-/// Calls a hook once, right after the first opening, or right before the first making, of a file.
+/// Calls a hook once, right after the first opening or right before the first creation of a file.
 final class HookedFileSystem: FileSystem {
     private let base: LocalFileSystem
     private let hook: @Sendable () throws -> Void

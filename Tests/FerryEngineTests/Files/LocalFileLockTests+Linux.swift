@@ -7,8 +7,8 @@
 
     @Suite("File locks")
     struct LocalFileLockTests {
-        /// Between fork and exec a child has copies of all descriptors. A part file that was opened anew while the process
-        /// started some other program was once said to be another process's.
+        /// Between fork and exec a child has copies of all descriptors. A part file that was opened again while the
+        /// process started another program was once reported as another process's.
         @Test("LocalFileSystem: close() releases the lock although a child process has a copy of the descriptor")
         func copied() throws {
             let directory = try TemporaryDirectory()

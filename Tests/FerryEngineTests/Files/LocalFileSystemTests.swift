@@ -50,7 +50,7 @@ struct LocalFileSystemTests {
             let path = directory.file("a")
             let file = try disk.create(path, mode: 0o600)
             #expect(try file.tryLock())
-            // Up to its exec a child has a copy of every descriptor; so here one is made.
+            // Until its exec a child has a copy of every descriptor; the test makes one.
             let number = try #require(descriptor(of: path))
             let copy = dup(number)
             defer { _ = Glibc.close(copy) }
@@ -94,7 +94,7 @@ struct LocalFileSystemTests {
         func closesUnderAWriter() throws {
             let bytes = [UInt8](repeating: 0xaa, count: 64 << 20)
             var rounds = 0
-            // Which of the two is first cannot be arranged: a round in which the write was done already shows nothing.
+            // The order of the two is up to the scheduler: a round in which the write was already done shows nothing.
             for round in 0..<20 where rounds < 3 {
                 let path = directory.file("a\(round)")
                 let file = try disk.create(path, mode: 0o600)
@@ -112,7 +112,7 @@ struct LocalFileSystemTests {
             }
         }
 
-        /// What the descriptors of this process lead to.
+        /// The paths of this process's descriptors.
         private func openPaths() throws -> [String] {
             try disk.list("/proc/self/fd").compactMap {
                 try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// True the first time it is asked.
+/// `true` the first time it is read.
 final class Once: Sendable {
     private let done = Atomic<Bool>(false)
     var isFirst: Bool { !done.exchange(true, ordering: .relaxed) }

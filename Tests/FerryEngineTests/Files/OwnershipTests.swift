@@ -85,7 +85,7 @@ struct OwnershipRuleTests {
         #expect(Ownership(user, directory: others).flaw(of: shared) == .writableByGroup(50))
         let closed = file(owner: 0, group: 50, mode: 0o755, kind: .directory)
         #expect(Ownership(user, directory: closed).flaw(of: shared) == .writableByGroup(50))
-        // Sharing is with the group, with nobody else.
+        // Sharing covers the group, and no other user.
         #expect(Ownership(user, directory: team).flaw(of: file(group: 50, mode: 0o666)) == .writableByOthers)
         #expect(Ownership(user, directory: team).flaw(of: file(owner: 7, group: 50, mode: 0o664)) != nil)
     }

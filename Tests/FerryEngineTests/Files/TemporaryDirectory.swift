@@ -3,7 +3,7 @@ import SystemPackage
 
 @testable import FerryEngine
 
-/// A directory of its own for one test; it goes when the test lets it go.
+/// A directory for one test, deleted with its last reference.
 final class TemporaryDirectory: Sendable {
     let path: FilePath
 
@@ -17,7 +17,7 @@ final class TemporaryDirectory: Sendable {
 
     func file(_ name: String) -> FilePath { path.appending(name) }
 
-    /// Writes a file with plain means.
+    /// Writes a file through Foundation.
     @discardableResult
     func put(_ name: String, _ bytes: [UInt8] = []) throws -> FilePath {
         try Data(bytes).write(to: URL(fileURLWithPath: file(name).string))

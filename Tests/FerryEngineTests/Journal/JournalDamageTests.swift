@@ -61,7 +61,7 @@ struct JournalDamageTests {
     @Test("Journal: a write torn at any byte falls back to the older record (B1)", arguments: [false, true])
     func tornWrites(newerFirst: Bool) throws {
         let bytes = try image(newerFirst: newerFirst)
-        // The next record goes over the older one; power goes after any number of its bytes, in either order.
+        // The next record overwrites the older one; power fails after any number of its bytes, in either order.
         let next = testRecord(7)
         let sequence: UInt64 = newerFirst ? 5 : 6
         let encoded = JournalSlot(

@@ -40,7 +40,7 @@ struct JournalFaultTests {
         }
         let found = try number(path)
         #expect(acknowledged...attempted ~= found, "\(found)")
-        // And it can be opened and goes on.
+        // The journal can be opened and written to again.
         let (journal, _) = try Journal.open(at: path, fileSystem: disk, syncs: true)
         try journal.write(testRecord(9, padding: 100_000))
         #expect(try number(path) == 9)
@@ -67,7 +67,7 @@ struct JournalFaultTests {
                 try made.write(record(next))
                 acknowledged = next
             } catch {
-                // The write that failed is known or not; what was before is not gone.
+                // The failed write counts or not; the acknowledged record is not lost.
                 #expect([acknowledged, next].contains(try number(path)))
                 continue
             }
@@ -82,7 +82,7 @@ struct JournalFaultTests {
         let path = directory.file("a.part.ferry")
         let probe = FaultyFileSystem()
         _ = try Journal.create(at: directory.file("probe"), record: record(1), fileSystem: probe, syncs: true)
-        // Creating took this many calls; then come a write and a sync for each record.
+        // Creation took this many calls; a write and a sync follow for each record.
         let faulty = FaultyFileSystem(.once(probe.count + 3))
         let journal = try Journal.create(at: path, record: record(1), fileSystem: faulty, syncs: true)
         try journal.write(record(2))

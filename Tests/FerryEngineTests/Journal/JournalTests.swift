@@ -6,7 +6,7 @@ import Testing
 
 @testable import FerryEngine
 
-/// A record whose number of claims tells which one it is.
+/// A record whose number of claims identifies it.
 func testRecord(_ number: Int = 0, padding: Int = 0) -> JournalRecord {
     var record = JournalRecord(
         id: "id", urls: ["http://h/a?x=1"], name: "a", totalBytes: 1 << 40,
@@ -82,7 +82,7 @@ struct JournalTests {
         #expect(text.hasPrefix("ferry-journal 1 seq=2 slot=8192 length="))
         #expect(text.contains("\n\"claimed\":[[0,5]],\n"))
         #expect(text.contains("\n\"urls\":[\"http://h/a?x=1\"]"))
-        // What the longer record left in the slot is wiped by the next that goes there.
+        // The remains of the longer record in the slot are overwritten by its next record.
         try journal.write(testRecord(2))
         #expect(!String(decoding: try #require(directory.bytes("a.part.ferry")), as: UTF8.self).contains("[390,395]"))
         #expect(text.utf8.allSatisfy { $0 != 0 })
@@ -105,7 +105,7 @@ struct JournalTests {
         let journal = try create(testRecord(2))
         #expect(failure { _ = try Journal.open(at: path, fileSystem: disk, syncs: true) } == .locked(path))
         #expect(try Journal.read(at: path, fileSystem: disk) == testRecord(2))
-        // Growing puts another file there: that is locked too.
+        // Growing replaces the file: the new one is locked too.
         try journal.write(testRecord(1, padding: 50_000))
         #expect(failure { _ = try Journal.open(at: path, fileSystem: disk, syncs: true) } == .locked(path))
         journal.close()
@@ -186,7 +186,7 @@ struct JournalTests {
             Issue.record("it was written")
             return
         }
-        // Nor read, when it comes with a right checksum.
+        // Nor is it read, even with a right checksum.
         #expect(try failureOfReading(record) == .torn(path))
         #expect(try Journal.read(at: path, fileSystem: disk) == testRecord(1))
     }

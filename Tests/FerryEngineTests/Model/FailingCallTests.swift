@@ -24,8 +24,8 @@ struct FailingCallTests {
         let disk = start.copy()
         let probe = FaultyFileSystem(.none, over: disk)
         _ = try await scenario.run(rig, on: probe, disk)
-        // What the errors differ in is how they are said: the rarer ones fail every seventh call, each begins with another.
-        // So do all when few seeds are asked for, as where every step is slow.
+        // The errors differ in their messages: the rarer ones fail every seventh call, each starting at another. All do
+        // so when few seeds are requested, as where every step is slow.
         let isRare = (error != .ioError && error != .noSpace && modelSeeds < 1000) || modelSeeds < 100
         let first = isRare ? Int(error.rawValue) % 7 : 0
         let failures = stride(from: first, to: probe.count + 5, by: isRare ? 7 : 1).flatMap { n in
@@ -69,6 +69,6 @@ struct FailingCallTests {
 }
 
 extension ModelDisk {
-    /// Another disk with the same on it.
+    /// A copy of this disk.
     func copy() -> ModelDisk { DiskStep.now(of: self).crash() }
 }

@@ -34,7 +34,7 @@ struct ModelNetworkTests {
                 let wasPublished = found.image.files.contains(ModelRig.path)
                 let end = try await run(rig, server, transport, on: found)
                 #expect(end.file != nil, context)
-                // Without syncing, what has its final name may be torn.
+                // Without syncing, the file under the final name may be torn.
                 if syncs || !wasPublished, let file = end.file {
                     #expect(rig.isWhole(FilePath(file.path), on: found), context)
                 }

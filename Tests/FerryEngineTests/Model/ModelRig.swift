@@ -11,9 +11,9 @@ struct ModelRig: Sendable {
     static let pool = BlockingPool(threads: 2)
     static let path: FilePath = "/d/a"
 
-    /// What the server has now.
+    /// The server's present file.
     var resource: Resource
-    /// What it had before.
+    /// The server's earlier files.
     var earlier: [Resource] = []
     var syncs = true
 
@@ -22,7 +22,7 @@ struct ModelRig: Sendable {
 
     struct Outcome: Sendable {
         var end: Run.End
-        /// Bytes of bodies that came.
+        /// The received bytes of bodies.
         var served: ByteCount
         var error: DownloadError? { end.error }
     }
@@ -30,9 +30,9 @@ struct ModelRig: Sendable {
     /// One run from beginning to end.
     ///
     /// - Parameters:
-    ///   - checkpoints: Before the pieces that begin there time jumps, and they wait until a sync has begun.
-    ///   - watched: The disk whose syncs are meant.
-    ///   - breaks: Where answers break.
+    ///   - checkpoints: Offsets of pieces before which the time jumps, and which wait until a sync has begun.
+    ///   - watched: The disk whose syncs are awaited.
+    ///   - breaks: The offsets at which responses break.
     ///   - stopsAt: The run is paused before the piece that begins there.
     func run(
         on fileSystem: any FileSystem, checkpoints: Set<ByteCount> = [], watched: ModelDisk? = nil,
@@ -44,7 +44,7 @@ struct ModelRig: Sendable {
             if checkpoints.contains(offset), let disk = watched {
                 let before = disk.syncs
                 clock.advance(by: .seconds(11))
-                // Where nothing is unsynced, or the disk refuses, none begins: it is not waited for long.
+                // Without unsynced bytes, or on a failing disk, no sync begins: the wait is short.
                 let deadline = clock.now() + .seconds(5)
                 while disk.syncs == before, clock.now() < deadline, !Task.isCancelled {
                     try? await clock.sleep(for: .milliseconds(50))
@@ -64,7 +64,7 @@ struct ModelRig: Sendable {
         settings.stallTimeout = .seconds(1_000_000)
         let run = Run("a", request, environment, settings, RunContext())
         brake.set(run.driver)
-        // Else what fetches would keep the driver, and the driver what fetches.
+        // Otherwise the transport and the driver would keep each other alive.
         defer { brake.set(nil) }
         return Outcome(end: await run.end(), served: transport.served)
     }

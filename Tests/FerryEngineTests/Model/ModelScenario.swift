@@ -6,17 +6,17 @@ import Testing
 
 @testable import FerryEngine
 
-/// A download whose every step is kept, to be cut at each.
+/// A download whose steps are recorded, to be cut at each.
 enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     /// Begun, synced three times on the way, published.
     case whole
-    /// Gone on with from what an earlier run left, published.
+    /// Resumed from what an earlier run left, published.
     case resumed
     /// Under 1 MiB: published in one step.
     case small
-    /// Under 1 MiB, but its connection broke: moved to the disk, gone on with.
+    /// Under 1 MiB, but its connection broke: moved to the disk, resumed.
     case spilled
-    /// The server has another file than an earlier run began: that one is put aside.
+    /// The server's file has changed since an earlier run: the old part is put aside.
     case changed
     /// As `whole`, and bytes are written while a sync is under way.
     case overlapping
@@ -59,7 +59,7 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
         case .overlapping:
             disk.duringSync { [disk] path in
                 guard path.string.hasSuffix(".part") else { return }
-                // The transfer goes on meanwhile, on another thread; at the end it does not, and nothing waits long.
+                // The transfer continues meanwhile on another thread; at the end it does not, and the loop is bounded.
                 let before = disk.writes
                 for _ in 0..<100 where disk.writes == before { sched_yield() }
             }

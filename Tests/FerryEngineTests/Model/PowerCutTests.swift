@@ -17,7 +17,7 @@ struct PowerCutTests {
         func disk() -> ModelDisk { step.powerCut(seed: seed, names: names) }
     }
 
-    /// As many cuts as are asked for, over all steps.
+    /// As many cuts as requested, over all steps.
     static func cuts(_ steps: [DiskStep], _ names: DiskImage.NameLoss) -> [Cut] {
         let each = max(1, modelSeeds / steps.count)
         return steps.enumerated().flatMap { number, step in

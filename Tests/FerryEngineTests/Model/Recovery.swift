@@ -7,17 +7,17 @@ import Testing
 
 @testable import FerryEngine
 
-/// Goes on with what a crash left, and says what is not as it must be.
+/// Resumes from what a crash left, and lists the violations.
 struct Recovery: Sendable {
     let rig: ModelRig
-    /// Whether the file must come to its own name, with nothing left beside it.
+    /// Whether the file must get its own name, with nothing left beside it.
     var isTidy = true
 
     func problems(of disk: ModelDisk) async throws -> [String] {
         var problems = disk.violations.map { "at rest: \($0)" }
         let claimed = rig.claimed(on: disk)
         let found = disk.image.files
-        // Without syncing, what has its final name may be torn, and once its journal is gone nobody can tell.
+        // Without syncing, the file under the final name may be torn, and without its journal that cannot be told.
         let cannotTell = !rig.syncs && found.contains(ModelRig.path) && !found.contains("/d/a.part.ferry")
         let outcome = try await rig.run(on: disk)
         problems += disk.violations.dropFirst(problems.count)
@@ -39,7 +39,7 @@ private final class Counter: Sendable {
     func next() -> Int { last.add(1, ordering: .relaxed).oldValue }
 }
 
-/// Many disks, a few at a time; what is wrong with the first few of them.
+/// Checks many cases, a few at a time; returns their problems, up to about ten for each worker.
 func problems<Case: Sendable>(
     in cases: [Case], _ check: @escaping @Sendable (Case) async throws -> [String]
 ) async throws -> [String] {
@@ -59,5 +59,5 @@ func problems<Case: Sendable>(
     }
 }
 
-/// How many power cuts each case looks at: `FERRY_MODEL_SEEDS`, else 100, which over all cases makes thousands.
+/// The number of power cuts of each case: `FERRY_MODEL_SEEDS`, else 100, which makes thousands over all cases.
 let modelSeeds = ProcessInfo.processInfo.environment["FERRY_MODEL_SEEDS"].flatMap { Int($0) } ?? 100

@@ -67,7 +67,7 @@ struct HeadNumbersTests {
         }
     }
 
-    /// Plays an answer to its end with a machine that holds nothing, or the beginning of a file of any size.
+    /// Plays a response to its end with a machine that holds nothing, or the beginning of a file of any size.
     private func run(_ verdict: ResponseVerdict, held: Range<ByteCount>?) {
         for total in [nil, 1000, ByteCount.bound - 1] as [ByteCount?] {
             let identity = FileIdentity(etag: "\"e\"", totalBytes: total)

@@ -25,7 +25,7 @@ struct JournalNumbersTests {
         do throws(JournalError) {
             let opened = try Journal.open(at: directory.file(name), fileSystem: disk, syncs: false)
             defer { opened.journal.close() }
-            // What is opened can be written to.
+            // An opened journal can be written to.
             try opened.journal.write(opened.record)
             try opened.journal.write(opened.record)
             return nil

@@ -12,7 +12,7 @@ struct ConnectionTests {
             server.always("/f", .silence)
             let request = TransferRequest(url: try server.downloadURL("/f"), headLimit: .milliseconds(100))
             #expect(await transport.failure(of: request)?.kind == .headTimeout)
-            // A connection that came about only after the limit is nobody's, and kept for the next.
+            // A connection opened only after the limit has no request, and is kept for the next one.
             if !server.requests.isEmpty { try await server.waitFor { $0.openConnections == 0 } }
         }
     }
@@ -93,12 +93,12 @@ struct ConnectionTests {
     func reused() async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 1000, seed: 1))
-            // The second request on the first connection gets nothing, the next one an answer.
+            // The second request on the first connection gets nothing, the next one a response.
             server.script("/f", [.honest, .drop(.close)])
             let request = TransferRequest(url: try server.downloadURL("/f"))
             for _ in 0..<2 { #expect(try await transport.fetch(request).body.collect().count == 1000) }
             #expect(server.requests.count == 3)
-            // A fresh connection that gets nothing is reported.
+            // A new connection that gets nothing is reported.
             server.script("/f", [], then: .drop(.close))
             #expect(await transport.failure(of: request)?.kind == .closed)
         }
@@ -112,7 +112,7 @@ struct ConnectionTests {
             let request = TransferRequest(url: try server.downloadURL("/f"))
             for _ in 0..<2 { #expect(try await transport.fetch(request).body.collect().count == 1000) }
             #expect(server.requests.count == 3)
-            // A fresh connection that says no HTTP is believed.
+            // A new connection without HTTP is reported as malformed.
             server.script("/f", [], then: .raw("no HTTP\n\n"))
             let before = server.requests.count
             #expect(await transport.failure(of: request)?.kind == .malformed)
@@ -196,7 +196,7 @@ struct ConnectionTests {
             let resource = Resource(size: 4_000_000, seed: 2)
             server.serve("/f", resource)
             var request = TransferRequest(url: try server.downloadURL("/f"))
-            // Half of them wait for the others; how long that takes is not what is looked at.
+            // Half of them wait for the others; the test does not depend on the time.
             request.headLimit = .seconds(600)
             let sizes = await withTaskGroup(of: Int.self) { [request] group in
                 for _ in 0..<32 {

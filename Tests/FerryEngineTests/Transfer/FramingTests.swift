@@ -37,8 +37,8 @@ struct FramingTests {
         #expect(failure?.isTransient == true)
     }
 
-    /// Of a socket whose other end has closed NIO takes everything in at once, and AsyncHTTPClient forgot what nobody had
-    /// asked for by then.
+    /// NIO reads all bytes of a socket at once when the peer has closed it, and AsyncHTTPClient dropped those that had
+    /// not been requested by then.
     @Test(
         "Body: bytes received before the connection ended are delivered, also when read later (A21)",
         arguments: [
@@ -52,11 +52,11 @@ struct FramingTests {
         try await withOrigin(configuration, settings: settings) { server, transport in
             let resource = Resource(size: 3_000_000, seed: 4)
             server.serve("/f", resource)
-            // More than the first read takes in, and little enough for the sockets.
+            // More than the first read takes, and little enough for the sockets.
             server.always("/f", .cut(after: 110_000, ending))
             let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f")))
             try await server.waitFor { $0.bodyBytes >= 110_000 || $0.openConnections == 0 }
-            // Until this side has heard of it too.
+            // Waits until this side has seen the close too.
             try await eventually { transport.connectionCount == 0 }
             var bytes: [UInt8] = []
             do throws(TransferFailure) {
@@ -64,7 +64,7 @@ struct FramingTests {
                 Issue.record("it has an end")
             } catch { #expect(error.kind == .broken) }
             #expect(bytes == resource.bytes(0..<Int64(bytes.count)))
-            // A reset may take with it what was still on its way.
+            // A reset may discard bytes in flight.
             #expect(bytes.count == 110_000 || ending == .reset, "\(bytes.count)")
             await #expect(throws: TransferFailure.self) { try await response.body.next() }
         }

@@ -73,7 +73,7 @@ struct ProxyTests {
     @Test("HTTP proxy: a proxy that refuses a tunnel gives a failure that names it")
     func refusal() async throws {
         try await withProxy(certificate: .good) { server, proxy, transport in
-            // Nobody listens where the tunnel should go.
+            // The tunnel's target port has no listener.
             try await server.setListening(false)
             let failure = await transport.failure(of: TransferRequest(url: try server.downloadURL("/f")))
             #expect(failure?.kind == .proxy)
@@ -124,7 +124,7 @@ struct ProxyTests {
                 #expect(try await response.body.collect().count == 100_000)
             }
             #expect(proxy.targets == ["files.test:\(server.port)"])
-            // Nobody listens at that address: the proxy says so. A port that is given back may be another server's at once.
+            // That address has no listener, and the proxy reports it. A released port may be another server's at once.
             let nobody = try DownloadURL("\(scheme)://nobody.test:\(server.port)/f")
             let failure = await transport.failure(of: TransferRequest(url: nobody))
             #expect(failure?.kind == .proxy)
@@ -133,7 +133,8 @@ struct ProxyTests {
         await proxy.shutdown()
     }
 
-    /// The message named the origin, as if that had no address, and it was tried again as often as a broken connection.
+    /// The message named the origin, as if that had no address, and the request was retried as often as after a broken
+    /// connection.
     @Test(
         "HTTP proxy: a proxy name that does not exist gives a DNS failure that names the proxy",
         arguments: ["http", "https"])

@@ -37,7 +37,7 @@ struct PublicPeerTests {
         }
     }
 
-    /// DNS rebinding: the first answer is a public address, that of the connection is not.
+    /// DNS rebinding: the first lookup gives a public address, the connection has a private one.
     @Test("Public addresses only: a name that becomes private at connect time gets no request")
     func rebinding() async throws {
         for isEncrypted in [false, true] {

@@ -54,7 +54,7 @@ struct TLSTests {
         }
     }
 
-    /// It went on reading for five seconds, until the server said goodbye: a file of 2 GB was fetched twice.
+    /// The connection was read for five more seconds, until the server closed it: a file of 2 GB was fetched twice.
     @Test("TLS: a body dropped midway closes its connection and stops the server")
     func dropped() async throws {
         var settings = TransferSettings()

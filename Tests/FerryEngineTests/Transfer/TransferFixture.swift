@@ -5,7 +5,7 @@ import Foundation
 import NIOCore
 import Testing
 
-/// An origin and a transport for one test, shut down whatever happens.
+/// An origin and a transport for one test, shut down also after an error.
 func withOrigin<T: Sendable>(
     _ configuration: OriginServer.Configuration = .init(), settings: TransferSettings = TransferSettings(),
     _ body: (OriginServer, HTTPTransport) async throws -> T
