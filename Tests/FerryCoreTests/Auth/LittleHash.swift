@@ -1,6 +1,6 @@
 import FerryCore
 
-/// MD5 (RFC 1321) and SHA-256 (FIPS 180-4), written out to check answers with; the program itself brings better ones.
+/// MD5 (RFC 1321) and SHA-256 (FIPS 180-4), written out to check responses; the program uses other implementations.
 enum LittleHash {
     static func digest(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) -> [UInt8] {
         algorithm == .md5 ? md5(bytes) : sha256(bytes)

@@ -28,7 +28,7 @@ struct ProxyTests {
         arguments: [
             "ftp://h:1", "https://u:hunter2@h:1", "socks4://h:1", "http://", "http://u:hunter2@", "http://h:99999",
             "http://u:hunter2@h:port", "http://h h:1", "socks5://u:hunter2@h:1", "://h", "http://[::1", "http://h:0",
-            // A slip in the name of an option's value, not a host: it would be looked for ten times.
+            // A mistyped option value, not a host: it would be looked up ten times.
             "foo", "foo:", "u:hunter2@h", "foo/bar:1",
         ])
     func refused(_ text: String) {

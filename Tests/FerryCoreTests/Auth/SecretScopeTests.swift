@@ -44,7 +44,7 @@ struct SecretScopeTests {
         let redirected = SecretScope(of: request, for: request.sources[0])
         #expect(redirected.credentials(for: url) == nil)
         #expect(redirected.headers(for: url).isEmpty)
-        // As a mirror that was asked itself it gets the headers that are no secrets.
+        // A mirror that is requested itself gets the headers without secrets.
         let asked = SecretScope(of: request, for: url)
         #expect(asked.credentials(for: url) == nil)
         #expect(asked.headers(for: url) == headers.withoutSecrets)

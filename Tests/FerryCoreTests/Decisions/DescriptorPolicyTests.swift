@@ -5,7 +5,7 @@ import Testing
     @Test(
         "DescriptorPolicy: files and connections share the descriptors, and both shrink before these run out",
         arguments: [
-            // limit, files, connections, per host; what fits of them
+            // limit, files, connections, per host; the granted numbers
             (nil, 3, 16, 16, 3, 16, 16), (1024, 3, 16, 16, 3, 16, 16), (1024, 200, 16, 200, 199, 1, 200),
             (256, 3, 16, 16, 3, 16, 16), (64, 8, 16, 16, 7, 1, 8), (64, 1, 16, 16, 1, 16, 16), (24, 8, 16, 16, 1, 1, 1),
             (0, 8, 16, 16, 1, 1, 1), (Int.min, 0, -1, 0, 1, 1, 1), (Int.max, 9, 9, 99, 9, 9, 99),

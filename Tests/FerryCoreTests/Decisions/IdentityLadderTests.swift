@@ -186,7 +186,7 @@ struct ResumePolicyTests {
         #expect(assess(part((.eTag, "\"a\""), total: "1001"), mine, ifRange: true) == "changed")
         #expect(assess(part((.eTag, "\"a\""), total: "*"), mine, ifRange: true) == "goOn strong")
         #expect(assess(part((.eTag, "\"a\""), total: "*"), held("\"a\"", total: nil), ifRange: true) == "goOn none")
-        // More than there was: another file, though the total is not told.
+        // More bytes than before: another file, though the total is unknown.
         #expect(assess(part((.eTag, "\"a\""), total: "*"), held("\"a\"", total: 900), ifRange: true) == "changed")
         #expect(assess(part(), mine) == "restart")
         #expect(assess(part((.eTag, "W/\"a\"")), held("W/\"a\"")) == "sample")

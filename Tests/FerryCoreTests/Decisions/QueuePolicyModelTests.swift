@@ -20,7 +20,7 @@ struct QueuePolicyModelTests {
     }
 }
 
-/// Plays random events to the policy and to a list, and compares what they say.
+/// Applies random events to the policy and to a naive list, and compares their decisions.
 private struct RandomQueueRun {
     var queue: QueuePolicy
     var model: NaiveQueue
@@ -84,7 +84,7 @@ private struct RandomQueueRun {
         decide()
     }
 
-    /// Everything comes to its turn when nothing speaks against it.
+    /// Every download gets a slot when nothing prevents it.
     mutating func drain() {
         queue.set(network: .online)
         model.network = .online
@@ -230,7 +230,7 @@ private struct NaiveQueue {
         return decision
     }
 
-    /// By key; another priority may give two the same one, and then the id decides.
+    /// By key; a changed priority may give two downloads the same key, and then the id decides.
     private var inOrder: [(DownloadID, Item)] {
         items.map { ($0, $1) }.sorted { left, right in
             left.1.key == right.1.key ? left.0.rawValue < right.0.rawValue : left.1.key < right.1.key

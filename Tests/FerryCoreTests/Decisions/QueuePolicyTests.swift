@@ -47,7 +47,7 @@ struct QueuePolicyTests {
         queue.join(id("a"))
         #expect(queue.decide(at: .zero).start == [])
         queue.stopped(id("a"))
-        // It joined again, so it is behind the other one.
+        // The download joined again, so it is behind the other one.
         #expect(queue.decide(at: .zero).start == ids("b"))
         queue.ended(id("b"))
         #expect(queue.decide(at: .zero).start == ids("a"))
@@ -193,7 +193,7 @@ struct QueuePolicyTests {
             if let running { queue.ended(id(running)) }
             #expect(queue.decide(at: .zero).start == ids(expected))
         }
-        // One that is paused gets a new key without being queued.
+        // A paused download gets a new key without being queued.
         let paused = QueuePlace(id: id("paused"), key: QueueKey(priority: 0, position: 1))
         #expect(queue.move(paused, to: .back, among: [paused] + listed).map(\.id) == ids("paused"))
         #expect(queue.standing(of: id("paused")) == nil)

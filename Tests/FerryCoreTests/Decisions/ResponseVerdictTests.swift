@@ -72,7 +72,7 @@ struct ResponseVerdictTests {
         #expect(judge(head(416, (.contentRange, "bytes */7")), .from(7)) == "unsatisfied 7")
         #expect(judge(head(416), .from(7)) == "unsatisfied -1")
         #expect(judge(head(416, (.contentRange, "bytes 0-6/7")), .from(7)) == "unsatisfied -1")
-        // Asked again and again it would never end.
+        // A retry would never end.
         #expect(judge(head(416, (.contentRange, "bytes */7"))) == "refused")
     }
 

@@ -11,7 +11,7 @@ struct ResumeDataTests {
         + #""partPath":"/home/me/Downloads/big.iso.part","seal":"59e15c10","totalBytes":4700000000,"#
         + #""urls":["https://example.com/big.iso?v=2"],"version":1}"#
 
-    /// The one of `docs/resume-data.md`.
+    /// The resume data of `docs/resume-data.md`.
     static func documented() throws -> ResumeData {
         try ResumeData(
             id: DownloadID(rawValue: "00c0ffee00c0ffee"),
@@ -109,7 +109,7 @@ struct ResumeDataTests {
         #expect(reason(Array((deep + String(repeating: "]", count: 100_000)).utf8)) != nil)
     }
 
-    /// Each level once cost more than the one above: 800 bytes took half a second, a MiB of such would have taken minutes.
+    /// Each level once cost more than the one above: 800 bytes took half a second, and 1 MiB would have taken minutes.
     @Test("ResumeData: values nested deeper than 33 levels are refused without being parsed", .timeLimit(.minutes(30)))
     func depth() {
         func nested(_ depth: Int) -> String {
@@ -121,7 +121,7 @@ struct ResumeDataTests {
         #expect(reason(Array(many.utf8))?.hasSuffix("it is no JSON") == true)
     }
 
-    /// Each with a right seal, made as the documentation says.
+    /// Each has a right seal, made as documented.
     @Test(
         "ResumeData: impossible fields are refused although the seal is right",
         arguments: [
@@ -180,7 +180,7 @@ struct ResumeDataTests {
         }
     }
 
-    /// Why the bytes cannot be used; `nil` when they can.
+    /// The reason why the bytes cannot be used; `nil` when they can.
     private func reason(_ bytes: [UInt8]) -> String? {
         do throws(DownloadError) {
             _ = try ResumeData(Data(bytes))
@@ -190,7 +190,7 @@ struct ResumeDataTests {
         }
     }
 
-    /// Two halves of a canonical text, whose seal goes between.
+    /// Two halves of a canonical text, with the seal between them.
     private func sealed(_ head: String, _ tail: String) -> String {
         var remainder: UInt32 = .max
         for byte in "\(head),\(tail)".utf8 {

@@ -16,7 +16,7 @@ struct SegmentPlannerTests {
         }
     }
 
-    /// Plays one game; what went wrong, or `nil`.
+    /// Plays one random sequence; the violation, or `nil`.
     private func play(seed: UInt64) -> String? {
         var random = SeededBytes(seed: seed)
         func number(_ range: ClosedRange<ByteCount>) -> ByteCount { ByteCount.random(in: range, using: &random) }
@@ -59,7 +59,7 @@ struct SegmentPlannerTests {
                 if case .forgotten = bytes[Int(index)] { isForgotten = true }
                 if planner.withheld.contains(index) != isForgotten { return "byte \(index) is withheld wrongly" }
             }
-            // Everything is somewhere, and nothing is in two places.
+            // Every byte is in exactly one place.
             let parts =
                 segments.map { reach($0.value).subtracting(planner.written) }
                 + [planner.written, planner.withheld, planner.unassigned]
@@ -81,7 +81,7 @@ struct SegmentPlannerTests {
             if fails { planner.writeFailed(id) } else { planner.wrote(id) }
         }
         func allowAll() {
-            // Checkpoints take turns with taking back: no snapshot is older than this.
+            // Checkpoints and retractions alternate: no snapshot is older than this.
             snapshots = []
             truths = []
             planner.allow(planner.withheld)
@@ -205,7 +205,7 @@ struct SegmentPlannerTests {
         planner.release(one)
         #expect(planner.assign(one, size: 100) == 60..<100)
         #expect(planner.assign(other, size: 100) == nil)
-        // A stream that reads over what is held must not change it either.
+        // A stream that skips held bytes must not change them either.
         planner.assignStream(other, from: 0, asked: 50)
         #expect(planner.place(other, count: 50) == .skip(count: 20))
         #expect(planner.place(other, count: 30) == .stop)

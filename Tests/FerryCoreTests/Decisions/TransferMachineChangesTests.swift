@@ -154,7 +154,7 @@ struct TransferMachineChangesTests {
 
     @Test("TransferMachine: no connection writes while the place for a changed file is being prepared")
     func placing() {
-        // The servers answer at once, the disk is slow, and several connections had paid before the file changed.
+        // The servers respond at once, the disk is slow, and several connections had paid off before the file changed.
         for seed in 0..<10 {
             var world = world(
                 {

@@ -94,7 +94,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
 
     private struct Unexpected: Error {}
 
-    /// A tick is 0.05 s of the world's.
+    /// A tick is 0.05 s of virtual time.
     @Test(
         "TransferMachine: bytes are claimed within 1 s, below 1 MB/s within 10 s, and from 32 MiB at once",
         arguments: [(5e6, 60 << 20, 1.0), (300e3, 20 << 20, 10.0), (200e6, 1 << 30, 0.2)]
@@ -107,7 +107,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let times = [0] + world.checkpoints.map(\.at)
         let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
         #expect(gaps.count > 3)
-        // The first is counted from the beginning of the run, before anything had come.
+        // The first interval begins with the run, before any byte has arrived.
         #expect(gaps.dropFirst().allSatisfy { $0 <= interval + 0.1 }, "\(gaps)")
         #expect(gaps.dropFirst().dropLast().allSatisfy { $0 >= interval - 0.1 }, "\(gaps)")
         #expect(world.checkpoints.allSatisfy { $0.bytes <= (32 << 20) + ByteCount(rate * 0.15) })

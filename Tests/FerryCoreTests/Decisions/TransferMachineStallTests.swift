@@ -18,7 +18,7 @@ struct TransferMachineStallTests: ScenarioSuite {
         #expect(code(outcome) == .network)
     }
 
-    /// Each byte began the time anew: a server that sent one a second was never given up.
+    /// Each byte reset the timeout: a server that sent one per second was never given up.
     @Test("TransferMachine: a trickling body is cut at the stall timeout each time")
     func drops() {
         let (world, _) = run(
@@ -35,7 +35,7 @@ struct TransferMachineStallTests: ScenarioSuite {
             origin { ($0.size, $0.connectionRate) = (8 << 20, 1) },
             settings: { ($0.stallTimeout, $0.maxAttempts) = (.seconds(3), 2) }, seed: seed)
         #expect(code(outcome) == .network)
-        // Three times three seconds, and two waits between.
+        // Three times three seconds, and two back-offs between.
         #expect(world.now < 60, "\(world.now)")
         let retries = world.events.count { if case .retrying = $0 { true } else { false } }
         #expect(retries == 2)

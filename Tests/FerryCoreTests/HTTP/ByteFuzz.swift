@@ -1,4 +1,4 @@
-/// Arbitrary bytes from a seed (SplitMix64), for tests that a parser takes anything.
+/// Arbitrary bytes from a seed (SplitMix64), for tests of parsers.
 struct ByteFuzz: RandomNumberGenerator {
     private var state: UInt64
 

@@ -23,7 +23,7 @@ struct HostNameTests {
         #expect(try DownloadURL("http://\(given)/").host == expected)
     }
 
-    /// Each pair was once looked for among a thousand letters: such a name, which a redirect can hold, took seconds.
+    /// Each pair was once searched among a thousand letters: such a name, which a redirect can contain, took seconds.
     @Test(
         "DomainMapping: very long names are composed correctly and then refused for their length",
         .timeLimit(.minutes(30)))

@@ -45,7 +45,7 @@ struct PageTests {
         #expect(PageSniffer.judge(Array(repeating: 0x20, count: 4096), isWhole: false) == .other)
     }
 
-    /// An answer to a request for the whole, as the names and the first bytes show it.
+    /// The judged representation of a whole response, by its names and first bytes.
     private func judged(
         _ given: String?, _ url: String, disposition: String? = nil, final: String? = nil, type: String? = "text/html",
         begins: Bool = false

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("TokenBucket")
 struct TokenBucketTests {
-    /// Takes pieces, waiting each answer, until the time is over: the bytes that went through.
+    /// Takes pieces and waits each delay until the end; returns the bytes that passed.
     private func run(
         _ bucket: inout TokenBucket, takers: Int, piece: ByteCount, from start: Duration = .zero, until end: Duration
     ) -> ByteCount {

@@ -36,7 +36,7 @@ struct SafeNameTests {
             ("a.part.ferry.old", "a.part.ferry.old_"), ("a.old", "a.old_"), ("a.ferry", "a.ferry_"), (".part", "_part"),
             ("a.part.", "a.part_"), ("a.part ", "a.part_"), ("a.part1.rar", "a.part1.rar"), ("part", "part"),
             ("a.part_", "a.part_"), ("household", "household"),
-            // Behind a slash each of these would be a part of it.
+            // After a slash each of these would combine with it.
             ("\u{301}x.zip", "_\u{301}x.zip"), ("d/\u{338}x", "_\u{338}x"), ("\u{903}x", "_\u{903}x"),
             ("\u{FE0F}x", "_\u{FE0F}x"), ("\u{1F3FB}x", "_\u{1F3FB}x"), ("-\u{301}x", "_\u{301}x"),
         ])

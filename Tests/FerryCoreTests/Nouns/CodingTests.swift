@@ -163,7 +163,7 @@ struct CodingTests {
     private func write(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // What is written does not follow the encoder's own idea of dates.
+        // The written form is independent of the encoder's date strategy.
         encoder.dateEncodingStrategy = .iso8601
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }

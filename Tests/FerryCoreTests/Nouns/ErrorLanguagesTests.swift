@@ -26,7 +26,7 @@ struct ErrorLanguagesTests {
             #expect(!text.contains("{"), "\(text)")
             #expect(marks.filter(text.contains) == marks.filter(texts[0].contains), "\(text)")
         }
-        // Suggestions are sentences of their own in English, messages go on with a reason.
+        // In English a suggestion is a sentence, and a message is continued by its reason.
         let english = texts[0]
         if english.hasSuffix(".") {
             #expect(english.first?.isUppercase == true || english.hasPrefix("--") || english.hasPrefix("⟨"))
@@ -113,7 +113,7 @@ struct ErrorLanguagesTests {
         #expect(DownloadError(.refused, Reason.words("no")).message(in: .simplifiedChinese).hasSuffix("：no"))
     }
 
-    /// An error made of words alone has no translation. Defects are for those who mend them: they stay English.
+    /// An error made of words alone has no translation. Messages of defects are for maintainers and stay English.
     @Test("DownloadError: no error outside .internal is made of English words alone")
     func sources() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

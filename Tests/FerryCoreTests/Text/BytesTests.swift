@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-/// Searches by `Character` did not find a slash, quote or line feed that has a combining mark behind it.
+/// Searches by `Character` missed a slash, quote or line feed that a combining mark follows.
 @Suite("Text by bytes")
 struct BytesTests {
     @Test(

@@ -2,7 +2,7 @@ import FerryCore
 import Foundation
 import HTTPTypes
 
-/// A server of one file, as a model: what it answers, and how its bodies come.
+/// A model of a server with one file: its responses and its bodies.
 struct ModelOrigin {
     enum Validator: CaseIterable { case strong, weak, oldDate, youngDate, none }
     enum Ranges: Equatable {
@@ -15,7 +15,7 @@ struct ModelOrigin {
         case capped(ByteCount)
         /// 206 from another byte, for this share of requests.
         case misplaced(Double)
-        /// The server sends on to the end of the file.
+        /// The body continues to the end of the file.
         case overlong
         /// Content-Range is right, the body (chunked) ends after so many bytes.
         case short(ByteCount)
@@ -24,9 +24,9 @@ struct ModelOrigin {
     enum Excess { case refuse, reset, busy(Int), hang }
 
     var size: ByteCount = 40 << 20
-    /// Which content it has; bytes of two contents never belong together.
+    /// The number of its content; bytes of different contents never belong together.
     var content = 1
-    /// Seconds; what Last-Modified says, to the second as servers do.
+    /// The time of the last change in whole seconds, for Last-Modified.
     private var changedAt = 0.0
     /// The sizes that earlier contents had.
     private(set) var sizes: [Int: ByteCount] = [:]
@@ -50,11 +50,11 @@ struct ModelOrigin {
     /// Breaks of a body, and bodies that go silent, per megabyte.
     var breaks = 0.0
     var stalls = 0.0
-    /// Bodies whose digest is wrong, of those that are answered; all have one then.
+    /// The share of bodies with a wrong digest; all bodies have a digest then.
     var spoils = 0.0
     /// Times at which the content changes, ascending, and the sizes that it then has.
     var changes: [(at: Double, size: ByteCount)] = []
-    /// Seconds that a redirected link lives.
+    /// The lifetime of a redirected link, in seconds.
     var linkLife: Double?
     var isDead = false
 
@@ -66,9 +66,9 @@ struct ModelOrigin {
         var stallAt: ByteCount?
         var started: Double
         var sent = 0.0
-        /// It has a digest of its own; whether that is wrong.
+        /// Whether its own digest is wrong; `nil` without a digest.
         var isSpoiled: Bool?
-        /// What of it was written.
+        /// The written ranges of the body.
         var written = RangeSet<ByteCount>()
     }
 

@@ -1,7 +1,7 @@
 import FerryCore
 import Testing
 
-/// Suites that put the machine into a situation, and look at what came of it.
+/// Suites that run the machine in a situation and inspect the outcome.
 protocol ScenarioSuite {}
 
 extension ScenarioSuite {

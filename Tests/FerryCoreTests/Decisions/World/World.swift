@@ -1,8 +1,8 @@
 import FerryCore
 import Foundation
 
-/// Plays the driver's part for a ``TransferMachine`` against model origins, in virtual time, and notes every action that
-/// must not be.
+/// Plays the driver for a ``TransferMachine`` against model origins in virtual time, and records every forbidden
+/// action.
 struct World {
     enum Outcome: Equatable {
         case finished
@@ -13,11 +13,11 @@ struct World {
     enum Task {
         case idle
         case awaiting(until: Double, ModelOrigin.Reply, TransferMachine.Fetch)
-        /// The old file is put aside, or a place is made for the first.
+        /// The old file is put aside, or the place for the first one is prepared.
         case placing(until: Double, ModelOrigin.Body, isNew: Bool)
         case reading(ModelOrigin.Body)
         case proving(source: Int, until: Double)
-        /// The journal takes back what an answer with a wrong digest wrote.
+        /// The journal retracts the bytes of a response with a wrong digest.
         case takingBack(until: Double, RangeSet<ByteCount>)
     }
 
@@ -28,33 +28,33 @@ struct World {
     let step = 0.05
     var tasks: [ConnectionID: (task: Task, source: Int)] = [:]
     private var isRung = false
-    /// Which content is where in the part file.
+    /// The ranges of each content in the part file.
     private(set) var file: [Int: RangeSet<ByteCount>] = [:]
     private var sync: (snapshot: RangeSet<ByteCount>, file: [Int: RangeSet<ByteCount>], until: Double, succeeds: Bool)?
     private var linkBorn: [Int: Double] = [:]
     private var waiting: Set<ConnectionID> = []
-    /// What is changed from outside, and when; in order.
+    /// Changes from outside, by time.
     var happenings: [(at: Double, change: (inout TransferMachine, Duration) -> Void)] = []
-    /// Connections that other downloads leave; further ones are not to be had.
+    /// Connections that other downloads leave free; `nil` without a limit.
     var room: Int?
-    /// What they leave from then on.
+    /// A later value of ``room``, and its time.
     var roomLater: (at: Double, room: Int)?
-    /// How long making a place for a file takes.
+    /// The time that preparing a place takes.
     var placing = 0.0
-    /// Each sync fails with this chance; the run then goes on, as no driver would.
+    /// The chance that a sync fails; the run continues then, as no driver would.
     var syncFailures = 0.0
     var violations: [String] = []
     var outcome: Outcome?
     private(set) var requests = 0
     private(set) var restarts = 0
-    /// Answers that were taken back.
+    /// Responses whose bytes were taken back.
     private(set) var forgotten = 0
     var withheld = RangeSet<ByteCount>()
     private(set) var peak = 0
     private(set) var events: [DownloadEvent.Kind] = []
     /// Delivering connections at each tenth of a second.
     private(set) var counts: [Int] = []
-    /// When syncs began, in seconds, and how many bytes each had to sync.
+    /// The times at which syncs began, in seconds, and the bytes of each.
     private(set) var checkpoints: [(at: Double, bytes: ByteCount)] = []
 
     init(_ machine: TransferMachine, _ origins: [ModelOrigin], seed: UInt64 = 1, held: [Int: RangeSet<ByteCount>] = [:])
@@ -205,7 +205,7 @@ struct World {
                 machine.ended(id, .failedBeforeHead(.words(reason), isTransient: true), at: time, random: 0.5)
                 leave(id)
             case .silence:
-                // It is answered when there is room.
+                // The request is answered when a connection is free.
                 let open = tasks.values.count { if case .reading = $0.task { $0.source == source } else { false } }
                 if open < origins[source].maxOpen {
                     let late = origins[source].reply(to: fetch.ask, ifRange: fetch.ifRange, at: now, random: &random)
@@ -296,7 +296,7 @@ struct World {
         tasks[id]?.task = .reading(body)
     }
 
-    /// Puts one piece where the machine says.
+    /// Writes one piece where the machine places it.
     private mutating func take(_ count: ByteCount, _ body: inout ModelOrigin.Body, _ id: ConnectionID) -> Bool {
         var left = count
         while left > 0 {
@@ -329,7 +329,7 @@ struct World {
         return true
     }
 
-    /// Its digest is wrong.
+    /// Takes back a body with a wrong digest.
     private mutating func forget(_ body: ModelOrigin.Body, _ id: ConnectionID) {
         machine.forget(body.written, on: id)
         for key in file.keys { file[key]?.subtract(body.written) }
