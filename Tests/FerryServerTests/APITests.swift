@@ -17,7 +17,7 @@ struct APITests {
                 let method = route.method.rawValue
                 let headers = method == "GET" ? [:] : ["Content-Type": "application/json"]
                 let reply = try await rig.send(method, route.path(id: "none", session: "none"), headers: headers)
-                // Without a body, and of a download that is not there: refused by the route itself.
+                // Without a body and for a missing download: the route itself refuses.
                 #expect(reply.problem?.code != "noSuchPath" && reply.status != 405, "\(route) \(reply.text)")
                 #expect(reply.status < 500, "\(route) \(reply.text)")
                 if reply.status >= 400 {
@@ -48,7 +48,7 @@ struct APITests {
             #expect(resource.source.compare(file: rig.downloads + "/a.bin", size: resource.size) == .equal)
             let detail = try await rig.ask(.show, id: added.id.rawValue).shape(DownloadDetail.self)
             #expect(detail.segments.map(\.state) == ["done"])
-            // What the server said which file it is stays known when all is over, in lists too.
+            // Validator and type of the response stay known after the end, in lists too.
             #expect(detail.download.validator == resource.etag)
             #expect(detail.response.type == resource.contentType)
             #expect(detail.response.lastModified != nil)
@@ -180,7 +180,7 @@ struct APITests {
             _ = try await rig.reach("completed", DownloadID(rawValue: id))
             #expect(try await !act(.cancel).changed)
             #expect(try await act(.restart).changed)
-            // It takes the place of the file of the first time, which nobody has touched.
+            // The new file replaces that of the first run, which is unchanged.
             let again = try await rig.reach("completed", DownloadID(rawValue: id))
             #expect(again.status.path == rig.downloads + "/a.bin")
             #expect(try await rig.ask(.remove, id: id, query: "deleteFile=true").status == 204)

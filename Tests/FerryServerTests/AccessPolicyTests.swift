@@ -74,7 +74,7 @@ struct DoorPolicyTests {
             $0.target = "/"
             $0.token = false
         },
-        // Whoever follows a link to the page gets it, and nothing else.
+        // A navigation from another site gets the page, and nothing else.
         Row(nil) {
             $0.sites = ["cross-site"]; $0.target = "/"; $0.token = false; $0.isNavigation = true
         },
@@ -167,7 +167,7 @@ struct DoorPolicyTests {
         Row(415) {
             $0.method = "PATCH"; $0.target = "/api/v1/settings"; $0.types = ["text/plain"]
         },
-        // What no path has is refused for that (405), whatever it carries.
+        // A method that a path does not have is refused for that (405), whatever the request carries.
         Row(nil) { $0.method = "PUT" }, Row(nil) { $0.method = "OPTIONS" },
         Row(401) {
             $0.method = "PUT"; $0.token = false
@@ -184,7 +184,7 @@ struct DoorPolicyTests {
         // Other forms of the target.
         Row(400) { $0.target = "http://127.0.0.1:3377/" }, Row(400) { $0.target = "*" },
         Row(400) { $0.target = "evil.example:80" },
-        // What is done through the socket alone.
+        // Routes for the Unix socket alone.
         Row(403) {
             $0.method = "POST"; $0.target = "/api/v1/codes"; $0.types = json
         },
@@ -197,7 +197,7 @@ struct DoorPolicyTests {
         Row(403) {
             $0.method = "POST"; $0.target = "/api/v1/downloads/resume-data"; $0.types = json
         },
-        // Through the socket.
+        // Requests through the Unix socket.
         Row(nil) {
             $0.isLocal = true; $0.hosts = []; $0.token = false
         },

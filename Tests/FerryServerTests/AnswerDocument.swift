@@ -2,7 +2,7 @@ import FerryAPI
 import Foundation
 import HTTPTypes
 
-/// What the OpenAPI document says of answers and events, and whether they are so.
+/// Checks responses and events against the OpenAPI document.
 struct AnswerDocument: Sendable {
     private let document: JSONValue
     private let checker: SchemaChecker
@@ -12,7 +12,7 @@ struct AnswerDocument: Sendable {
         checker = SchemaChecker(document: document)
     }
 
-    /// What is not as the document says of this route and status; empty when all is.
+    /// The violations of the document by a response of this route; empty when there are none.
     func faults(of reply: DaemonRig.Reply, to route: Route) -> [String] {
         guard let response = response(of: route, reply.status) else {
             return ["the status \(reply.status) is not in the document"]
@@ -26,18 +26,18 @@ struct AnswerDocument: Sendable {
         return checker.faults(value, schema)
     }
 
-    /// Whether the document knows this status of a route with this type; for what is no JSON.
+    /// Whether the document has this status of a route with this type; for responses that are no JSON.
     func knows(_ route: Route, status: Int, type: String) -> Bool {
         response(of: route, status)?["content"]?[type]?["schema"] != nil
     }
 
-    /// What is not as the schema of this name says; empty when all is.
+    /// The violations of the schema of this name; empty when there are none.
     func faults(of value: JSONValue?, as name: String) -> [String] {
         guard let value else { return ["\(name): it is missing"] }
         return checker.faults(value, .object(["$ref": .text("#/components/schemas/\(name)")]), at: name)
     }
 
-    /// The same for the data of an event of the stream.
+    /// The violations by the data of a stream event.
     func faults(of event: ServerSentEvent) -> [String] {
         guard let data = try? JSONValue(Data(event.data.utf8)) else { return ["\(event.name): it is no JSON"] }
         switch StreamEvent.Name(rawValue: event.name) {
@@ -57,7 +57,7 @@ struct AnswerDocument: Sendable {
         }
     }
 
-    /// What a route answers with; every refusal is told by the default.
+    /// The response that the document has for a route and status; every refusal has the default response.
     private func response(of route: Route, _ status: Int) -> JSONValue? {
         let path = route.template.isEmpty ? "/" : route.template
         let responses = document["paths"]?[path]?[route.method.rawValue.lowercased()]?["responses"]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-/// A secret that would be seen wherever it went.
+/// A secret that is recognisable wherever it appears.
 @Suite("Secrets of the daemon", .timeLimit(.minutes(30)))
 struct CanaryTests {
     @Test("Daemon: secrets of a download are only in the secrets file, and its query in no log")
@@ -81,7 +81,7 @@ struct CanaryTests {
                 _ = try await events.catchUp()
                 let listed = try await rig.add(rig.new("/gone?key=\(query)"))
                 let end: StreamEvent = try await events.next { event in
-                    // A state shows the URL that the download has.
+                    // A state event contains the download's URL.
                     if case .state = event { return nil }
                     if case .happened(let body) = event, body.event.id == listed.id, case .failed = body.event.kind {
                         return event

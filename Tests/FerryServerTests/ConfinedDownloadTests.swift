@@ -7,8 +7,8 @@ import Testing
 
 @testable import FerryServer
 
-/// A directory below the allowed one was looked at when a download was asked for over TCP, and by its name alone when it
-/// ran: what had taken its name meanwhile chose where the files went.
+/// A directory below the allowed one was checked when a download was added over TCP, and opened by its name alone when
+/// it ran: whatever had replaced it meanwhile decided where the files went.
 @Suite("Confined downloads of TCP clients", .timeLimit(.minutes(30)))
 struct ConfinedDownloadTests {
     private func add(_ new: NewDownload, to rig: DaemonRig) async throws -> DaemonRig.Reply {
@@ -82,7 +82,7 @@ struct ConfinedDownloadTests {
                 _ = try await rig.ask(.resume, id: id.rawValue)
                 _ = try await rig.reach("failed", id)
                 #expect(outside(rig).isEmpty)
-                // With its directory back it goes on with what is held.
+                // With its directory restored the download resumes.
                 try FileManager.default.removeItem(atPath: rig.downloads + "/inner")
                 try FileManager.default.moveItem(
                     atPath: rig.downloads + "/moved", toPath: rig.downloads + "/inner")

@@ -99,7 +99,7 @@ struct ConfinementTests {
         try await DaemonRig.run {
             $0.confinement = Confinement(directories: [])
         } _: { rig in
-            // Everything is outside.
+            // Every place is outside the confinement.
             let outside = rig.directory + "/elsewhere"
             var new = NewDownload(urls: [rig.url("/file/1k")])
             new.directory = outside

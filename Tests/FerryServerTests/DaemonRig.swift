@@ -21,13 +21,13 @@ struct DaemonRig: Sendable {
     let addresses: Addresses
     let log: LogBook
     let http: HTTPClient
-    /// Opens the API over TCP.
+    /// The token for the API over TCP.
     let token: String
 
     var downloads: String { directory + "/downloads" }
     var place: DaemonPaths { daemon.place }
 
-    /// Runs a body with a daemon; all goes whatever happens.
+    /// Runs a body with a daemon, and removes everything afterwards, also after an error.
     static func run(
         settings: String? = nil, _ configure: @Sendable (inout Daemon.Options) -> Void = { _ in },
         _ body: @Sendable (DaemonRig) async throws -> Void
@@ -49,7 +49,7 @@ struct DaemonRig: Sendable {
             downloads: directory + "/downloads")
     }
 
-    /// A daemon on a directory that is there, from its start to its end.
+    /// Runs a daemon on an existing directory from its start to its end.
     static func serve(
         _ directory: String, _ origin: OriginServer, _ configure: @Sendable (inout Daemon.Options) -> Void = { _ in },
         _ body: @Sendable (DaemonRig) async throws -> Void
@@ -57,7 +57,7 @@ struct DaemonRig: Sendable {
         var options = Daemon.Options()
         options.flags[.port] = .whole(0)
         options.pollInterval = .milliseconds(20)
-        // Nor is it a slow client.
+        // A busy machine is no slow client.
         options.limits.unknownHead = .hours(1)
         options.limits.knownHead = .hours(1)
         options.limits.body = .hours(1)
@@ -92,7 +92,7 @@ struct DaemonRig: Sendable {
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     struct Reply: Sendable {
         var status: Int
@@ -159,12 +159,12 @@ struct DaemonRig: Sendable {
         try await body(&reader)
     }
 
-    // MARK: Doing
+    // MARK: Downloads
 
     /// A URL of the origin, with these bytes.
     func url(_ path: String) -> String { origin.url(path) }
 
-    /// What adds this path of the origin.
+    /// A new download of this path of the origin.
     func new(_ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload {
         var new = NewDownload(urls: [url(path)])
         change(&new)
@@ -177,7 +177,7 @@ struct DaemonRig: Sendable {
         return try reply.shape()
     }
 
-    /// Waits until a download stands so.
+    /// Waits until a download has this state or a final one.
     func reach(_ state: String, _ id: DownloadID) async throws -> ListedDownload {
         guard let download = try await daemon.manager.download(id: id) else {
             throw DownloadError(.notFound, "not listed")
@@ -187,7 +187,7 @@ struct DaemonRig: Sendable {
     }
 }
 
-/// The events of a stream, one after the other.
+/// The events of a stream, in order.
 struct EventReader {
     var bytes: HTTPClientResponse.Body.AsyncIterator
     private var parser = EventStreamParser()
@@ -206,7 +206,7 @@ struct EventReader {
         return waiting.removeFirst()
     }
 
-    /// The next event that fits; fails at the end of the stream.
+    /// The next event that matches; fails at the end of the stream.
     mutating func next<Value>(_ fits: (StreamEvent) -> Value?) async throws -> Value {
         while let sent = try await next() {
             if let event = try StreamEvent(sent), let value = fits(event) { return value }

@@ -103,7 +103,7 @@ struct DaemonTests {
                 #expect(error?.code == .conflict)
                 #expect(error?.message.contains("\(origin.port)") == true)
             }
-            // Nothing can have begun.
+            // Without a catalogue no download can have started.
             #expect(!FileManager.default.fileExists(atPath: DaemonRig.place(in: directory).catalogue))
         }
     }
@@ -114,7 +114,7 @@ struct DaemonTests {
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try await OriginServer.with { origin in
-            // It leaves its socket behind, as after kill -9.
+            // The socket is left behind, as after kill -9.
             try await DaemonRig.serve(directory, origin) { rig async throws in
                 #expect(try await rig.ask(.greeting).status == 200)
             }
@@ -147,7 +147,7 @@ struct DaemonTests {
 
     @Test("Daemon: a peer of another user gets no response through the Unix socket")
     func otherUser() async throws {
-        // The peer is this process; the daemon is told to expect another.
+        // The peer is this process; the daemon is configured to expect another user.
         try await DaemonRig.run {
             $0.user = PeerCheck.ownUser &+ 1
         } _: { rig in
@@ -270,7 +270,7 @@ struct DaemonTests {
                 change.connectionsPerHost = .set(nil)
                 change.rateLimit = .set(1_000_000)
                 #expect(try await rig.ask(.changeSettings, body: change).status == 200)
-                // By hand: what is new in it counts, also where the API said something before.
+                // Edited by hand: a new value in the file counts, also where the API changed it before.
                 try #"{"maxConcurrentDownloads": 2, "rateLimit": 2000000, "retriesFailedAfter": 30}"#.write(
                     toFile: rig.place.settings, atomically: true, encoding: .utf8)
                 let told: SettingsBody = try await events.next { event in

@@ -49,7 +49,7 @@ struct DestinationPolicyTests {
             ("link/deeper", nil), (".ssh", nil), ("inner/.hidden", nil), ("/etc", nil), ("/", nil), ("a//b", nil),
             ("a\0b", nil), ("./inner", nil), ("inner\\..\\x", nil), (nil, "../x"), (nil, "/etc/passwd"), (nil, "a/b"),
             (nil, ".bashrc"), (nil, ".."), (nil, "a\\b"), (nil, "a\0"),
-            // To a search by Character these were one name each.
+            // A search by Character sees one name in each of these.
             ("link/\u{301}x", nil), ("\u{600}/.hidden", nil), ("inner/\u{600}/..", nil), (nil, "a/\u{301}b"),
             (nil, "a\\\u{301}b"), (String(repeating: "a/", count: 1 << 20) + "a", nil),
             (nil, String(repeating: "a", count: 5000)),

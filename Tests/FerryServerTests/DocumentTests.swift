@@ -10,11 +10,11 @@ import Testing
 
 @Suite("OpenAPI document", .timeLimit(.minutes(30)))
 struct DocumentTests {
-    /// Asks, and compares every answer with what the document says of it.
+    /// Sends requests, and compares every response with the document.
     private struct PublishObserver: Sendable {
         let rig: DaemonRig
         let document: AnswerDocument
-        /// The statuses that came, by route.
+        /// The received statuses, by route.
         let seen = Guarded<[Route: Set<Int>]>([:])
 
         @discardableResult
@@ -40,7 +40,7 @@ struct DocumentTests {
             try await ask(.add, body: rig.new(path, change), expecting: 201).shape(ListedDownload.self).id.rawValue
         }
 
-        /// A download that has its first bytes, and gets no more.
+        /// A download that has received its first bytes and gets no more.
         func held(_ name: String) async throws -> String {
             rig.origin.serve("/" + name, Resource(size: 4 << 20, seed: 3))
             rig.origin.always("/" + name, .stall(after: 1 << 20))
@@ -62,7 +62,7 @@ struct DocumentTests {
             try await kept(witness)
             try await many(witness)
             try await events(witness)
-            // What takes nothing and is about nothing cannot be wrong.
+            // These routes refuse no request of the current version.
             let always: Set<Route> = [.detach, .makeCode]
             for route in Route.allCases {
                 try await witness.ask(route, "none", headers: [FerryAPI.versionHeader: "99"], expecting: 426)
@@ -116,7 +116,7 @@ struct DocumentTests {
         try await witness.ask(.detach, "app", expecting: 204)
     }
 
-    /// Downloads in every state that lasts, added, listed and shown.
+    /// Adds, lists and shows downloads in every lasting state.
     private func listed(_ witness: PublishObserver) async throws {
         let rig = witness.rig
         let request = rig.new("/file/1k") {
@@ -227,7 +227,7 @@ struct DocumentTests {
         }
     }
 
-    /// Compares all events that come, until one of each of these names has come.
+    /// Compares all events with the document, until each of these names has arrived.
     private func read(_ events: inout EventReader, to names: Set<StreamEvent.Name>, _ witness: PublishObserver)
         async throws
     {

@@ -7,8 +7,8 @@ import Testing
 
 @testable import FerryServer
 
-/// A token over TCP is good for the session of the page alone: an app's downloads are not seen, not changed and not added to,
-/// and so no event of theirs starts the app's launch command.
+/// A token over TCP is valid for the page's session alone: downloads of an app are neither visible nor changed, and
+/// none can be added, so no event of theirs starts the app's launch command.
 @Suite("API over TCP: one session", .timeLimit(.minutes(30)))
 struct DoorSessionTests {
     private struct Client: Sendable {

@@ -40,7 +40,7 @@ struct DoorTests {
             #expect([400, 421].contains(await RawConnection.send(two, port: port).status))
             let none = await RawConnection.send("GET / HTTP/1.0\r\n\r\n", port: port)
             #expect(none.status == 421)
-            // A target may name a host too, which is not the one of the field.
+            // A target may name a host too, other than the Host field.
             for target in ["http://127.0.0.1:\(port)/api/v1", "http://evil.example/api/v1", "*", "evil.example:80"] {
                 let reply = await RawConnection.send(
                     request("GET \(target)", host: "127.0.0.1:\(port)", [token]), port: port)
@@ -122,7 +122,7 @@ struct DoorTests {
                     "POST", Route.plan.path(), headers: own.merging(more) { $1 }, body: Data("{}".utf8), port: port
                 ).status
             }
-            // It comes in, and there is no URL in it.
+            // The request is admitted, and refused for its missing URL.
             #expect(try await status([:]) == 400)
             #expect(try await status(["Origin": "http://127.0.0.1:\(port)"]) == 400)
             #expect(try await status(["Origin": "http://evil.example"]) == 403)
@@ -267,7 +267,7 @@ struct DoorTests {
                 defer { answered.store(true, ordering: .relaxed) }
                 return await RawConnection.send(request("GET /", host: "127.0.0.1:\(port)"), port: port)
             }()
-            // The other door is not shut by this one.
+            // The Unix socket is not affected by the limit over TCP.
             for _ in 0..<20 { #expect(try await rig.ask(.greeting).status == 200) }
             let isAnswered = answered.load(ordering: .relaxed)
             #expect(!isAnswered)

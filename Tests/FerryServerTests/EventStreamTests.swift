@@ -173,7 +173,7 @@ struct EventStreamTests {
         #expect(told(second) == nil)
         station.publish(progress: batch, session: "app")
         #expect(told(second) == batch)
-        // Nobody is there: nothing is kept.
+        // Without a client no progress is kept.
         station.leave(first)
         #expect(told(second) == batch)
         station.leave(second)
@@ -197,7 +197,7 @@ struct EventStreamTests {
             #expect(last != nil)
             try await rig.follow(after: comesBack ? last : nil) { events in
                 var hasProgress = false
-                // What is told together with the first state comes before the second one at the latest.
+                // Progress that is sent with the first state arrives before the second state at the latest.
                 for path in ["/file/2k", "/file/3k"] {
                     let added = try await rig.add(new(rig, path) { $0.startsPaused = true })
                     _ = try await events.next { event -> Bool? in
@@ -253,7 +253,7 @@ struct EventStreamTests {
             #expect(try await pending() == first)
             #expect(try await rig.ask(.acknowledge, id: "app", body: AcknowledgeBody([number])).status == 204)
             #expect(try await pending() == [])
-            // Nobody acknowledges those of the command line and the page.
+            // Ends of the command line's and the page's downloads need no acknowledgement.
             let own = try await rig.add(new(rig, "/file/2k"))
             _ = try await rig.reach("completed", own.id)
             try await rig.follow { events in
@@ -300,7 +300,7 @@ struct EventStreamTests {
         try await DaemonRig.run { rig in
             try await rig.follow { _ in
                 let body = NetworkBody(.offline)
-                // Far more than sockets hold; nobody waits for the one who does not read.
+                // Far more than the sockets hold; no writer waits for a client that does not read.
                 for _ in 0..<200_000 { rig.daemon.station.publish(.network(body), session: nil) }
                 #expect(rig.daemon.station.heldEvents <= EventRing.Limits().count)
                 try await rig.follow { events in

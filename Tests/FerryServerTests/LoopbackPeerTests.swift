@@ -12,7 +12,7 @@ import Testing
     struct LoopbackPeerTests {
         /// A listener on loopback, and a client connected to it.
         private struct Pair {
-            /// `nil` once it is closed: its number may be another file's by then.
+            /// `nil` once it is closed: the number may belong to another file by then.
             private(set) var client: Int32?
             let connection: TCPConnection
 
@@ -89,7 +89,7 @@ import Testing
             }
         }
 
-        /// The port stands at the same place in the addresses of both families.
+        /// The port is at the same offset in the addresses of both families.
         private func port(_ descriptor: Int32, own: Bool) throws -> UInt16 {
             var bytes = [UInt8](repeating: 0, count: 28)
             var length = socklen_t(bytes.count)
@@ -117,7 +117,7 @@ import Testing
         func closed(usesDiagnosis: Bool) throws {
             let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
             try connected(ipv6: false) { pair in
-                // The daemon's end stays open: the client's is kept by the kernel alone.
+                // The daemon's end stays open: the kernel alone keeps the client's.
                 let client = try #require(pair.client)
                 let copy = dup(client)
                 shutdown(client, Int32(SHUT_WR))
@@ -187,7 +187,7 @@ import Testing
             #expect(user(0xC005) == nil)
         }
 
-        /// Runs a program as the user nobody, who has to exist for nothing else: what it says.
+        /// Runs a program as user 65534, which needs no account; returns its output.
         private func asNobody(_ arguments: [String]) async throws -> String {
             try await RawConnection.blocking {
                 Result {
@@ -220,7 +220,7 @@ import Testing
                 let talk = "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(request)' >&3; cat <&3"
                 let text = try await asNobody(["/bin/bash", "-c", talk])
                 #expect(text == "")
-                // What is written and then let go is done by nobody: the kernel names root for such a socket.
+                // A socket that is written to and closed at once has no owner: the kernel names root for it.
                 let body = #"{"urls": ["\#(rig.url("/file/1k"))"], "startsPaused": true}"#
                 let add =
                     "POST /api/v1/downloads HTTP/1.1\\r\\nHost: 127.0.0.1:\(port)\\r\\n"
@@ -229,7 +229,7 @@ import Testing
                 let leave =
                     "for i in 1 2 3 4 5 6 7 8; do exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(add)' >&3; exec 3>&-; done"
                 _ = try await asNobody(["/bin/bash", "-c", leave])
-                // As root, with the same words, it is served: after those of the other user.
+                // Root's own request with the same text is served, after those of the other user.
                 let own = try await rig.send(
                     "GET", Route.list.path(), headers: ["Authorization": "Bearer \(rig.token)"], port: port)
                 #expect(own.status == 200)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A pipe with a name, for what another process writes: whoever reads it waits for that, and not for a time.
+/// A named pipe for the output of another process: a reader waits for that output, not for a time.
 struct NamedPipe: Sendable {
     let path: String
 
@@ -10,7 +10,7 @@ struct NamedPipe: Sendable {
         #expect(mkfifo(path, 0o600) == 0)
     }
 
-    /// What the first process wrote that opened it, to its end.
+    /// The text of the first writer, to its end.
     func text() async throws -> String {
         let path = path
         let data: Data = try await withCheckedThrowingContinuation { continuation in

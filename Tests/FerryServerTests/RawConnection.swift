@@ -8,7 +8,7 @@ import Foundation
     import Glibc
 #endif
 
-/// Sends bytes as they are, and reads the answer to its end: for requests that no client would send.
+/// Sends bytes as they are and reads the response to its end: for requests that no client would send.
 enum RawConnection {
     struct Reply: Sendable {
         var status: Int?
@@ -17,12 +17,12 @@ enum RawConnection {
         var body = ""
     }
 
-    /// - Parameter isLast: The client says that nothing more comes, and reads on.
+    /// - Parameter isLast: Whether the client shuts down its sending side and reads on.
     static func send(_ text: String, port: Int, isLast: Bool = false) async -> Reply {
         await blocking { exchange(Array(text.utf8), port, isLast) }
     }
 
-    /// A connection that has sent this, and to which something was answered; it stays open. The caller closes it.
+    /// A connection that has sent this text and received a first response; it stays open, and the caller closes it.
     static func hold(_ text: String, port: Int) async -> Int32? {
         await blocking {
             guard let descriptor = open(port) else { return nil }
@@ -32,7 +32,7 @@ enum RawConnection {
         }
     }
 
-    /// A connection that has sent this, and whose answer is read by ``finish(_:)``.
+    /// A connection that has sent this text; ``finish(_:)`` reads its response.
     static func begin(_ text: String, port: Int) async -> Int32? {
         await blocking {
             guard let descriptor = open(port) else { return nil }
@@ -41,10 +41,10 @@ enum RawConnection {
         }
     }
 
-    /// Reads what is answered, to its end, and closes.
+    /// Reads the response to its end, and closes the connection.
     static func finish(_ descriptor: Int32) async -> Reply { await blocking { rest(descriptor) } }
 
-    /// Does what waits for the daemon on a thread that the daemon, which is in this process, does not need.
+    /// Runs a blocking body on a thread that the daemon, which is in this process, does not need.
     static func blocking<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: body()) }
@@ -53,7 +53,7 @@ enum RawConnection {
 
     private static func open(_ port: Int) -> Int32? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        // Against a hang only, below the tests' own limit, which cannot end a call to the system.
+        // A guard against a hang, below the tests' own limit, which cannot end a system call.
         var limit = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

@@ -34,7 +34,7 @@ struct RequestLimiterTests {
             for route in Route.allCases where route.requestSchema != nil && !route.isLocalOnly {
                 let text = try head(route, rig, length: route.mostBytes + 1)
                 let reply = await RawConnection.send(text, port: try port(rig))
-                // What is about a download looks for that first.
+                // Routes with an identifier look up the download first.
                 let expected = route.template.contains("{id}") ? [413, 404] : [413]
                 #expect(expected.contains(reply.status ?? 0), "\(route) \(reply)")
                 if reply.status == 413 { #expect(try problem(reply).code == "bodyTooLarge") }
@@ -72,7 +72,7 @@ struct RequestLimiterTests {
             var held: [Int32] = []
             let text = try head(.add, rig, length: 1 << 20) + half
             held.append(try #require(await RawConnection.begin(text, port: try port(rig))))
-            // It is in when a second one of its size finds no room.
+            // The first body is held when a second one of its size finds no budget.
             var reply = await RawConnection.send(text, port: try port(rig), isLast: true)
             while reply.status != 503 {
                 #expect(reply.status == 400, "\(reply)")
@@ -84,7 +84,7 @@ struct RequestLimiterTests {
                 headers: ["Authorization": "Bearer \(rig.token)", "Content-Type": "application/json"],
                 body: Data("{}".utf8), port: try port(rig))
             #expect(small.status == 400)
-            // The other door has room of its own.
+            // The Unix socket has a budget of its own.
             let large = try await rig.ask(.add, body: ["urls": [half]])
             #expect(large.status == 400, "\(large.status)")
             for descriptor in held { close(descriptor) }
@@ -131,7 +131,7 @@ struct RequestLimiterTests {
             #expect(evicted.status == 429)
             #expect(try problem(evicted).code == "tooMany")
             #expect(rig.daemon.api.connections.unknownCount == 2)
-            // The one that has shown a token is asked again.
+            // The connection that has shown a token is used again.
             let again = known.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n")
             RawConnection.write(Array(again.utf8), holder)
             #expect(await RawConnection.finish(holder).status == 200)
@@ -148,9 +148,9 @@ struct RequestLimiterTests {
         } _: { rig in
             try await rig.follow(query: "session=all") { events in
                 _ = try await events.catchUp()
-                // A connection that only waits is closed meanwhile, in as long as the stream would have had.
+                // An idle connection is closed meanwhile: the limits have passed for the stream too.
                 #expect(await RawConnection.send("", port: try port(rig)).status == nil)
-                // Not by a request: its connection might be one that is being closed.
+                // Not by an HTTP request: its connection might be closing.
                 var request = DownloadRequest(
                     sources: [try DownloadURL(rig.url("/file/1k"))], destination: .directory(rig.downloads))
                 request.startsPaused = true

@@ -4,13 +4,12 @@ import Foundation
 
 /// Compares values with the schemas of a document: JSON Schema 2020-12, as far as the document uses it.
 ///
-/// Stricter than that: what the document says in a way that is not known here is a fault, and so is a member that it does
-/// not name.
+/// Stricter than that: a keyword that is unknown here is a fault, and so is a member that the document does not name.
 struct SchemaChecker: Sendable {
-    /// What references lead into.
+    /// The document that references point into.
     let document: JSONValue
 
-    /// What is not as the schema says, each with its place; empty when all is.
+    /// The violations of the schema, each with its place; empty when there are none.
     func faults(_ value: JSONValue, _ schema: JSONValue, at place: String = "the answer") -> [String] {
         guard case .object(let keywords) = schema else { return ["\(place): its schema is no object"] }
         return keywords.keys.sorted().flatMap { keyword in
@@ -18,7 +17,7 @@ struct SchemaChecker: Sendable {
         }
     }
 
-    /// What a reference leads to: `#/components/schemas/NAME`.
+    /// The schema of a reference: `#/components/schemas/NAME`.
     func resolved(_ reference: String) -> JSONValue? {
         let path = reference.split(separator: "/", omittingEmptySubsequences: false)
         guard path.first == "#" else { return nil }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Service", .timeLimit(.minutes(30)))
 struct ServiceTests {
-    /// A directory with a systemctl that writes down what it is told, and answers.
+    /// A directory with a systemctl that records its arguments and replies.
     private func run(status: Int = 0, _ body: (String, [String: String], () -> [String]) throws -> Void) throws {
         let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         let files = FileManager.default
@@ -64,7 +64,7 @@ struct ServiceTests {
             } throws: { ($0 as? DownloadError)?.suggestion == "End it first." }
             #expect(!installer.isInstalled)
             #expect(!calls().contains { $0.contains("enable") })
-            // The unit's own is no other one.
+            // The unit's own daemon is no other one.
             try "77\n".write(toFile: root + "/pid", atomically: true, encoding: .utf8)
             try installer.install(beside: ServiceInstaller.Running(process: 77))
             #expect(installer.isInstalled)
@@ -109,7 +109,7 @@ struct ServiceTests {
         }
         let text = SystemdUnit.text(program: "/bin/true", isConfined: true)
         #expect(try verify(text) == "")
-        // It would say so.
+        // A misspelled line is reported.
         #expect(try verify(text.replacing("LockPersonality=", with: "LockPersona=")).contains("LockPersona"))
     }
 
@@ -306,7 +306,7 @@ struct ServiceTests {
         #expect(try lines(path + ".1") == ["line 2", "line 3"])
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        // Another one goes on behind it.
+        // A second LogFile appends to the file.
         var logger = Logger(label: "ferry") { LogFile.Handler(LogFile(path), label: $0) }
         logger[metadataKey: "id"] = "7"
         logger.warning("beware", metadata: ["error": "none"])

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Settings file", .timeLimit(.minutes(30)))
 struct SettingsTests {
-    /// What a file with this text says, without a daemon.
+    /// The settings of a file with this text, without a daemon.
     private func settings(_ text: String, _ environment: [String: String] = [:]) throws -> DaemonSettings {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString + ".json"
         try text.write(toFile: path, atomically: true, encoding: .utf8)

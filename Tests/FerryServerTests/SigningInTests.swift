@@ -48,7 +48,7 @@ struct SigningInTests {
             #expect(try await status(rig, chrome) == 401)
             #expect(try await status(rig, firefox) == 200)
             #expect(try await rig.ask(.withdraw, id: chrome.id).status == 404)
-            // The page signs itself out, and is told that it is done.
+            // The page signs itself out, and gets a response.
             let out = try await rig.send(
                 "DELETE", Route.withdraw.path(id: firefox.id), headers: own.merging(json) { $1 }, port: try port(rig))
             #expect(out.status == 204)
@@ -70,7 +70,7 @@ struct SigningInTests {
             _ = try await ending.catchUp()
             _ = try await staying.catchUp()
             #expect(try await rig.ask(.withdraw, id: gone.id).status == 204)
-            // To its end, however that is told.
+            // To its end, clean or not.
             do { while try await ending.next() != nil {} } catch {}
             let listed = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true })
             let seen = try await staying.next { event in

@@ -21,7 +21,7 @@ struct StarterTests {
         return (ends[0], ends[1])
     }
 
-    /// What a command's end was said to be.
+    /// The reported end of a command; `nil` for success.
     private static func start(
         _ starter: some CommandStarter, _ command: [String], _ variables: [String: String] = [:]
     ) async -> String? {
