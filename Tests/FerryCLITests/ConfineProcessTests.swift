@@ -10,7 +10,7 @@ import Testing
         "The binary: serve --confine", .timeLimit(.minutes(30)),
         .enabled(if: Landlock.version > 0, "no Landlock here"))
     struct ConfineProcessTests {
-        /// A confined daemon, which is stopped whatever happens.
+        /// Runs a confined daemon, which is stopped also after an error.
         private static func run(
             _ arguments: [String] = [], in place: Workplace,
             _ body: @Sendable (ServeProcess, OriginServer) async throws -> Void
@@ -44,7 +44,7 @@ import Testing
                 let size: Int64 = 3_000_000
                 #expect(
                     DeterministicBytes(seed: 5).compare(file: place.path("downloads/a.bin"), size: size) == .equal)
-                // A small one is published by a link.
+                // A small file is published by a link.
                 let small = try APICoding.decode(
                     ListedDownload.self,
                     from: try await serve.ask(.add, body: NewDownload(urls: [server.url("/file/10K/s.bin")])))
@@ -91,7 +91,7 @@ import Testing
                 try FileManager.default.removeItem(atPath: place.path("downloads/sub"))
                 try FileManager.default.createSymbolicLink(
                     atPath: place.path("downloads/sub"), withDestinationPath: place.path("outside"))
-                // Its place was checked when it was added: what refuses now is the kernel.
+                // The directory was checked when the download was added: the kernel refuses now.
                 _ = try await serve.ask(.resume, id: added.id.rawValue)
                 let ended = try #require(try await serve.end(of: added.id))
                 guard case .failed(let error) = ended.status.state else {
@@ -129,7 +129,7 @@ import Testing
             let starter = try #require(children.split(separator: " ").compactMap { Int32($0) }.first)
             let words = try String(contentsOfFile: "/proc/\(starter)/cmdline", encoding: .utf8)
             #expect(words.hasSuffix("start-commands\0"), "\(words)")
-            // A Ctrl-C or the end of a service is not for it.
+            // Ctrl-C and the end of a service do not end the starter.
             kill(starter, SIGTERM)
             kill(starter, SIGINT)
             let end = open("/proc/\(starter)", O_RDONLY | O_DIRECTORY)

@@ -19,7 +19,7 @@ struct DestinationTests {
             let first = try FerryProcess(
                 ["get", "-v", "-x", "1", server.url("/a/f.bin")], in: place, error: .terminal(columns: 100, lines: 24))
             await gate.arrived()
-            // It has the name once its journal is there.
+            // The process has the name once its journal exists.
             try await eventually { place.names.contains("f.bin.part.ferry") }
             let second = try await FerryProcess.run(["get", server.url("/b/f.bin")], in: place)
             gate.open()
@@ -42,7 +42,7 @@ struct DestinationTests {
             let first = try FerryProcess(
                 ["get", "-v", "-x", "1", server.url("/f.bin")], in: place, error: .terminal(columns: 100, lines: 24))
             await gate.arrived()
-            // It has the name once its journal is there.
+            // The process has the name once its journal exists.
             try await eventually { place.names.contains("f.bin.part.ferry") }
             let second = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
             gate.open()
@@ -76,7 +76,7 @@ struct DestinationTests {
                     #expect(outcome.lines.isEmpty)
                     #expect(outcome.error.contains("--on-conflict"), "\(outcome.error)")
                 case "skip":
-                    // It was once called complete, whatever it was.
+                    // An earlier version called such a file complete, whatever it was.
                     #expect(outcome.error.contains("left as it is"), "\(outcome.error)")
                     #expect(!outcome.error.contains("complete"))
                 default: #expect(outcome.lines == [place.path("f.bin")])
@@ -97,7 +97,7 @@ struct DestinationTests {
             let request = server.requests.last
             #expect(request?.head["If-None-Match"] == Self.resource.etag)
             #expect(request?.status == 304)
-            // Equal in length and date, and yet another file by its ETag: it was once called complete.
+            // Equal in length and date, but another file by its ETag: an earlier version called it complete.
             let other = Resource(size: 2_000_000, seed: 44)
             server.serve("/f.bin", other)
             let changed = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
@@ -112,8 +112,8 @@ struct DestinationTests {
         try await OriginServer.with { server in
             server.serve("/f.bin", Resource(size: 1000, seed: 48))
             let place = try Workplace()
-            // What a kill leaves between the making of a part file and its first journal: empty, with our mode.
-            // A small file once went to `f (1).bin`, and this stayed for ever.
+            // A kill between the creation of a part file and its first journal leaves it empty, with our mode. An
+            // earlier version then used `f (1).bin` for a small file and left this one for ever.
             try place.write("", to: "f.bin.part")
             #expect(chmod(place.path("f.bin.part"), 0o1600) == 0)
             let outcome = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
@@ -230,7 +230,7 @@ struct DestinationTests {
         try await OriginServer.with { server in
             for name in ["ok", "taken", "wrong", "secret"] { server.serve("/\(name)", Resource(size: 1000, seed: 47)) }
             server.always("/secret", .basicAuth("a", "b"))
-            // From the least to the gravest: each list adds one, and its code is the answer.
+            // From the least to the gravest: each list adds one failure, whose code is expected.
             let lines: [(Int32, String)] = [
                 (0, server.url("/ok")), (2, "nonsense"), (9, server.url("/taken")), (3, nobody),
                 (4, server.url("/gone")), (5, server.url("/secret")),

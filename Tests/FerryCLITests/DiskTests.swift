@@ -30,7 +30,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: place.path("locked"))
             let words = option == ["-d"] ? ["-d", "locked"] : option == ["-o"] ? ["-o", "locked/g.bin"] : []
             let directory = option.isEmpty ? "cd locked && " : ""
-            // Root may write anywhere: it becomes nobody, by number, with no right left.
+            // Root may write anywhere: it becomes user 65534, without capabilities.
             let become = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all " : ""
             let outcome = try await FerryProcess.run(
                 ["get"] + words + [server.url("/f.bin")], in: place, shell: "\(directory)exec \(become)\"$@\"")
@@ -45,7 +45,7 @@ import Testing
         .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))
     func full() async throws {
         try await OriginServer.with { server in
-            // No length is known before: the lack of room shows only while it is written.
+            // Without a known length the lack of space shows only during the writes.
             var resource = Self.resource
             resource.framing = .chunked(65_536)
             server.serve("/f.bin", resource)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// The room was looked at once a second: a fast server filled the disk before.
+    /// Free space was checked once a second: a fast server filled the disk in between.
     @Test(
         "ferry get --min-free: an endless body stops at the limit of free space (A29)",
         .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))
@@ -86,7 +86,7 @@ import Testing
             #expect(outcome.error.contains("--min-free"), "\(outcome.error)")
             let free = try String(decoding: place.data("free"), as: UTF8.self).split { $0.isWhitespace }
                 .compactMap { Int($0) }
-            // The pieces that were under way may pass it.
+            // Pieces in flight may pass the limit.
             #expect(free.count == 2 && free[0] * free[1] > 17 << 20, "\(free)")
         }
     }

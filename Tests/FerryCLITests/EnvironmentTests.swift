@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The binary: environment of started programs", .timeLimit(.minutes(30)))
 struct EnvironmentTests {
-    /// What only the first command has: passwords, tokens, and what would change a program.
+    /// Variables of the first command alone: passwords, tokens, and those that would change a program.
     private static let secrets = [
         "AWS_SECRET_ACCESS_KEY": "geheim-1", "GITHUB_TOKEN": "geheim-2", "LD_FERRY_TEST": "geheim-3",
         "FERRY_SESSION": "geheim-4",
@@ -33,7 +33,7 @@ struct EnvironmentTests {
             #expect(!text.contains("geheim-1") && !text.contains("geheim-2") && !text.contains("geheim-3"))
             #expect(!text.contains("geheim-4") && !text.contains("geheim-5"))
             #expect(text.contains("FERRY_SESSION=default\n"))
-            // Those of a shell are the shell's own.
+            // A shell adds these itself.
             let known: Set<String> = [
                 "PATH", "HOME", "LC_ALL", "TZ", "no_proxy", "FERRY_SOCKET", "FERRY_STATE_DIR", "FERRY_CONFIG",
                 "XDG_DOWNLOAD_DIR", "FERRY_SESSION", "FERRY_ID", "FERRY_PATH", "FERRY_PROOF",
@@ -57,7 +57,7 @@ struct EnvironmentTests {
         Set(lines.map { String($0.prefix { $0 != "=" }) })
     }
 
-    /// What the first writer writes into the pipe, to its end.
+    /// The text of the first writer of the pipe, to its end.
     private static func text(of path: String) async throws -> String {
         let data: Data = try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {

@@ -31,7 +31,7 @@ import Testing
     @Test("ferry get: a link that dies midway is exit code 5, and the printed command completes the file")
     func freshLink() async throws {
         try await OriginServer.with { server in
-            // Large beside what samples cost and what a cut connection has on its way.
+            // Large compared with samples and with the bytes in flight of a cut connection.
             let resource = Resource(size: 24_000_000, seed: 9)
             server.serve("/f.bin", resource)
             server.script("/f.bin", [.cut(after: 18_000_000)], then: .status(403))
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// The limit of that test would hold for the sanitizer's own memory too.
+    /// The limit of that test would apply to the sanitizer's own memory too.
     private static let isSanitized = dlsym(nil, "__tsan_acquire") != nil
 
     @Test(
@@ -152,7 +152,8 @@ import Testing
     func twoProcesses() async throws {
         try await OriginServer.with { server in
             let gate = Gate()
-            // More than all buffers on the way hold: when so much is sent, the first has read of it, and has the name.
+            // More than all buffers on the way hold: once so much is sent, the first process has read some of it, and
+            // has the name.
             let resource = Resource(size: 40_000_000)
             server.serve("/f.bin", resource)
             server.always("/f.bin", .hold(after: 36_000_000, gate))

@@ -39,7 +39,7 @@ struct FaultTests {
                     """)
             #expect(outcome.code == 8, "\(outcome.error)")
             #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
-            // Compares what is claimed, if anything is.
+            // Compares the claimed bytes, if there are any.
             _ = HeldState("f.bin", of: resource, in: place, context: "\(fault)")
             let next = try await FerryProcess.run(arguments, in: place)
             #expect(next.code == 0, "\(next.error)")
@@ -55,7 +55,7 @@ struct FaultTests {
             server.serve("/f.bin", resource)
             server.always("/f.bin", .rate(4_000_000))
             let place = try Workplace()
-            // Counted for each thread: the first of each is had.
+            // strace counts for each thread: the first call of each succeeds.
             let outcome = try await FerryProcess.run(
                 ["get", "--no-progress", "-x", "8", server.url("/f.bin")], in: place,
                 shell: """

@@ -2,20 +2,20 @@ import FerryTesting
 import Foundation
 import Synchronization
 
-/// The binary, run as a process of its own, with streams that a test can look at and a guard against hanging.
+/// The binary as a process of its own, with streams that a test can inspect and a guard against hanging.
 final class FerryProcess: Sendable {
     /// Where standard output and standard error go.
     enum Stream: Sendable {
         case captured
         /// A pseudo-terminal of this size; what is on it is in ``Outcome/terminal``.
         case terminal(columns: Int, lines: Int)
-        /// A pipe that nobody reads any more.
+        /// A pipe whose reading end is closed.
         case closedPipe
-        /// One end of a pipe or a file of the test's own; closed here once the process has it.
+        /// One end of a pipe or a file of the test; closed here once the process has it.
         case handle(FileHandle)
     }
 
-    /// How it ended, and what it wrote.
+    /// The end of the process, and its output.
     struct Outcome: Sendable {
         /// The exit code; 128 + the signal when one killed it.
         var code: Int32
@@ -35,7 +35,7 @@ final class FerryProcess: Sendable {
     }
 
     private let program: RunningProgram
-    /// Kept: it is deleted when nobody has it.
+    /// Kept alive: the directory is deleted with its last reference.
     private let place: Workplace
     private let state = Mutex(State())
     private let files: URL
@@ -74,7 +74,7 @@ final class FerryProcess: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: files) }
 
-    /// Runs it to its end.
+    /// Runs the binary to its end.
     static func run(
         _ arguments: [String], in place: Workplace, environment: [String: String] = [:], input: String? = nil,
         output: Stream = .captured, error: Stream = .captured, shell: String? = nil
@@ -94,7 +94,7 @@ final class FerryProcess: Sendable {
     /// Types on the pseudo-terminal.
     func type(_ text: String) { pty?.write(text) }
 
-    /// Returns when this text has come out on the pseudo-terminal, or when the process has ended.
+    /// Returns when this text has appeared on the pseudo-terminal, or when the process has ended.
     func waitForTerminal(_ text: String) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

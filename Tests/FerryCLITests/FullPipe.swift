@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pipe with no room left in it, for standard output: whoever writes waits until the test reads.
+/// A full pipe for standard output: a writer waits until the test reads.
 struct FullPipe {
     private let pipe = Pipe()
     private let filled: Int
@@ -12,7 +12,7 @@ struct FullPipe {
         let byte: [UInt8] = [0x2E]
         var count = 0
         while write(descriptor, byte, 1) == 1 { count += 1 }
-        // The flag belongs to the pipe's end, not to the descriptor: the process would have it too.
+        // The flag belongs to the open file, not to the descriptor: the process would have it too.
         _ = fcntl(descriptor, F_SETFL, flags)
         guard count > 0 else { throw POSIXError(.EIO) }
         filled = count
@@ -20,10 +20,10 @@ struct FullPipe {
 
     var writing: FileHandle { pipe.fileHandleForWriting }
 
-    /// Makes room, and returns what came after the filling, up to the end, as text.
+    /// Makes room, and returns the text that follows the filling, to the end.
     func rest() async -> String { String(decoding: await data(), as: UTF8.self) }
 
-    /// Makes room, and returns what came after the filling, up to the end.
+    /// Makes room, and returns the bytes that follow the filling, to the end.
     func data() async -> Data {
         let reading = pipe.fileHandleForReading
         let data = await withCheckedContinuation { continuation in
@@ -32,6 +32,6 @@ struct FullPipe {
         return Data(data.dropFirst(filled))
     }
 
-    /// Nobody will ever read.
+    /// Closes the reading end.
     func close() { try? pipe.fileHandleForReading.close() }
 }

@@ -54,7 +54,7 @@ import Testing
                 events.isSuperset(of: ["added", "started", "progress", "retry", "completed", "failed"]), "\(events)")
             let codes = lines.filter { $0["event"] as? String == "failed" }.compactMap { $0["exitCode"] as? Int }
             #expect(codes.sorted() == [4, 5, 7])
-            // Each file ends once, and nothing is said of it afterwards.
+            // Each file ends once, without an event afterwards.
             for id in Set(lines.compactMap { $0["id"] as? String }) {
                 let own = lines.filter { $0["id"] as? String == id }.compactMap { $0["event"] as? String }
                 #expect(own.count { ["completed", "failed", "cancelled"].contains($0) } == 1, "\(own)")

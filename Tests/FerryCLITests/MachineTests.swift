@@ -9,7 +9,7 @@ import Testing
 struct MachineTests {
     private static let resource = Resource(size: 4_000_000, seed: 71)
 
-    /// Has a file held at 2.5 MB, and stops there.
+    /// Downloads the first 2.5 MB of a file, and stops there.
     private static func interrupt(_ server: OriginServer, _ place: Workplace) async throws {
         server.serve("/f.bin", resource)
         server.script("/f.bin", [.cut(after: 2_500_000)], then: .status(403))
@@ -93,7 +93,7 @@ struct MachineTests {
             case .empty: #expect(truncate(journal.string, 0) == 0)
             case .torn: #expect(truncate(journal.string, 40) == 0)
             case .newer:
-                // The version stands in the header of each slot, which its checksum covers too.
+                // The version is in the header of each slot, under its checksum.
                 try FileManager.default.removeItem(atPath: journal.string)
                 var newer = record
                 newer.version = 2
@@ -122,11 +122,11 @@ struct MachineTests {
             try await Self.interrupt(server, place)
             let part = place.path("f.bin.part")
             if isRemade {
-                // Most file systems give it the number of the one that is gone.
+                // Most file systems reuse the inode number of the removed file.
                 try FileManager.default.removeItem(atPath: part)
                 try Data(repeating: 7, count: 4_000_000).write(to: URL(filePath: part), options: [])
             } else {
-                // Made while the other is there: it has a number of its own.
+                // Created while the other exists: it has an inode number of its own.
                 try Data(repeating: 7, count: 4_000_000).write(to: URL(filePath: place.path("other")))
                 #expect(rename(place.path("other"), part) == 0)
             }

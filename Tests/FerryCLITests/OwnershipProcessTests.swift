@@ -6,14 +6,14 @@ import Testing
 struct OwnershipProcessTests {
     static let isRoot = geteuid() == 0
     private static let resource = Resource(size: 4_000_000, seed: 71)
-    /// Users by number: no machine needs to have them.
+    /// Users by number: they need no accounts.
     private static let (ann, bob): (UInt32, UInt32) = (64_101, 64_102)
 
     private static func become(_ user: UInt32) -> String {
         "umask 022; exec setpriv --reuid=\(user) --regid=\(user) --clear-groups --inh-caps=-all \"$@\""
     }
 
-    /// A directory that everybody writes to, as /tmp: nobody removes what is not theirs.
+    /// A directory that all users can write to, as /tmp, where only owners remove files.
     private static func shared(_ place: Workplace) throws -> String {
         let path = place.path("shared")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -26,7 +26,7 @@ struct OwnershipProcessTests {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }
 
-    /// Leaves half a download in a directory, as this user.
+    /// Leaves half a download of this user in a directory.
     private static func leaveHalf(
         _ server: OriginServer, _ place: Workplace, in directory: String, as user: UInt32,
         _ resource: Resource = resource
@@ -54,7 +54,7 @@ struct OwnershipProcessTests {
             try await Self.leaveHalf(server, place, in: directory, as: Self.bob)
             #expect(Self.names(directory) == ["tool.sh.part", "tool.sh.part.ferry"])
             let arguments = ["get", "-x", "1", "-d", directory, server.url("/tool.sh")]
-            // Ann, and root, have nothing of what Bob has.
+            // Ann and root use nothing of Bob's files.
             for (user, name) in [(Self.ann, "tool (1).sh"), (0, "tool (2).sh")] {
                 let before = server.bodyBytes("/tool.sh")
                 let other = try await FerryProcess.run(arguments, in: place, shell: Self.become(user))
@@ -103,7 +103,7 @@ struct OwnershipProcessTests {
             server.serve("/tool.sh", Self.resource)
             let path = directory + "/" + name
             let isPart = name.hasSuffix(".part")
-            // The right bytes and the right date, until they have been looked at.
+            // The right bytes and the right date, but another owner.
             let bytes = isPart ? [] : Self.resource.bytes(0..<Self.resource.size)
             try Data(bytes).write(to: URL(filePath: path))
             #expect(chmod(path, isPart ? 0o1600 : 0o644) == 0)

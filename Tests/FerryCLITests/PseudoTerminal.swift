@@ -3,7 +3,7 @@ import Synchronization
 
 /// Both ends of a pseudo-terminal.
 final class PseudoTerminal: Sendable {
-    /// What the process gets.
+    /// The end that the process gets.
     let child: FileHandle
     private let parent: FileHandle
     private let isDrained = Mutex<(done: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
@@ -39,7 +39,7 @@ final class PseudoTerminal: Sendable {
 
     func write(_ text: String) { try? parent.write(contentsOf: Data(text.utf8)) }
 
-    /// Gives what comes until the process has closed its side.
+    /// Passes on the bytes until the process has closed its side.
     func read(_ body: @escaping @Sendable ([UInt8]) -> Void) {
         let descriptor = parent.fileDescriptor
         Thread.detachNewThread { [self] in
@@ -47,7 +47,7 @@ final class PseudoTerminal: Sendable {
             while true {
                 let count = Foundation.read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
-                // EIO: nobody has the other side any more.
+                // EIO: the other side is closed.
                 guard count > 0 else { break }
                 body(Array(buffer[..<count]))
             }

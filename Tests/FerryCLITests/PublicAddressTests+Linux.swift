@@ -46,7 +46,7 @@
                 ], output: output.fileHandleForWriting)
             try output.fileHandleForWriting.close()
             let reading = output.fileHandleForReading
-            // Its first line is its address: from then on it listens.
+            // The first line of output is the address: the server listens from then on.
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 Thread.detachNewThread {
                     _ = reading.availableData

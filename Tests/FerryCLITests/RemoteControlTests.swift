@@ -22,7 +22,7 @@ import Testing
             #expect(listed["id"] as? String == id)
             #expect(listed["state"] as? String == "completed")
             #expect(listed["path"] as? String == home.path("a.bin"))
-            // Nobody sees its standard error.
+            // The daemon logs to a file: its standard error is not shown.
             let log = try String(contentsOfFile: home.root + "/state/daemon.log", encoding: .utf8)
             #expect(log.contains("listening") && log.contains(id), "\(log)")
             #expect(Self.resource.source.compare(file: home.path("a.bin"), size: Self.resource.size) == .equal)
@@ -39,7 +39,7 @@ import Testing
             ] {
                 #expect(shown.contains(part), "\(shown)")
             }
-            // The same again is the same download, and that is said.
+            // The same URL again is the same download, with a note.
             let again = try await home.ferry("add", home.server.url("/a.bin"))
             #expect(again.code == 0)
             #expect(again.text == added.text)
@@ -156,7 +156,7 @@ import Testing
             try home.place.write(
                 "\(home.server.url("/a"))\n  out=x.bin\n\(home.server.url("/b"))\nno URL\n", to: "list")
             let outcome = try await home.ferry("add", "-i", "list", "--at", "+2h", "--json")
-            // What can be used is added, what cannot is named.
+            // Usable lines are added, and unusable ones are reported.
             #expect(outcome.code == 2)
             #expect(outcome.error.contains("list: line 4"))
             let added = try FerryCLITests.objects(outcome.text)
@@ -187,7 +187,7 @@ import Testing
             home.server.serve("/bad", Self.resource)
             home.server.always("/bad", .status(451))
             try await home.run("add", "--paused", home.server.url("/a"), home.server.url("/bad"))
-            // On a terminal, so that it can be seen when it has begun to watch.
+            // On a terminal, so that the start of watching is visible.
             let watch = try FerryProcess(
                 ["watch", "a", "bad", "--json"], in: home.place, environment: home.environment,
                 error: .terminal(columns: 200, lines: 24), shell: "exec \"$@\" >&2")

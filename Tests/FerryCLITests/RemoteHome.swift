@@ -2,11 +2,11 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// A user of his own, whose commands share a daemon that one of them has started; an origin beside it.
+/// A user's environment whose commands share a daemon that one of them has started, and an origin beside it.
 struct RemoteHome: Sendable {
     let server: OriginServer
     let place: Workplace
-    /// Where the daemon keeps what it has; short, as the path of a socket must be.
+    /// The daemon's directory; short, as the path of a socket must be.
     let root: String
 
     static func run(_ body: @Sendable (RemoteHome) async throws -> Void) async throws {
@@ -30,7 +30,7 @@ struct RemoteHome: Sendable {
         ]
     }
 
-    /// Where downloads go that nobody gave another place.
+    /// The path of a download without another directory.
     func path(_ name: String) -> String { place.path("Downloads/" + name) }
 
     /// Runs a command to its end.
@@ -41,7 +41,7 @@ struct RemoteHome: Sendable {
             arguments, in: place, environment: self.environment.merging(environment) { $1 }, input: input)
     }
 
-    /// As ``ferry(_:environment:input:)``, and it ends well.
+    /// Runs a command as ``ferry(_:environment:input:)`` does, and expects success.
     @discardableResult
     func run(
         _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
@@ -65,12 +65,12 @@ struct RemoteHome: Sendable {
             .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
-    /// Ends the daemon; returns when it is gone.
+    /// Ends the daemon and waits until it is gone.
     private func stopDaemon() async {
         guard let daemon else { return }
         kill(daemon, SIGTERM)
         let lock = root + "/state/daemon.lock"
-        // It has this lock until its end.
+        // The daemon holds this lock until its end.
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 let descriptor = open(lock, O_RDWR | O_CLOEXEC)

@@ -7,7 +7,7 @@ struct RemoteSecretTests {
     @Test("ferry add: the process list shows no secret of the command or of the daemon it starts")
     func arguments() async throws {
         try await RemoteHome.run { home in
-            // A list that the command waits for: by then it has taken its arguments.
+            // The command waits for a list: by then it has blanked its arguments.
             let list = home.place.path("list")
             #expect(mkfifo(list, 0o600) == 0)
             let url = home.server.url("/a").replacing("http://", with: "http://urluser:urlpass@")
@@ -39,7 +39,7 @@ struct RemoteSecretTests {
         try String(decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline")), as: UTF8.self)
     }
 
-    /// A pipe with a name, once somebody reads it.
+    /// The writing end of a named pipe, once a reader has opened it.
     private static func writer(of path: String) async throws -> FileHandle {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<FileHandle, any Error>) in
             DispatchQueue.global().async {
@@ -48,7 +48,7 @@ struct RemoteSecretTests {
         }
     }
 
-    /// Lets go who waits for a reader of the pipe, when the process has ended and may never have been one.
+    /// Releases a writer that waits for a reader of the pipe, when the process has ended and may never have opened it.
     private static func release(_ path: String, after process: FerryProcess) async {
         _ = try? await process.outcome()
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)

@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// What a user of the command meets of misbehaving servers: exit code, words, what is left.
+/// Misbehaving servers as a user of the command sees them: exit code, message, remaining files.
 @Suite("The binary: servers that misbehave", .serialized, .timeLimit(.minutes(30))) struct RowProcessTests {
     private static let resource = Resource(size: 3_000_000, seed: 61)
 
@@ -12,9 +12,9 @@ import Testing
         var then: Behaviour = .honest
         var arguments: [String] = []
         var code: Int32
-        /// Words on standard error.
+        /// Text on standard error.
         var words: String = ""
-        /// What is in the directory afterwards.
+        /// The names in the directory afterwards.
         var names: [String] = []
         var testDescription: String { name }
     }
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// What of it the machine's memory holds at most, in bytes (Linux).
+    /// The peak resident memory of a process, in bytes (Linux).
     private func peakMemory(of process: FerryProcess) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
@@ -202,7 +202,7 @@ import Testing
                 server.always("/f.bin", behaviour)
                 let place = try Workplace()
                 let process = try FerryProcess(["get", "--no-progress", server.url("/f.bin")], in: place)
-                // More than it may take, many times over.
+                // Many times what the process may hold.
                 let most: Int64 = kind == 2 ? 100_000_000 : 400_000_000
                 try await server.waitFor { $0.bodyBytes > most }
                 let peak = try peakMemory(of: process)

@@ -6,7 +6,7 @@ import Testing
 struct SecretProcessTests {
     private static let resource = Resource(size: 3_000_000, seed: 5)
 
-    /// A directory with a part file of `server`, and what to ask it with.
+    /// Runs a body with a directory that has a part file of `server`.
     private static func run(
         _ body: (OriginServer, Workplace) async throws -> Void
     ) async throws {

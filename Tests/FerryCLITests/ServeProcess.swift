@@ -8,14 +8,14 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// The daemon as a process of its own, found by the line that it writes when it listens.
+/// The daemon as a process of its own, identified by the line that it writes when it listens.
 struct ServeProcess: Sendable {
     let process: FerryProcess
     let line: ReadyLine
-    /// What speaks with it.
+    /// The client for its API.
     var http = HTTPClient.shared
 
-    /// Starts it on the state in `place`, and waits for its line.
+    /// Starts the daemon on the state in `place`, and waits for its line.
     static func start(
         _ arguments: [String] = [], in place: Workplace, environment: [String: String] = [:], limit: Double = 500
     ) async throws -> ServeProcess {
@@ -28,7 +28,7 @@ struct ServeProcess: Sendable {
             limit: limit)
         let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
             DispatchQueue.global().async {
-                // To its end: nobody else holds the other side.
+                // To the end of the pipe: no other process holds the writing side.
                 continuation.resume(
                     with: Result { try FileHandle(forReadingFrom: URL(filePath: pipe)).readToEnd() ?? Data() })
             }
@@ -38,7 +38,7 @@ struct ServeProcess: Sendable {
         return ServeProcess(process: process, line: try APICoding.decode(ReadyLine.self, from: data))
     }
 
-    /// What a daemon on `place` and the commands that talk to it have in common.
+    /// The variables that a daemon on `place` and its commands share.
     static func environment(_ place: Workplace) -> [String: String] {
         [
             "FERRY_STATE_DIR": place.path("state"), "FERRY_SOCKET": place.path("run/s"),
@@ -48,21 +48,21 @@ struct ServeProcess: Sendable {
 
     var listening: ReadyLine.Listening? { if case .listening(let listening) = line { listening } else { nil } }
 
-    /// Ends it in order.
+    /// Ends the daemon with SIGTERM, and expects success.
     func stop() async throws {
         process.signal(SIGTERM)
         let outcome = try await process.outcome()
         #expect(outcome.code == 0, "\(outcome.error)")
     }
 
-    /// Through its socket; the answer is a good one.
+    /// Sends a request through its socket, and expects success.
     func ask(_ route: Route, id: String = "", body: (any Encodable & Sendable)? = nil) async throws -> Data {
         let (status, data) = try await send(route, id: id, body: body)
         #expect((200..<300).contains(status), "\(status): \(String(decoding: data, as: UTF8.self))")
         return data
     }
 
-    /// Through its socket.
+    /// Sends a request through its socket.
     func send(
         _ route: Route, id: String = "", body: (any Encodable & Sendable)? = nil
     ) async throws -> (status: Int, data: Data) {
@@ -83,7 +83,7 @@ struct ServeProcess: Sendable {
         return request
     }
 
-    /// Reads its event stream until one fits.
+    /// Reads the event stream until an event matches.
     func follow<Value: Sendable>(_ fits: (StreamEvent) -> Value?) async throws -> Value? {
         let response = try await http.execute(try request(.events), timeout: .minutes(8))
         var parser = EventStreamParser()
@@ -95,7 +95,7 @@ struct ServeProcess: Sendable {
         return nil
     }
 
-    /// How a download ended, once it has.
+    /// A download, once it has ended.
     func end(of id: DownloadID) async throws -> ListedDownload? {
         try await follow { (event: StreamEvent) -> ListedDownload? in
             switch event {

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite("The binary: serve", .timeLimit(.minutes(30))) struct ServeProcessTests {
-    /// A connection over loopback that does not wait for a peer that reads no more.
+    /// A connection over loopback that does not wait for a peer that has stopped reading.
     private static func connection(_ port: Int) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -25,7 +25,7 @@ import Testing
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
 
-    /// The bytes of memory that a process has.
+    /// The resident memory of a process, in bytes.
     private static func residentBytes(_ process: Int) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
@@ -53,7 +53,7 @@ import Testing
                 return descriptor
             }
         }
-        /// Each is answered before its body is whole.
+        /// The number of responses; each comes before its body is complete.
         func answers(_ descriptors: [Int32]) -> Int {
             var count = 0
             for descriptor in descriptors {
@@ -62,7 +62,7 @@ import Testing
             }
             return count
         }
-        // What the first requests make is there to stay.
+        // Memory that the first requests allocate stays.
         let first = try attack()
         _ = answers(first)
         for descriptor in first { close(descriptor) }
@@ -166,7 +166,7 @@ import Testing
         #expect(comparison == .equal)
     }
 
-    /// A daemon that is killed once so much of a download is there.
+    /// Starts a daemon, and kills it once so many bytes of a download are there.
     private func begin(_ url: String, bytes: Int64, in place: Workplace) async throws -> DownloadID {
         let first = try await ServeProcess.start(in: place)
         var new = NewDownload(urls: [url])

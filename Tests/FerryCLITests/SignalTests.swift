@@ -16,7 +16,7 @@ import Testing
             server.serve(path, resource)
             server.always(path, .hold(after: bytes, gate))
         }
-        // The bar tells what has arrived; what the server has sent may still be on its way.
+        // The bar shows received bytes; bytes that the server has sent may still be in flight.
         let process = try FerryProcess(
             ["get", "-x", "1"] + paths.map { server.url($0) }, in: place, error: .terminal(columns: 120, lines: 24))
         await process.waitForTerminal(text)
@@ -58,13 +58,15 @@ import Testing
             #expect(outcome.code == 130)
             let again = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
             #expect(again.code == 0, "\(again.error)")
-            // A journal that claimed nothing was once not taken for ours: its name was avoided, its part stayed for ever.
+            // An earlier version did not recognise a journal without claims as its own: it avoided the name and left
+            // the part file for ever.
             #expect(again.lines == [place.path("f.bin")])
             #expect(place.names == ["f.bin"])
         }
     }
 
-    /// Runs it until three quarters have come, on a disk whose syncs do not return from then on, and tells it to leave.
+    /// Runs `ferry get` until three quarters have arrived, on a disk whose syncs do not return from then on, and sends
+    /// SIGTERM.
     private static func stoppedOnHeldDisk(
         _ server: OriginServer, _ place: Workplace, _ body: (FerryProcess) async throws -> Void
     ) async throws -> FerryProcess.Outcome {
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    /// The first signal's checkpoint is held, so that only the second can end it with its own code.
+    /// The first signal's checkpoint is held, so that only the second signal can end the process with its own code.
     @Test(
         "ferry get: a second signal ends it at once with its own code (B14)",
         .enabled(if: Strace.canInject, "no strace here"))
@@ -111,7 +113,7 @@ import Testing
                 let begun = ContinuousClock.now
                 try await eventually { Strace.hasLeft(process.id) || Strace.isSyncing(process.id) }
                 process.signal(SIGINT)
-                // After 1.8 s it leaves by itself.
+                // After 1.8 s the process ends by itself.
                 wasLate = ContinuousClock.now - begun > .seconds(1.5)
             }
             #expect(outcome.code == 130 || (wasLate && outcome.code == 143), "\(outcome.terminal)")
@@ -133,17 +135,17 @@ import Testing
                 error: .terminal(columns: 100, lines: 24))
             await process.waitForTerminal("75.0%")
             process.signal(SIGTSTP)
-            // Taking the bars away is the only write that ends with this.
+            // Only the removal of the bars ends with these bytes.
             await process.waitForTerminal("\r\u{1B}[J")
             gate.open()
-            // It may stop only after this has been sent; so it is sent until the end.
+            // The process may stop after a SIGCONT was sent; so it is sent until the end.
             while !process.hasEnded {
                 process.signal(SIGCONT)
                 await Task.yield()
             }
             let outcome = try await process.outcome()
             #expect(outcome.code == 0, "\(outcome.terminal)")
-            // A frame that was drawn between the end of the stop and the word of it once climbed into what the shell had written.
+            // A frame drawn between the continuation and its notice once overwrote the shell's output.
             let after = outcome.terminal.split(separator: "\r\u{1B}[J", maxSplits: 1).last ?? ""
             #expect(!after.prefix { $0 != "%" }.contains("\u{1B}["), "\(after)")
             #expect(try place.data("f.bin") == Self.bytes())
@@ -164,7 +166,7 @@ import Testing
             let outcome = try await process.outcome()
             #expect(outcome.code == code, "\(outcome.terminal)")
             #expect(place.names == ["f.bin.part", "f.bin.part.ferry"])
-            // Of what arrived together with the end of the connection, a buffer's worth may be lost.
+            // A buffer's worth of what arrived with the end of the connection may be lost.
             #expect(HeldState("f.bin", of: Self.resource, in: place, context: "stopped").bytes >= 1_000_000)
         }
     }
@@ -192,7 +194,7 @@ import Testing
             let place = try Workplace()
             let stopped = try await Self.stopped(
                 server, place, paths: ["/a", "/b"], after: 3_000_000, at: "6.0 MB / 8.0 MB", with: [SIGINT])
-            // A summary once spoke of 0 B in 4 s, where 6 MB had come.
+            // An earlier summary reported 0 B in 4 s, where 6 MB had arrived.
             #expect(!stopped.terminal.contains("0 of 2 files, "))
             let outcome = try await FerryProcess.run(["get", "."], in: place)
             #expect(outcome.code == 0, "\(outcome.error)")

@@ -16,7 +16,7 @@ struct StandardStreamTests {
             let process = try FerryProcess(
                 ["get", "--json", "-v", server.url("/f.bin")], in: place, output: .handle(pipe.writing),
                 error: .terminal(columns: 100, lines: 24))
-            // The published file carries the server's time: the last step before it is told.
+            // The published file carries the server's time: the last step before the output.
             await process.waitForTerminal("the server answered")
             try await server.waitFor { $0.requests.first?.isFinished == true }
             let text = await pipe.rest()
@@ -36,7 +36,8 @@ struct StandardStreamTests {
             server.always("/f.bin", .hold(after: 3_000_000, gate))
             let place = try Workplace()
             let pipe = try FullPipe()
-            // The path of the first file has no room. Writing it once held the threads that draw and that write the checkpoint.
+            // The path of the first file has no room in the pipe. Its write once blocked the threads that draw and that
+            // write the checkpoint.
             let process = try FerryProcess(
                 ["get", "-j", "1", "-x", "1", server.url("/small"), server.url("/f.bin")], in: place,
                 output: .handle(pipe.writing), error: .terminal(columns: 120, lines: 24))
@@ -63,7 +64,7 @@ struct StandardStreamTests {
             let pipe = try FullPipe()
             let process = try FerryProcess(
                 ["get", "-q", "-o", "-", server.url("/f.bin")], in: place, output: .handle(pipe.writing))
-            // The reader begins when the origin cannot send any more, or has broken off.
+            // The reader begins when the origin is blocked, or has closed.
             try await server.waitFor { $0.requestCount > 0 }
             let text = await pipe.data()
             #expect(try await process.outcome().code == 0)

@@ -15,7 +15,7 @@ struct SystemCallKillTests {
         var testDescription: String { "\(call) \(count), \(size) bytes" }
     }
 
-    /// Of each kind the first ones; where there are fewer, the run ends by itself.
+    /// The first calls of each kind; where there are fewer, the run ends by itself.
     private static let moments: [Moment] = {
         let large = [
             ("pwrite64", [1, 2, 4, 7]), ("fdatasync", [1, 2, 3]), ("fsync", [1, 2]), ("renameat2", [1]),
@@ -43,7 +43,7 @@ struct SystemCallKillTests {
             let resource = Resource(size: size, seed: 21)
             server.serve("/f.bin", resource)
             let place = try Workplace()
-            // Half of it is there from a run that was cut, so that going on is a part of what is killed.
+            // Half of the file is there from an interrupted run, so that the resume is killed too.
             if size > 1 << 20 {
                 server.script("/f.bin", [.cut(after: 2_000_000)], then: .status(403))
                 _ = try await FerryProcess.run(["get", "-q", "-x", "1", server.url("/f.bin")], in: place)
@@ -81,7 +81,7 @@ struct SystemCallKillTests {
         }
     }
 
-    /// What was put aside was once in the way of the name: the new file became `f (1).bin`, and the old pair stayed for ever.
+    /// A backup pair once blocked the name: the new file became `f (1).bin`, and the old pair stayed for ever.
     @Test(
         "ferry get: killed while a changed file is put aside, the next run completes the same name (B1)",
         arguments: ["renameat", "flock", "fallocate", "linkat", "pwrite64", "fsync", "fdatasync"], 1...3)

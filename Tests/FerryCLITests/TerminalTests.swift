@@ -5,7 +5,7 @@ import Testing
 @Suite("The binary: terminal", .serialized, .timeLimit(.minutes(30))) struct TerminalTests {
     private static let resource = Resource(size: 4_000_000, seed: 12)
 
-    /// Fetches a file through a stop in its middle, with bars on a terminal of this size.
+    /// Fetches a file that is held midway, with bars on a terminal of this size.
     private static func shown(
         columns: Int, lines: Int = 24, arguments: [String] = [], environment: [String: String] = [:],
         paths: [String] = ["/中文文件名.bin"], whileHeld: (FerryProcess) async throws -> Void = { _ in }
@@ -38,7 +38,7 @@ import Testing
         var screen = Screen(width: columns, height: 24)
         screen.write(outcome.terminal)
         let text = screen.lines.joined(separator: "\n").replacing(String(Screen.filler), with: "")
-        // What stays is the line about the end, wrapped where the terminal is narrow; no piece of a bar.
+        // The line about the end stays, wrapped where the terminal is narrow; no piece of a bar does.
         #expect(text.replacing("\n", with: "").hasPrefix("中文文件名.bin: done, 4.0 MB"))
         #expect(!text.contains("%"))
         #expect(!text.contains("[="))
@@ -46,7 +46,7 @@ import Testing
 
     @Test("Bars: percent, size, speed and connections are shown, in colour unless NO_COLOR is set")
     func parts() async throws {
-        // A bar with nothing in it has no colour.
+        // An empty bar has no colour.
         let colored = try await Self.shown(columns: 100) { await $0.waitForTerminal("50.0%") }
         for part in ["中文文件名.bin", "%", "/ 4.0 MB", "B/s", "1x", "\u{1B}[32m"] {
             #expect(colored.terminal.contains(part))
@@ -68,7 +68,7 @@ import Testing
     func resize() async throws {
         let outcome = try await Self.shown(columns: 120) { process in
             process.resize(columns: 30, lines: 24)
-            // A frame for the narrow terminal has no bar any more: the line ends with the percent.
+            // A frame for the narrow terminal has no bar: the line ends with the percent.
             await process.waitForTerminal("%\u{1B}[K")
         }
         #expect(outcome.code == 0)
@@ -79,7 +79,7 @@ import Testing
     func resizes() async throws {
         let widths = [120, 33, 80, 21, 200, 47, 100]
         let outcome = try await Self.shown(columns: 100, paths: ["/中文文件名.bin", "/e\u{301}日本語の長い名前.iso"]) { process in
-            // Frames of two files and the whole: the title of the last line tells that one is through.
+            // Frames have lines of two files and of the total.
             for width in widths {
                 process.resize(columns: width, lines: 10)
                 await process.waitForTerminal("%")

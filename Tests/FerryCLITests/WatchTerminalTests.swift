@@ -31,7 +31,7 @@ import Testing
             #expect(outcome.code == 0)
             #expect(try await home.objects("set").first?["rateLimit"] as? Int == 100_000_000)
             #expect(try await home.objects("list").compactMap { $0["state"] as? String } == ["cancelled"])
-            // It was not complete: nothing of it is left.
+            // An incomplete download leaves no file.
             #expect((try? FileManager.default.contentsOfDirectory(atPath: home.place.path("Downloads"))) == [])
             gate.open()
         }

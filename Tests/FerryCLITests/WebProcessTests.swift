@@ -9,7 +9,7 @@ import Testing
 struct WebProcessTests {
     private let page = ["FERRY_LOOPBACK": "true", "FERRY_PORT": "0"]
 
-    /// Puts a program into a directory of its own that keeps its arguments, and what they name.
+    /// Puts a program into a directory that records its arguments and the file that they name.
     private static func opener(in place: Workplace) throws -> String {
         let directory = place.path("bin")
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ struct WebProcessTests {
             let outcome = try await home.ferry(
                 "web", environment: page.merging(["DISPLAY": ":0", "PATH": opener + ":/usr/bin:/bin"]) { $1 })
             #expect(outcome.code == 0, "\(outcome.error)")
-            // What is no terminal may be a log.
+            // Standard output that is no terminal may be a log.
             #expect(outcome.text == "")
             let document = try text("document", home)
             let code = try #require(document.firstMatch(of: /#code=(\w{32})"/)?.1)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A fresh directory that goes when the test ends.
+/// A fresh directory, deleted with its last reference.
 final class Workplace: Sendable {
     let url: URL
 

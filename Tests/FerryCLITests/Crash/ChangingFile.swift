@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Synchronization
 
-/// A file that becomes another one on the server, as long, and different in every line of 64 bytes.
+/// A file on the server that changes to another version of equal length, different in every line of 64 bytes.
 final class ChangingFile: Sendable {
     static let path = "/f.bin"
 
@@ -18,14 +18,14 @@ final class ChangingFile: Sendable {
     /// Every version so far, the newest last.
     var versions: [Resource] { state.withLock { $0 } }
 
-    /// From now on answers are another version's; those under way stay with theirs.
+    /// Starts a new version: later responses have it, those under way keep theirs.
     func change() {
         let next = state.withLock { versions in
             var next = versions[versions.count - 1]
             next.seed &+= 1_000_003
             if let etag = next.etag, !etag.hasPrefix("W/") {
                 next.etag = "\"s\(next.seed)\""
-                // Every other one keeps its date, as nodes of one network do that hold the same file.
+                // Every second version keeps its date, as nodes of a CDN do for the same file.
                 if versions.count % 2 == 0 { next.lastModified = next.lastModified?.addingTimeInterval(3600) }
             }
             versions.append(next)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What trials have shown, for `docs/reliability.md`.
+/// The results of trials, for `docs/reliability.md`.
 struct CrashFigures: Sendable {
-    /// Kills, and what those of them cost after which that could be counted.
+    /// Kills of a variant, and their cost where it could be counted.
     struct Variant: Sendable, Codable {
-        /// All of them.
+        /// The number of kills.
         var kills = 0
         var fetchedTwice = Losses()
     }
 
-    /// The kills after which could be counted what is fetched again: where the file stayed the same.
+    /// The kills whose repeated bytes could be counted: those with an unchanged file.
     struct Losses: Sendable, Codable {
         var kills = 0
         var meanBytes: Int64 = 0
@@ -28,9 +28,9 @@ struct CrashFigures: Sendable {
     private(set) var kills = 0
     var downloads = 0
     var bytesServed: Int64 = 0
-    /// Bytes that the server had sent and that are fetched again after a kill, per kill.
+    /// Bytes that the server had sent and that are fetched again, per kill.
     private(set) var fetchedTwice = Losses()
-    /// Those of them that had come out of the sockets.
+    /// Those of them that had been read from the sockets.
     private(set) var beforeSockets = Losses()
     private(set) var variants: [String: Variant] = [:]
     private let variant: String
@@ -71,7 +71,7 @@ struct CrashReport: Codable {
     var seconds: Double
     var bytesServed: Int64
     var fetchedTwicePerKill: CrashFigures.Losses
-    /// Without what was in sockets when the kill came.
+    /// Without the bytes in sockets at the time of the kill.
     var fetchedTwicePerKillBeforeSockets: CrashFigures.Losses
     var variants: [String: CrashFigures.Variant]
 

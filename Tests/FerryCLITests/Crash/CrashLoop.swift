@@ -2,18 +2,18 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// Runs a trial: starts `ferry get`, kills it, looks at what is there, and so on; then lets it finish.
+/// Runs a trial: starts `ferry get`, kills it and checks the directory, again and again; then lets it finish.
 struct CrashLoop {
-    /// What was seen just before the kill.
+    /// The traffic just before the kill.
     private struct Sighting: Sendable {
         /// Bytes that the server had sent in this run.
         var sent: Int64
-        /// How many of them were in sockets yet.
+        /// How many of them were still in sockets.
         var queued: Int64
     }
 
     private static let name = "f.bin"
-    /// What a process may hold that has come out of a socket and is not written yet, and what samples are fetched again.
+    /// The most bytes that a process has read and not written yet, with the samples that a resume fetches.
     private static let underWay: Int64 = 10 << 20
 
     private let trial: CrashTrial
@@ -21,7 +21,7 @@ struct CrashLoop {
     private let file: ChangingFile
     private let place: Workplace
     private let arguments: [String]
-    /// Kept: the certificate is there.
+    /// Kept alive: it has the certificate.
     private let outside: Workplace
     private var random: SeededRandom
     private var held: (bytes: Int64, version: Int?) = (0, nil)
@@ -42,7 +42,7 @@ struct CrashLoop {
         figures = CrashFigures(trial.variant)
     }
 
-    /// Runs it to its end.
+    /// Runs a trial to its end.
     static func run(_ trial: CrashTrial) async throws -> CrashFigures {
         try await OriginServer.with(trial.configuration) { server in
             var loop = try CrashLoop(trial, server)
@@ -78,27 +78,27 @@ struct CrashLoop {
         let begun = file.versions.count
         server.setServerRate(drawn.isFast ? nil : trial.rate)
         let (code, sighting) = try await run(until: drawn.moment, changeAfter: changeAfter, context)
-        // What is still sent to a dead process is not the next one's.
+        // Bytes sent to the dead process do not count for the next one.
         try await server.waitFor { $0.openConnections == 0 }
         let state = HeldState(Self.name, of: file.versions, in: place, context: context)
         let isSame = file.versions.count == begun && (held.version ?? begun - 1) == begun - 1
         if code == 128 + SIGKILL {
             figures.addKill()
-            // What a change on the server costs is not lost by the kill.
+            // Bytes that a change on the server costs are not lost by the kill.
             if isSame, let sighting { judge(state, sighting, context) }
         }
         held = (state.bytes, state.version)
         if state.isComplete { try await finish(context) }
     }
 
-    /// Compares what is left with what had come.
+    /// Compares the held bytes with the received ones.
     private mutating func judge(_ state: HeldState, _ sighting: Sighting, _ context: String) {
         let lost = max(0, held.bytes + sighting.sent - state.bytes)
         figures.add(lost: lost, beforeSockets: max(0, lost - sighting.queued))
         #expect(
             lost <= trial.bound + sighting.queued + Self.underWay,
             "\(context): held \(held.bytes), then \(sighting) came, and \(state.bytes) are left")
-        // Claims of one identity only grow; what is too little to compare samples of is begun again.
+        // Claims of one identity only grow; fewer bytes than samples need are fetched again.
         #expect(state.bytes >= held.bytes - (trial.samples ? 1 << 20 : 0), "\(context): held \(held.bytes)")
     }
 
@@ -108,7 +108,7 @@ struct CrashLoop {
         case changed
     }
 
-    /// Runs it until the moment, and kills it then, or until it ends by itself.
+    /// Runs `ferry get` until the moment and kills it then, or until it ends by itself.
     private func run(
         until moment: CrashMoment, changeAfter: Int64?, _ context: String
     ) async throws -> (code: Int32, Sighting?) {
@@ -117,7 +117,7 @@ struct CrashLoop {
         let sighting = try await withThrowingTaskGroup(of: Arrival.self) { group -> Sighting? in
             group.addTask {
                 try await moment.pass(on: server, since: before)
-                // Stopped, it reads no more: what is in the sockets now can be counted.
+                // A stopped process reads no more: the bytes in the sockets can be counted now.
                 if case .bytes = moment { process.signal(SIGSTOP) }
                 let sent = server.bodyBytes() - before.bodyBytes
                 return .moment(Sighting(sent: sent, queued: SocketQueues.bytes(from: server.port)))
@@ -149,7 +149,7 @@ struct CrashLoop {
 
     // MARK: The end
 
-    /// Runs it to its end, and clears the place for the next.
+    /// Runs `ferry get` to its end, and clears the directory for the next download.
     private mutating func finish(_ what: String) async throws {
         let context = context(what)
         let wasComplete = place.names.contains(Self.name)
@@ -157,7 +157,7 @@ struct CrashLoop {
         let outcome = try await FerryProcess(arguments, in: place, limit: 300).outcome()
         #expect(outcome.code == 0, "\(context): \(outcome.error)")
         if wasComplete, trial.changes {
-            // A newer one gets the next name.
+            // A newer version gets the next name.
             for name in place.names where name != Self.name {
                 try? FileManager.default.removeItem(atPath: place.path(name))
             }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What the environment says about the kill loop.
+/// The environment's settings of the kill loop.
 enum CrashSettings {
     private static let environment = ProcessInfo.processInfo.environment
     private static let kills = environment["FERRY_CRASH_KILLS"].flatMap { Int($0) }
     private static let seed = environment["FERRY_CRASH_SEED"].flatMap { UInt64($0) }
 
     static let isLong = kills != nil || seed != nil
-    /// Where the figures go.
+    /// The file for the figures.
     static let report = environment["FERRY_CRASH_REPORT"]
 
     /// One trial for each.

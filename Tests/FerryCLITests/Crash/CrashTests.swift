@@ -8,7 +8,7 @@ import Testing
 /// for the figures, as JSON (``CrashReport``).
 @Suite("The binary: kill -9", .timeLimit(.minutes(CrashSettings.isLong ? 180 : 30)))
 struct CrashTests {
-    /// Trials that run at a time: most of the time they wait for the server's rate.
+    /// Trials that run at once: most of the time they wait for the server's rate.
     private static let lanes = 4
 
     @Test("ferry get: killed at any moment, the name is absent or whole, and claimed bytes are right (B1)")

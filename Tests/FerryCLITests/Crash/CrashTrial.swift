@@ -1,6 +1,6 @@
 import FerryTesting
 
-/// One download that is killed again and again; all of it follows from the seed.
+/// One download that is killed repeatedly; all of it follows from the seed.
 struct CrashTrial: Sendable {
     enum Variant: String, Sendable, CaseIterable, Codable {
         case single = "1 connection"
@@ -26,7 +26,7 @@ struct CrashTrial: Sendable {
         self.seed = seed
         let count = UInt64(Variant.allCases.count)
         variant = Variant.allCases[Int(seed % count)]
-        // The first of each variant, which run every day, have the least.
+        // The first trial of each variant, which every test run includes, has the least.
         var random = SeededRandom(seed)
         let doublings = seed <= count ? 0 : [0, 0, 0, 0, 1, 1, 2, 3].randomElement(using: &random) ?? 0
         size = variant == .small ? 900_000 : 64 << (20 + Int64(doublings))
@@ -53,11 +53,11 @@ struct CrashTrial: Sendable {
         }
     }
 
-    /// What ends a run at random comes within two seconds, so that half of the runs live to see a checkpoint.
+    /// Random ends of a run come within two seconds, so that half of the runs reach a checkpoint.
     var span: Int64 { 2 * rate }
 
-    /// The most that may be lost of what had come, beside what sockets held. How much it is on the average goes into the
-    /// figures: time that passes on a busy machine is no promise.
+    /// The most received bytes that may be lost, beside those in sockets. The average goes into the figures: elapsed
+    /// time on a busy machine is no promise.
     let bound: Int64 = 64 << 20
 
     var changes: Bool { [.changing, .lying, .nameless].contains(variant) }

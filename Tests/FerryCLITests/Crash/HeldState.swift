@@ -5,30 +5,30 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// What a directory holds of one download after a crash, judged by what must be true at any moment.
+/// The bytes of one download in a directory after a crash, checked for what must hold at any moment.
 struct HeldState {
-    /// Bytes that may be believed: those of the finished file, or those that the journal claims.
+    /// Bytes that count: those of the finished file, or those that the journal claims.
     private(set) var bytes: Int64 = 0
     private(set) var isComplete = false
-    /// Whose bytes they are, by number; `nil` when there are none.
+    /// The version of the bytes, by number; `nil` when there are none.
     private(set) var version: Int?
 
     private let versions: [Resource]
     private let place: Workplace
     private let context: String
 
-    /// Looks at `name`, `name.part` and `name.part.ferry`, and at what was put aside, and records an issue for everything
-    /// that must not be: a final name with anything but a whole file of one version, a claim on bytes that are not the
-    /// server's or not all of one version, an unknown name.
+    /// Checks `name`, `name.part`, `name.part.ferry` and the backup pair, and records an issue for every violation: a
+    /// final name with anything but a whole file of one version, a claim on bytes that are not the server's or of
+    /// several versions, an unknown name.
     ///
     /// - Parameters:
-    ///   - versions: What the server has offered under this name so far, as long as each other.
-    ///   - context: What to say with an issue: the seed, the number of the run.
+    ///   - versions: The versions that the server has offered under this name so far, of equal length.
+    ///   - context: The text for an issue: the seed, the number of the run.
     init(_ name: String, of versions: [Resource], in place: Workplace, context: String) {
         (self.versions, self.place, self.context) = (versions, place, context)
         let (part, journal) = ("\(name).part", "\(name).part.ferry")
         let names = Set(place.names)
-        // A journal that grows is written under another name first, and that may stay for a while.
+        // A growing journal is written under another name first, which may stay for a while.
         var known: Set = [name, part, journal, journal + ".new"]
         if versions.count > 1 { known.formUnion([part + ".old", journal + ".old"]) }
         #expect(names.isSubset(of: known), "\(context): \(names)")
@@ -40,7 +40,8 @@ struct HeldState {
             }
             #expect(version != nil, "\(context): the final name shows bytes that are not the whole file's")
         }
-        // A second pair replaces what is aside name by name: in between, the journal there is of the file before, and says so.
+        // A second backup pair replaces the first name by name: in between, the journal there is of the previous file,
+        // as its inode shows.
         if names.contains(part + ".old"), names.contains(journal + ".old"), isPair(part + ".old", journal + ".old") {
             _ = claims(of: journal + ".old", on: part + ".old")
         }
@@ -48,7 +49,7 @@ struct HeldState {
         (bytes, version) = (held.bytes, held.version)
     }
 
-    /// The same for a file that never changes.
+    /// The same check for a file that never changes.
     init(_ name: String, of resource: Resource, in place: Workplace, context: String) {
         self.init(name, of: [resource], in: place, context: context)
     }
@@ -60,7 +61,7 @@ struct HeldState {
         return (try? disk.status(part, followingLinks: false).inode) == record.partInode
     }
 
-    /// What a journal claims of a part file, after the bytes were compared.
+    /// The claims of a journal on a part file, after a comparison of the bytes.
     private func claims(of journal: String, on part: String) -> (bytes: Int64, version: Int)? {
         let record: JournalRecord
         do {
@@ -71,11 +72,11 @@ struct HeldState {
         }
         let claimed = record.claimed.compactMap { $0.count == 2 && $0[0] < $0[1] ? $0[0]..<$0[1] : nil }
         #expect(claimed.count == record.claimed.count, "\(context): \(record.claimed)")
-        // A cut between the two renames of putting aside: nobody believes a journal without its file.
+        // A kill between the two renames of the backup: a journal without its file claims nothing.
         guard !claimed.isEmpty, place.names.contains(part) else { return nil }
         var comparison = DeterministicBytes.FileComparison.equal
         for (number, resource) in versions.enumerated().reversed() {
-            // Where a strong ETag says which version it is, it must be that.
+            // A strong ETag in the record names its version.
             if let etag = record.identity.etag, resource.etag != etag { continue }
             comparison = resource.source.compare(file: place.path(part), ranges: claimed)
             if comparison == .equal { return (claimed.reduce(0) { $0 + Int64($1.count) }, number) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the kernel holds of the connections with a port of this machine.
+/// The kernel's queues of the connections with a port of this machine.
 enum SocketQueues {
     /// Bytes that were sent from the port and that no process has read yet, on both sides (proc_net_tcp(5)).
     static func bytes(from port: Int) -> Int64 {

@@ -7,23 +7,23 @@ import Testing
 /// One download of a soak.
 struct SoakItem: Sendable, Hashable {
     var kind: SoakKind
-    /// No other one has it.
+    /// Unique among the downloads.
     var number: Int
 
     var id: String { "soak-\(number)" }
 }
 
-/// What is asked of the daemon in a soak.
+/// The requests to the daemon in a soak.
 struct SoakClient: Sendable {
     let serve: ServeProcess
     let server: OriginServer
-    /// Where some are moved to.
+    /// The directory that some downloads are moved to.
     let moved: String
 
     // MARK: While the daemon may be killed
 
-    /// Asks for a download, and pauses and resumes it. True when the daemon said that it is listed; throws when there is no
-    /// daemon any more.
+    /// Adds a download, and pauses and resumes it. True when the daemon has listed it; throws when there is no daemon
+    /// any more.
     func begin(_ item: SoakItem) async throws -> Bool {
         let new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
         guard try await serve.send(.add, body: new).status < 300 else { return false }
@@ -32,7 +32,7 @@ struct SoakClient: Sendable {
         return true
     }
 
-    /// Follows events for a while and goes in the middle of them, looks at the list, and says what is no request.
+    /// Follows events for a while and leaves midway, reads the list, and sends an invalid request.
     func comeAndGo() async throws {
         var seen = 0
         _ = try await serve.follow { (_: StreamEvent) -> Bool? in
@@ -53,12 +53,13 @@ struct SoakClient: Sendable {
         _ = try await serve.ask(.add, body: new)
     }
 
-    /// What was said to be listed is listed.
+    /// Expects that every download reported as listed is listed.
     func checkListed(_ items: [SoakItem]) async throws {
         for item in items { _ = try await shown(item) }
     }
 
-    /// Whatever became of ``begin(_:)``, it is listed once, runs, and what its sort asks for is done to it.
+    /// Ensures that a download is listed once and runs, whatever became of ``begin(_:)``, and performs the action of
+    /// its kind.
     func finish(_ item: SoakItem) async throws {
         let new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
         _ = try await serve.ask(.add, body: new)
@@ -78,7 +79,7 @@ struct SoakClient: Sendable {
         while !fits(try await shown(item).status.state) { try await Task.sleep(for: .milliseconds(50)) }
     }
 
-    /// Waits until all have ended, and looks how.
+    /// Waits until all have ended, and checks how.
     func settle(_ items: [SoakItem], in place: Workplace, folder: String = "downloads") async throws {
         for item in items {
             try await wait(for: item) { SoakKind.End($0) != nil }
@@ -93,7 +94,7 @@ struct SoakClient: Sendable {
         }
     }
 
-    /// The list is these and no others; then it is empty.
+    /// Expects exactly these in the list, and removes them.
     func removeAll(_ items: [SoakItem]) async throws {
         let page = try APICoding.decode(DownloadPage.self, from: try await serve.ask(.list))
         #expect(page.items.map(\.id.rawValue).sorted() == items.map(\.id).sorted())

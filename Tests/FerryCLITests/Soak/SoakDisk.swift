@@ -1,12 +1,12 @@
 import FerryTesting
 import Foundation
 
-/// A file system of its own that can be filled, where the system lets one be mounted.
+/// A file system that can be filled, where the system lets one be mounted.
 final class SoakDisk: Sendable {
     let path: String
     private var filler: String { path + "/filler" }
 
-    /// More than the room that is always left free, so that some is left for downloads.
+    /// More than the space that is always left free, so that downloads have some.
     private static let size = 300 << 20
     private static let fill: Int64 = 100 << 20
 
@@ -21,7 +21,7 @@ final class SoakDisk: Sendable {
 
     deinit { _ = Self.run(["umount", "-l", path]) }
 
-    /// No download finds room any more.
+    /// Fills the disk, so that no download has space.
     func makeFull() throws {
         guard Self.run(["fallocate", "-l", "\(Self.fill)", filler]) else { throw CocoaError(.fileWriteUnknown) }
     }

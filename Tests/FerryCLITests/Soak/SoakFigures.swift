@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a soak has counted, for `docs/reliability.md`.
+/// The counts of a soak, for `docs/reliability.md`.
 struct SoakFigures: Sendable {
     var rounds = 0
     var ends: [SoakKind: Int] = [:]
@@ -8,7 +8,7 @@ struct SoakFigures: Sendable {
     var clients = 0
     var fullDisks = 0
     var bytesServed: Int64 = 0
-    /// Of the last life of the daemon: after its warm-up, and at its end.
+    /// Of the daemon's last run: after its warm-up, and at its end.
     var usage: (warm: SoakUsage, last: SoakUsage)?
     var mostMemory: Int64 = 0
     var isConfined = false

@@ -1,7 +1,7 @@
 import FerryAPI
 import FerryCore
 
-/// A sort of download that a soak asks for: what its server does, and how it must end.
+/// A kind of download in a soak: what its server does, and how it must end.
 enum SoakKind: String, CaseIterable, Sendable {
     case small, plain, slow, broken, busy, ignoresRanges, shiftsRanges, wrongDigestOnce, chunked, moved
     case notFound, wantsCredentials, wrongChecksum, endless, redirectsForEver, cancelled
@@ -35,12 +35,12 @@ enum SoakKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// What stands after the size and the name in the URL.
+    /// The query of the URL after size and name.
     private var behaviour: String {
         switch self {
         case .small, .plain, .moved, .wrongChecksum: ""
         case .slow: "&rate=1M"
-        // It does not end before somebody cancels it.
+        // The download lasts until it is cancelled.
         case .cancelled: "&rate=10K"
         case .broken: "&reset=700000&times=2"
         case .busy: "&status=503,1&times=1"
@@ -55,7 +55,7 @@ enum SoakKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// How it ends when nobody does anything to it but what its sort asks for.
+    /// The expected end when only the action of its kind is performed.
     var end: End {
         switch self {
         case .small, .plain, .slow, .broken, .busy, .ignoresRanges, .shiftsRanges, .wrongDigestOnce, .chunked, .moved:

@@ -5,15 +5,15 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// A daemon in a hard life: downloads of every sort, clients that come and go, kills, a disk that is full.
+/// A daemon under load: downloads of every kind, clients that come and go, kills, a disk that is full.
 ///
 /// ```
-/// turbulent rounds    kill -9 in each; the list is what was asked for, whatever was killed
-/// calm rounds         one life of the daemon: what it has of the system is measured after a warm-up and at the end
+/// turbulent rounds    kill -9 in each; the list has what was requested, whatever was killed
+/// calm rounds         one run of the daemon: its resources are measured after a warm-up and at the end
 /// ```
 ///
-/// After each round every download has ended as its server deserves, with the right bytes, and all of them are removed with
-/// their files: nothing may be left in their directories.
+/// After each round every download has ended as its server deserves, with the right bytes, and all of them are removed
+/// with their files: nothing may be left in their directories.
 struct SoakRun {
     private static let perRound = 32
     private static let lanes = 8
@@ -32,7 +32,7 @@ struct SoakRun {
         (self.server, self.place, random) = (server, place, SeededRandom(seed))
         disk = SoakDisk(at: place.path("disk"))
         try FileManager.default.createDirectory(atPath: place.path("config"), withIntermediateDirectories: true)
-        // Where downloads are moved to, and the disk that is full at times.
+        // The directory for moved downloads, and the disk that is full at times.
         let settings = ["allowedDirectories": [place.path("moved"), place.path("disk")]]
         try JSONEncoder().encode(settings).write(to: URL(filePath: place.path("config/ferry.json")))
         self.arguments = ["-j", "\(Self.lanes)", "--on-complete", "true"] + arguments
@@ -56,18 +56,18 @@ struct SoakRun {
 
     // MARK: Rounds
 
-    /// Rounds with a kill in each, at least one, until then.
+    /// Rounds with a kill in each, at least one, until a time.
     mutating func turbulent(until end: ContinuousClock.Instant) async throws {
         repeat { try await round(kills: true) } while ContinuousClock.now < end
     }
 
-    /// Rounds of one life, at least three, until then; and what is left over.
+    /// Rounds of one run, at least three, until a time; then measures what is left over.
     mutating func calm(until end: ContinuousClock.Instant) async throws {
         try await restart(by: SIGTERM)
         for _ in 0..<2 { try await round(kills: false) }
         let warm = try await idle()
         repeat { try await round(kills: false) } while ContinuousClock.now < end
-        // What is let go of a little later, has gone by then.
+        // Some resources are released a little later.
         var last = try await idle()
         for _ in 0..<600 where last.descriptors > warm.descriptors || last.children > warm.children {
             try await Task.sleep(for: .milliseconds(200))
@@ -83,7 +83,7 @@ struct SoakRun {
         let items = kinds.enumerated().map { SoakItem(kind: $1, number: first + $0) }
         let delay = Int.random(in: 0..<3000, using: &random)
         let before = client
-        // What is asked of a daemon that is being killed may fail: it is asked again afterwards.
+        // A request to a daemon that is being killed may fail: it is repeated afterwards.
         let listed = await withTaskGroup(of: Void.self) { group in
             for _ in 0..<Self.visitors { group.addTask { try? await before.comeAndGo() } }
             if kills {
@@ -120,7 +120,7 @@ struct SoakRun {
         figures.mostMemory = max(figures.mostMemory, SoakUsage(of: serve.process.id)?.memory ?? 0)
     }
 
-    /// A download that finds no room waits, and goes on by itself once there is some.
+    /// A download without space waits, and continues by itself once there is some.
     private mutating func fill(_ disk: SoakDisk, _ client: SoakClient) async throws {
         number += 1
         let item = SoakItem(kind: .plain, number: number)
@@ -140,12 +140,12 @@ struct SoakRun {
         serve = try await Self.start(arguments, in: place)
     }
 
-    /// What the daemon has while nobody is connected to it and it to nobody.
+    /// The daemon's resources without any connection.
     private mutating func idle() async throws -> SoakUsage {
         try await serve.http.shutdown()
         await server.dropConnections()
         var usage = try #require(SoakUsage(of: serve.process.id))
-        // Until what it has stays the same for a while: connections and threads that are not needed go.
+        // Waits until they stay the same for a while: idle connections and threads end.
         var same = 0
         while same < 10 {
             try await Task.sleep(for: .milliseconds(300))

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a process has of the system, and how much of it was left over.
+/// The resources of a process, and the bands within which they may differ.
 struct SoakUsage: Sendable, Hashable {
     var descriptors = 0
     var threads = 0
-    /// Child processes, ended ones that nobody has waited for too.
+    /// Child processes, including ended ones that have not been waited for.
     var children = 0
     /// Resident memory, in bytes.
     var memory: Int64 = 0
 
-    /// As proc(5) says; `nil` when the process is gone.
+    /// Reads proc(5); `nil` when the process is gone.
     init?(of process: Int32) {
         let root = "/proc/\(process)"
         guard let status = try? String(contentsOfFile: root + "/status", encoding: .utf8),
@@ -30,9 +30,9 @@ struct SoakUsage: Sendable, Hashable {
         }
     }
 
-    /// Threads of pools that grow with what there is to do at once, and never beyond it.
+    /// Threads of pools that grow with the concurrent work, and never beyond it.
     static let threadBand = 8
-    /// More memory than after the warm-up by this much is a leak: twice the bytes that `EventRing.Limits` lets events take,
-    /// which are few yet after a warm-up, since each of them has its place in the memory.
+    /// More memory than after the warm-up by this much is a leak: twice the bytes that `EventRing.Limits` allows for
+    /// events, of which there are few after a warm-up.
     static let band: Int64 = 64 << 20
 }
