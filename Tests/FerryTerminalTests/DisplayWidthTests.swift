@@ -38,7 +38,7 @@ import Testing
 
     @Test("DisplayWidth: samples of each wide range take two columns, and their neighbours do not")
     func tableIsSorted() {
-        // Looked up by halving: an unsorted row would never be found.
+        // The table is searched by bisection: an unsorted row would never be found.
         for sample: UInt32 in [
             0x1100, 0x115F, 0x231A, 0x2E80, 0x4E00, 0xAC00, 0xD7A3, 0xFF01, 0x1F600, 0x2FFFD, 0x30000,
         ] {

@@ -48,7 +48,7 @@ import Testing
     func command() {
         let error = DownloadError(.credentials, "401")
         #expect(ErrorText.command(after: error, part: nil, url: "http://h/f") == "ferry get --user USER http://h/f")
-        // With its query hidden, what was printed could not be typed.
+        // With its query hidden, the printed URL could not be used.
         #expect(ErrorText.command(after: error, part: nil, url: "http://h/f?…") == "ferry get --user USER URL")
         #expect(ErrorText.command(after: error, part: "/d/f.part", url: nil) == "ferry get --user USER /d/f.part")
     }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Reporter") struct ReporterTests {
-    /// What was written on the two streams.
+    /// The text written on the two streams.
     private final class Streams: Sendable {
         let texts = Mutex((output: "", error: ""))
 

@@ -7,7 +7,7 @@ struct Screen {
     private(set) var rows: [[Character]]
     private var row = 0
     private var column = 0
-    /// Lines that went out at the top.
+    /// Lines that have scrolled off the top.
     private(set) var history: [String] = []
 
     init(width: Int, height: Int) {

@@ -27,7 +27,7 @@ import Testing
         #expect(ShellWord.quote(text).utf8.elementsEqual(expected.utf8))
     }
 
-    /// A quote with a combining mark behind it was not escaped: what follows it ran when the printed line was pasted.
+    /// A quote followed by a combining mark was not escaped: the text after it ran when the printed line was pasted.
     @Test(
         "ShellWord: a shell reads the quoted word as the original text",
         arguments: [

@@ -7,7 +7,7 @@ import Testing
     private static let good = DoctorPolicy.Directory(
         isThere: true, isWritable: true, isOpen: false, freeBytes: 50_000_000_000)
 
-    /// Not there, and it cannot be made.
+    /// Missing, and it cannot be created.
     private static let missing = DoctorPolicy.Directory(
         isThere: false, isWritable: false, isOpen: false, freeBytes: nil)
 

@@ -30,7 +30,7 @@ import Testing
     @Test("DownloadTable: the lines fit any width from 40 columns on", arguments: [40, 50, 60, 70, 80, 120, 200])
     func fits(width: Int) {
         for line in lines(width) { #expect(DisplayWidth.columns(of: line) <= width) }
-        // What is known of each stays: which one, how it stands, how far it is.
+        // The identifier, the state and the percent stay.
         #expect(lines(width)[1].hasPrefix("012345  downloading   50.0%"))
     }
 

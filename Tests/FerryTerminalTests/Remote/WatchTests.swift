@@ -68,7 +68,7 @@ import Testing
         var board = Self.board(Self.four)
         let r = DownloadID(rawValue: "r")
         #expect(board.press(.pause) == .pause(r))
-        // One that runs cannot be resumed.
+        // A running download cannot be resumed.
         #expect(board.press(.resume) == nil)
         #expect(board.press(.cancel) == nil)
         #expect(board.asksAbout == r)
