@@ -2,7 +2,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// The misbehaviours, read off a raw socket; numbers are those of the rows that need them.
+/// The misbehaviours of the server, read from a raw socket.
 @Suite(.timeLimit(.minutes(30)))
 struct BehaviourTests {
     static let resource = Resource(size: 10_000, seed: 9, etag: "\"a\"")
@@ -18,7 +18,7 @@ struct BehaviourTests {
         }
     }
 
-    /// Everything that comes for a plain request under a behaviour that ends the connection.
+    /// Everything received for a plain request under a behaviour that ends the connection.
     private func whole(_ behaviour: Behaviour) async throws -> (response: Response, bytes: [UInt8], end: RawClient.End?)
     {
         try await OriginServer.with { server in

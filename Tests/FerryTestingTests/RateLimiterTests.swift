@@ -2,7 +2,7 @@ import FerryTesting
 import Testing
 
 struct RateLimiterTests {
-    /// Asks for as much as it can get, going to the time that the limiter names each time; returns the bytes until `end`.
+    /// Takes as much as the limiter grants, advancing to the time that it names; returns the bytes until `end`.
     private func drain(_ rate: Int64, wanted: Int, until end: UInt64) -> Int {
         var limiter = RateLimiter(bytesPerSecond: rate, now: 0)
         var now: UInt64 = 0

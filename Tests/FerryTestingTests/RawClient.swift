@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A client that sends bytes as they are and reads what comes until the connection ends, or until enough has come.
+/// A client that sends bytes as they are and reads until the connection ends, or until enough bytes have arrived.
 final class RawClient: Sendable {
     private struct State {
         var received: [UInt8] = []
@@ -21,7 +21,7 @@ final class RawClient: Sendable {
 
     static func connect(_ port: Int) async throws -> RawClient {
         let client = RawClient()
-        // The handler is there before the connection: the server may close it at once.
+        // The handler is added before the connection: the server may close it at once.
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { $0.pipeline.addHandler(Collector(client: client)) }
             .connect(host: "127.0.0.1", port: port).get()
@@ -102,7 +102,7 @@ final class RawClient: Sendable {
     }
 }
 
-/// A response as it came over the wire.
+/// A response as received.
 struct Response: Sendable {
     let status: Int
     let head: String
@@ -129,7 +129,7 @@ struct Response: Sendable {
         bytes.firstRange(of: [13, 10, 13, 10]).map(\.upperBound)
     }
 
-    /// The length of the first response, when it is all there.
+    /// The length of the first response, once it is complete.
     static func count(_ bytes: [UInt8]) -> Int? {
         guard let end = headEnd(bytes) else { return nil }
         let response = Response(Array(bytes[..<end]))

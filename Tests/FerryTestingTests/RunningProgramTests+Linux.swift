@@ -4,10 +4,10 @@
     import Testing
 
     extension RunningProgramTests {
-        /// Foundation's `Process` looked for the largest open descriptor, and the whole test run died in that.
+        /// Foundation's `Process` looked for the largest open descriptor, which crashed the whole test run.
         @Test("RunningProgram: with thousands of open descriptors it starts and inherits none of them")
         func descriptors() throws {
-            // For good: other tests run at the same time.
+            // Not restored: other tests run at the same time.
             var limit = rlimit()
             let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
             try #require(getrlimit(files, &limit) == 0)
@@ -19,7 +19,7 @@
             defer { for descriptor in open where descriptor >= 0 { close(descriptor) } }
             let (end, text) = try RunningProgram.run(["/bin/sh", "-c", "cd /proc/self/fd && echo *"])
             #expect(end == .exited(0))
-            // The shell reads the directory through one of its own.
+            // The shell reads the directory through a descriptor of its own.
             #expect(text.split { $0.isWhitespace }.count <= 4, "\(text)")
         }
     }

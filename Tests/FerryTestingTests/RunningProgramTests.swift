@@ -46,7 +46,7 @@ struct RunningProgramTests {
         program.signal(signal)
         #expect(await program.end() == .killed(by: signal))
         #expect(program.ended == .killed(by: signal))
-        // To nobody.
+        // Without a process this does nothing.
         program.signal(signal)
     }
 
@@ -59,7 +59,7 @@ struct RunningProgramTests {
         #expect(output.fileHandleForReading.availableData == Data("ready\n".utf8))
         #expect(program?.ended == nil)
         program = nil
-        // All three had this pipe.
+        // All three processes had this pipe.
         #expect(output.fileHandleForReading.readDataToEndOfFile().isEmpty)
     }
 

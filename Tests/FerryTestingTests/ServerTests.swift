@@ -108,7 +108,7 @@ struct ServerTests {
             #expect(await second.response().status == 429)
             gate.open()
             #expect(await first.response().status == 200)
-            // A client has the last byte before the server counts its answer as sent.
+            // A client has the last byte before the server counts its response as sent.
             try await server.waitFor { $0.activeRequests == 0 }
             try await second.get("/f")
             #expect(await second.response().status == 200)
@@ -124,7 +124,7 @@ struct ServerTests {
             let first = try await RawClient.connect(server.port)
             try await first.get("/f")
             #expect(await first.response().status == 200)
-            // The socket is closed in its own time: until then others are accepted and reset.
+            // The socket closes asynchronously: until then other connections are accepted and reset.
             var isRefused = false
             while !isRefused, !Task.isCancelled {
                 do {
