@@ -58,7 +58,7 @@ struct OpenAPITests {
             membersSeen[name, default: []].formUnion(members)
         }
         #expect(seen == Set(schemas.keys))
-        // What no sample has is perhaps never sent.
+        // A member that no sample has is perhaps never sent.
         for (name, members) in membersSeen {
             let properties = try #require(schemas[name]?["properties"] as? [String: Any])
             #expect(Set(properties.keys) == members, "\(name)")

@@ -9,7 +9,7 @@ struct ServerSentEventTests {
     func roundTrip(data: String) throws {
         var parser = EventStreamParser()
         let sent = ServerSentEvent(id: "b-1", name: "state", data: data)
-        // One byte at a time: pieces end anywhere.
+        // One byte at a time: chunks may end anywhere.
         var events: [ServerSentEvent] = []
         for byte in (ServerSentEvent.keepAlive + sent.text).utf8 { events += try parser.feed([byte]) }
         let expected = data.replacing("\r\n", with: "\n")

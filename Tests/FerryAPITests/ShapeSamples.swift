@@ -3,7 +3,7 @@ import FerryCore
 import Foundation
 import HTTPTypes
 
-/// One of every shape, with everything in it that can be.
+/// One of every shape, with every member set.
 enum ShapeSamples {
     static let date = Date(timeIntervalSince1970: 1_700_000_000.25)
     static let error = DownloadError(

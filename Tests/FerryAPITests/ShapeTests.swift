@@ -14,7 +14,7 @@ struct ShapeTests {
     func downloads(state: DownloadState) throws {
         let download = ShapeSamples.download(state)
         #expect(try again(download) == download)
-        // Nothing known: null, and back.
+        // Unknown values are null, and are read back.
         let bare = ListedDownload(
             status: DownloadStatus(id: DownloadID(rawValue: "a"), state: state, name: ""), session: "", url: "",
             addedAt: ShapeSamples.date)
@@ -51,7 +51,7 @@ struct ShapeTests {
         let twoWords = try Regex("[a-z]{2,}[:;,]? [a-z]{2,}")
         #expect(!chinese.contains(twoWords), "\(chinese)")
         #expect(EventSentence.text(event, in: .english).contains(twoWords), "what is looked for is found in English")
-        // A kind that says something else than its reason is told in its own words.
+        // A kind whose text differs from its reason is shown with its own text.
         let other = DownloadEvent(
             id: DownloadID(rawValue: "a"), date: ShapeSamples.date,
             LocalizedEvent(.note("something else"), reason: told.reason))
@@ -81,7 +81,7 @@ struct ShapeTests {
         #expect(back == error)
         #expect(back.message(in: .simplifiedChinese) == error.message(in: .simplifiedChinese))
         #expect(try again(Problem(error)).downloadError == error)
-        // What makes no sense has one code in the library, whoever found it.
+        // An invalid request has one code in the library, wherever it was found.
         #expect(Problem(.badRequest, "x is below 1.").downloadError == DownloadError(.invalidRequest, "x is below 1."))
         #expect(Problem(.noSuchPath).downloadError.code.rawValue == "noSuchPath")
         let text = String(decoding: try APICoding.encode(ErrorBody(error)), as: UTF8.self)
