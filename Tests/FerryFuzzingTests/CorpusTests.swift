@@ -33,7 +33,7 @@ struct CorpusTests {
         }
     }
 
-    /// A parser whose work grows with the square of its input would not get through this within the time limit.
+    /// A parser with quadratic work would exceed the time limit.
     @Test("Fuzz targets: a stored input repeated for 128 KiB breaks no promise", arguments: FuzzTarget.all)
     func long(target: FuzzTarget) throws {
         for (name, input) in try Corpus.inputs(of: target).prefix(6) where !input.isEmpty {
