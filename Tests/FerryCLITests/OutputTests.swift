@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("ferry get: without standard streams their descriptors get no download's bytes (B15)")
+    @Test("ferry get: started without standard streams it completes the file with the right bytes (B15)")
     func missingStreams() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)

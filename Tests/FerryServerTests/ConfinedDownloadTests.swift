@@ -33,7 +33,7 @@ struct ConfinedDownloadTests {
     }
 
     @Test(
-        "Daemon: a directory exchanged for a symbolic link before the run fails and writes nothing outside",
+        "Daemon: a download whose directory became a symbolic link before the run fails and writes nothing outside",
         arguments: [1000, 3_000_000] as [Int64], ["inner", "inner/new"])
     func before(size: Int64, place: String) async throws {
         try await DaemonRig.run { rig in
@@ -57,7 +57,7 @@ struct ConfinedDownloadTests {
         }
     }
 
-    @Test("Daemon: a directory exchanged during a run leads nowhere outside, also after a restart")
+    @Test("Daemon: a directory replaced by a symbolic link during the run leads nowhere, also after a restart")
     func meanwhile() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
