@@ -8,7 +8,7 @@ import Testing
 
 @Suite("ChangeBody")
 struct ChangeBodyTests {
-    @Test("ChangeBody: when every property of a download changes, the daemon is sent every one of them")
+    @Test("ChangeBody: a change of every property of a download is sent with a member for each property")
     func everyProperty() throws {
         let old = DownloadChange(
             DownloadRequest(sources: [try DownloadURL("https://a.example/f")], destination: .file("/f")))

@@ -13,7 +13,7 @@ struct ChildEnvironmentTests {
         "REQUEST_METHOD": "GET", "": "x",
     ]
 
-    @Test("ChildEnvironment: a daemon, what is on the list, proxies with their passwords, and its settings")
+    @Test("ChildEnvironment: a daemon gets listed variables, proxies with passwords, and its own settings")
     func daemon() {
         let names = Set(ChildEnvironment.daemon(from: Self.own).keys)
         #expect(
@@ -23,7 +23,7 @@ struct ChildEnvironmentTests {
             ])
     }
 
-    @Test("ChildEnvironment: a command, what is on the list, proxies without a password, and where the daemon is")
+    @Test("ChildEnvironment: a command gets listed variables, proxies without a password, and the daemon's socket")
     func command() {
         let environment = ChildEnvironment.command(from: Self.own)
         #expect(

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A calendar that is put forward and back by decades each time that somebody looks at it, over a clock that just goes on.
+/// A wall clock that jumps by decades at each read, with a steady monotonic clock.
 private final class WildClock: EngineClock {
     private let looks = Atomic(0)
     private let system = SystemClock()
@@ -20,9 +20,9 @@ private final class WildClock: EngineClock {
     }
 }
 
-@Suite("A clock that is set while downloads run", .timeLimit(.minutes(30)))
+@Suite("Wall clock that jumps while downloads run", .timeLimit(.minutes(30)))
 struct ClockTests {
-    @Test("moves no time-out, no back-off and no speed, and nothing is lost (B11)")
+    @Test("Wall clock: jumps by decades keep retry delays in range and cause no restart (B11)")
     func wild() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -41,7 +41,7 @@ struct ClockTests {
         }
     }
 
-    @Test("does not keep a later run from going on with what an earlier one claimed (B11)")
+    @Test("Wall clock: jumps by decades do not keep a later run from resuming at the claimed offset (B11)")
     func resumed() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A name that is taken (A42)", .timeLimit(.minutes(30)))
+@Suite("File name already in use (A42)", .timeLimit(.minutes(30)))
 struct ConflictTests {
     static let sizes: [Int64] = [10_000, 3_000_000]
 
-    @Test("gets a number under the rule rename", arguments: sizes)
+    @Test("Conflict rule rename: with its name in use the file gets the next number", arguments: sizes)
     func rename(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)
@@ -22,7 +22,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("is an error under the rule fail, before the body is read", arguments: sizes)
+    @Test("Conflict rule fail: a name in use is a conflict error, and no file is changed", arguments: sizes)
     func fail(size: Int64) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a.bin", Resource(size: size))
@@ -34,7 +34,9 @@ struct ConflictTests {
         }
     }
 
-    @Test("is left under the rule skip, also when only the server knows the name", arguments: sizes, [false, true])
+    @Test(
+        "Conflict rule skip: the existing file is the result, also when only the server knows the name",
+        arguments: sizes, [false, true])
     func skip(size: Int64, isNamedByServer: Bool) async throws {
         try await Workshop.run { shop in
             var resource = Resource(size: size)
@@ -51,7 +53,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("is replaced under the rule overwrite, when the new one is whole", arguments: sizes)
+    @Test("Conflict rule overwrite: the existing file is replaced by the whole new one", arguments: sizes)
     func overwrite(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)
@@ -64,7 +66,9 @@ struct ConflictTests {
         }
     }
 
-    @Test("meanwhile is never overwritten", arguments: sizes)
+    @Test(
+        "Conflict rule rename: a file that appears under the name during the download is not overwritten",
+        arguments: sizes)
     func meanwhile(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)
@@ -85,7 +89,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("by a directory is not replaced by any rule")
+    @Test("Conflict rule overwrite: a directory under the name is a conflict error and stays")
     func directory() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 10_000))
@@ -97,9 +101,9 @@ struct ConflictTests {
     }
 }
 
-@Suite("Names", .timeLimit(.minutes(30)))
+@Suite("File names", .timeLimit(.minutes(30)))
 struct NameTests {
-    @Test("of two requests for one -o name are two names, while the first is under way")
+    @Test("File name: two requests for one destination file get two names while the first is under way")
     func sameTarget() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/x", Resource(size: 3_000_000, seed: 1))
@@ -121,7 +125,7 @@ struct NameTests {
         }
     }
 
-    @Test("of the same request twice: the second says that the first has it")
+    @Test("File name: the same request in a second manager is a conflict while the first is under way")
     func sameRequest() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/x", Resource(size: 3_000_000))
@@ -137,7 +141,9 @@ struct NameTests {
         }
     }
 
-    @Test("`foo` and `foo.part` in one list do not meet", arguments: [[0, 1], [1, 0]])
+    @Test(
+        "File name: `foo` and `foo.part` downloaded at the same time get two files with their own bytes",
+        arguments: [[0, 1], [1, 0]])
     func fooAndPart(order: [Int]) async throws {
         try await Workshop.run { shop in
             let names = ["/foo", "/foo.part"]
@@ -167,7 +173,7 @@ struct NameTests {
     }
 
     @Test(
-        "from the server are made safe",
+        "File name: a name from Content-Disposition loses its path and stays in the directory",
         arguments: [
             ("attachment; filename=\"../../etc/x\"", "x"), ("attachment; filename=\"a\\\\..\\\\b\"", "b"),
             ("attachment; filename=\"..\"", "path"), ("attachment; filename*=UTF-8''%2e%2e%2Fz", "z"),
@@ -181,14 +187,14 @@ struct NameTests {
         }
     }
 
-    @Test("that were taken once are kept when the file begins again")
+    @Test("File name: a numbered name is kept when the changed file is fetched from the start")
     func restartKeepsName() async throws {
         try await Workshop.run { shop in
             try shop.write("mine", to: "a.bin")
             shop.server.serve("/a.bin", Resource(size: 40_000_000))
             try await shop.interrupt("/a.bin", after: 5_000_000)
             #expect(shop.names == ["a (1).bin.part", "a (1).bin.part.ferry", "a.bin"])
-            // Small now: it goes another way.
+            // A small file is published from memory.
             let new = Resource(size: 10_000, seed: 4)
             shop.server.serve("/a.bin", new)
             let file = try await shop.get("/a.bin").file
@@ -198,13 +204,13 @@ struct NameTests {
         }
     }
 
-    @Test("a lock that is held by what was renamed to the final name does not keep others away")
+    @Test("File name: the lock of a published file does not block another download of its old part name")
     func renamedLock() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
             shop.server.serve("/a", resource)
             let first = try await shop.get("/a").file
-            // A file that was published stays locked by whoever has it open; its old name is free again.
+            // A published file stays locked while it is open; its part name is free again.
             let second = try await shop.get("/a", { _ in }, { $0.destination = .file(shop.path("a.part")) })
             #expect(try second.file.path == shop.path("a.part"))
             shop.expect(first.path, is: resource)

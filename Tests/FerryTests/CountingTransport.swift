@@ -3,25 +3,25 @@ import Synchronization
 
 @testable import FerryEngine
 
-/// A transport that counts the answers that are open at once, from the request to the end of the body, or until that is
-/// dropped, and the bytes of the bodies. Seen from the server a connection lives longer: until its end has come there; and
-/// it counts what it sent, though on a busy machine megabytes of it are never read.
+/// A transport that counts open responses, each from its request to the end or the release of its body, and body bytes.
+/// The server counts differently: a connection until its end has arrived there, and all sent bytes, of which on a busy
+/// machine megabytes are never read.
 final class CountingTransport: Transport {
     private let base: HTTPTransport
     private let counts = Mutex((open: 0, peak: 0, peakSockets: 0, bodyBytes: 0))
 
     init(_ base: HTTPTransport) { self.base = base }
 
-    /// The most that were open at once.
+    /// The largest number of open responses.
     var peak: Int { counts.withLock { $0.peak } }
 
-    /// The most sockets that were seen when a head had come: one that is closing counts, for an instant.
+    /// The largest number of sockets at the arrival of a head: a closing one still counts for an instant.
     var peakSockets: Int { counts.withLock { $0.peakSockets } }
 
-    /// What came of all bodies, in bytes.
+    /// The received bytes of all bodies.
     var bodyBytes: Int { counts.withLock { $0.bodyBytes } }
 
-    /// Counts while it lives.
+    /// Counts one open response for as long as it exists.
     private final class Open: Sendable {
         let transport: CountingTransport
         init(_ transport: CountingTransport) {

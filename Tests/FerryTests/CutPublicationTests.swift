@@ -7,11 +7,11 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A publication that was cut after the file had its name", .timeLimit(.minutes(30)))
+@Suite("Publication cut after the rename", .timeLimit(.minutes(30)))
 struct CutPublicationTests {
     private static let resource = Resource(size: 3_000_000)
 
-    /// Leaves `a`, published, with the journal that announced it, and a pair that had been put aside.
+    /// Leaves `a` published, with the journal that announced it, and a backup pair.
     private func cut(_ shop: Workshop) async throws {
         shop.server.serve("/a", Self.resource)
         let disk = FaultyFileSystem { what, path in
@@ -19,7 +19,7 @@ struct CutPublicationTests {
         }
         _ = try await shop.get("/a", engine: shop.engine(fileSystem: disk)).file
         try shop.write("old", to: "a.part.old")
-        // Of another run, as one that began anew leaves it: only the URL says that it is of the same download.
+        // The backup journal of an earlier run: only its URL is that of the same download.
         let record = JournalRecord(
             id: "earlier", urls: [shop.server.url("/a")], name: "a", totalBytes: 3, identity: FileIdentity(),
             createdAt: 1)
@@ -29,7 +29,7 @@ struct CutPublicationTests {
         #expect(shop.names == ["a", "a.part.ferry", "a.part.ferry.old", "a.part.old"])
     }
 
-    @Test("is finished, and what was aside goes")
+    @Test("Cut publication: the next run finds the file complete and removes backup files")
     func finished() async throws {
         try await Workshop.run { shop in
             try await cut(shop)
@@ -39,7 +39,8 @@ struct CutPublicationTests {
         }
     }
 
-    @Test("is compared with a digest that is given now", arguments: [false, true])
+    @Test(
+        "Cut publication: a digest that is given now is verified against the published file", arguments: [false, true])
     func compared(byPart: Bool) async throws {
         try await Workshop.run { shop in
             try await cut(shop)
@@ -54,7 +55,8 @@ struct CutPublicationTests {
         }
     }
 
-    @Test("with another digest than the one that is given now is no success", arguments: [false, true])
+    @Test(
+        "Cut publication: a wrong digest is a checksum error, and the published file stays", arguments: [false, true])
     func wrong(byPart: Bool) async throws {
         try await Workshop.run { shop in
             try await cut(shop)
@@ -64,7 +66,7 @@ struct CutPublicationTests {
             if byPart { (request.sources, request.destination) = ([], .part(shop.path("a.part"))) }
             let outcome = try await shop.outcome(of: shop.manager(), request)
             #expect(outcome.error?.code == .checksum)
-            // What is there stays, and is not the answer.
+            // The published file stays, and is not the result.
             shop.expect(shop.path("a"), is: Self.resource)
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A digest (A45)", .timeLimit(.minutes(30)))
+@Suite("Digests (A45)", .timeLimit(.minutes(30)))
 struct DigestTests {
     static let wrong = "sha256:" + String(repeating: "0", count: 64)
 
@@ -13,7 +13,9 @@ struct DigestTests {
         return try DownloadURL(shop.server.url("/SUMS"))
     }
 
-    @Test("from a list decides about a fresh file", arguments: [10_000, 3_000_000] as [Int64])
+    @Test(
+        "Checksum list: a right digest proves a fresh file, and a wrong one keeps it from being published",
+        arguments: [10_000, 3_000_000] as [Int64])
     func list(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)
@@ -33,7 +35,7 @@ struct DigestTests {
         }
     }
 
-    @Test("from a list that does not know the file is an error")
+    @Test("Checksum list: a list without the file's name is a checksum error, and nothing is written")
     func unknown() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a.bin", Resource(size: 10_000))
@@ -44,7 +46,7 @@ struct DigestTests {
         }
     }
 
-    @Test("from a list that is given when it goes on is looked up too", arguments: [true, false])
+    @Test("Checksum list: a list that is given on resume is looked up too", arguments: [true, false])
     func listOnResume(isRight: Bool) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -62,13 +64,13 @@ struct DigestTests {
         }
     }
 
-    @Test("from a list is verified against a finished file, and decides alone")
+    @Test("Checksum list: the digest alone decides about a finished file, and a damaged one is fetched again")
     func listOnFinished() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
             shop.server.serve("/a.bin", resource)
             _ = try await shop.get("/a.bin")
-            // Bytes rot; length, time and attribute stay.
+            // Some bytes change; length, time and attribute stay.
             let attributes = try FileManager.default.attributesOfItem(atPath: shop.path("a.bin"))
             let handle = try FileHandle(forUpdating: URL(filePath: shop.path("a.bin")))
             try handle.seek(toOffset: 1000)
@@ -84,7 +86,9 @@ struct DigestTests {
         }
     }
 
-    @Test("that the server offers is proof", arguments: [10_000, 3_000_000] as [Int64])
+    @Test(
+        "Repr-Digest: a right digest from the server is the proof of the file",
+        arguments: [10_000, 3_000_000] as [Int64])
     func offered(size: Int64) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: size))
@@ -95,7 +99,7 @@ struct DigestTests {
     }
 
     @Test(
-        "that the server offers and the file has not keeps it from being published, in the next run too",
+        "Repr-Digest: a wrong digest from the server keeps the file from being published, in the next run too",
         arguments: [10_000, 3_000_000] as [Int64])
     func offeredWrong(size: Int64) async throws {
         try await Workshop.run { shop in
@@ -110,7 +114,7 @@ struct DigestTests {
         }
     }
 
-    @Test("that was wrong: asked again for the same it begins anew, for another it verifies what is there")
+    @Test("Checksum: after a mismatch the same digest fetches again, and a right one verifies the bytes on disk")
     func wrongThenRight() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
@@ -130,7 +134,7 @@ struct DigestTests {
         }
     }
 
-    @Test("of a finished file that has it means that nothing is asked")
+    @Test("Checksum: a finished file with the given digest is the result without a request")
     func finished() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)

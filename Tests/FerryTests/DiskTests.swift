@@ -7,12 +7,12 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A disk that fails", .timeLimit(.minutes(30)))
+@Suite("Disk errors", .timeLimit(.minutes(30)))
 struct DiskTests {
     private func isPart(_ path: String) -> Bool { path.hasSuffix(".part") }
 
     @Test(
-        "once with EIO is opened anew, and what was not safe is fetched again (B4)",
+        "Disk: after one EIO the part file is opened again and unsynced bytes are fetched again (B4)",
         arguments: [FileError.Operation.sync, .write])
     func once(operation: FileError.Operation) async throws {
         try await Workshop.run { shop in
@@ -32,7 +32,7 @@ struct DiskTests {
         }
     }
 
-    @Test("again and again ends the download; nothing unsafe is claimed (C1)")
+    @Test("Disk: EIO at each sync ends the download, and no unsynced byte is claimed")
     func always() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 80_000_000)
@@ -43,14 +43,14 @@ struct DiskTests {
             let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk))
             #expect(outcome.error?.code == .disk)
             #expect(shop.names == ["a.part", "a.part.ferry"])
-            // Nothing was ever synced, so nothing may be believed.
+            // Without a sync no byte may be claimed.
             let next = try await shop.get("/a")
             try shop.expect(next.file.path, is: resource)
             #expect(next.resumedAt == nil)
         }
     }
 
-    @Test("because it is full ends the download as such, with its bytes kept (B3)")
+    @Test("Disk: a full disk ends the download with that error, and the next run resumes (B3)")
     func full() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
@@ -69,7 +69,7 @@ struct DiskTests {
         }
     }
 
-    @Test("because it is full is said before a byte when the size is known (B3)")
+    @Test("Disk: a known size that does not fit is a disk-full error, and no file is left (B3)")
     func fullBefore() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -80,14 +80,14 @@ struct DiskTests {
         }
     }
 
-    @Test("an endless body stops at the floor of free space (A29)")
+    @Test("Disk: an endless body stops at the minimum of free space (A29)")
     func floor() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 1000))
             shop.server.always("/a", .endlessBody(chunked: true).and(.rate(2_000_000)))
             let checks = Atomic(0)
             let disk = FaultyFileSystem { what, _ in
-                // The first look is before the start.
+                // The first check is made before the transfer.
                 what == .measureSpace && checks.add(1, ordering: .relaxed).oldValue > 0 ? .noSpace : nil
             }
             let outcome = try await shop.get("/a", engine: shop.engine(fileSystem: disk), { $0.minFreeBytes = 1 })
@@ -96,7 +96,7 @@ struct DiskTests {
         }
     }
 
-    @Test("an endless body stops at --max-size (A29)")
+    @Test("Disk: an endless body stops at the maximum size of the request (A29)")
     func maxSize() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 1000))
@@ -107,7 +107,7 @@ struct DiskTests {
         }
     }
 
-    @Test("a part file that is deleted meanwhile is noticed and never published (B6)")
+    @Test("Part file: a part file deleted during the download is an error and never published (B6)")
     func deleted() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -124,7 +124,7 @@ struct DiskTests {
         }
     }
 
-    @Test("a part file that was shortened is believed as far as it goes, also after it grew again (B6, C2)")
+    @Test("Part file: after a truncation only bytes before it are resumed, also when it grew again (B6)")
     func shortened() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
@@ -133,7 +133,7 @@ struct DiskTests {
             let handle = try FileHandle(forUpdating: URL(filePath: shop.path("a.part")))
             try handle.truncate(atOffset: 8_000_000)
             try handle.close()
-            // Another run that is cut before it fetched anything, then somebody makes it long again.
+            // A run that ends before its first byte; then the part file gets its old length back.
             let gate = Gate()
             shop.server.script("/a", [], then: .hold(gate))
             let manager = shop.manager()

@@ -7,9 +7,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A process that is killed at each of its calls to the disk", .timeLimit(.minutes(30)))
+@Suite("Kill at each disk call", .timeLimit(.minutes(30)))
 struct FallTests {
-    /// What a run of `ferry-app fall` ended with.
+    /// The end of a run of `ferry-app fall`.
     private enum End: Sendable, Equatable { case killed, completed, other(Int32) }
 
     private static func run(_ n: Int, _ url: String, _ directory: String, syncs: Bool) async throws -> End {
@@ -25,15 +25,15 @@ struct FallTests {
     }
 
     @Test(
-        "B1, C: before the first, the second, the third … call, it goes on afterwards with what is claimed",
+        "Kill at each disk call: claimed bytes are right, and the next run resumes from them (B1)",
         arguments: [(1_200_003, true), (1_200_003, false), (40_001, true)] as [(Int64, Bool)])
     func everyCall(size: Int64, syncs: Bool) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size, seed: 9)
             shop.server.serve("/a", resource)
             shop.server.setServerRate(8 << 20)
-            // Two at a time, the odd calls and the even ones, each until there is no such call; each number in a directory of
-            // its own.
+            // Two runs at a time, for odd and for even call numbers, until there is no such call; each number has a
+            // directory of its own.
             let kills = try await withThrowingTaskGroup(of: Int?.self) { group in
                 for first in 1...2 {
                     group.addTask {
@@ -56,7 +56,7 @@ struct FallTests {
         }
     }
 
-    /// Looks at what the kill left, goes on, and looks at the file.
+    /// Verifies the state after the kill, resumes, and verifies the file.
     private static func check(
         _ shop: Workshop, _ resource: Resource, _ directory: String, _ context: String, syncs: Bool
     ) async throws {

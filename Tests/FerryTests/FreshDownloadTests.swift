@@ -5,10 +5,10 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A fresh download", .timeLimit(.minutes(30)))
+@Suite("Fresh download", .timeLimit(.minutes(30)))
 struct FreshDownloadTests {
     @Test(
-        "brings every byte, under the URL's name, and leaves nothing beside it",
+        "Fresh download: every byte arrives under the URL's name, and no other file is left",
         arguments: [0, 1, 10_240, 1_048_575, 1_048_576, 30_000_000] as [Int64])
     func whole(size: Int64) async throws {
         try await Workshop.run { shop in
@@ -22,7 +22,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("in one response is proven single")
+    @Test("Fresh download: a file from one response has the proof `single`")
     func single() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 3_000_000))
@@ -31,7 +31,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("carries the server's time and the source attribute, so that a second run fetches nothing")
+    @Test("Fresh download: modification time and source attribute let a second run fetch nothing")
     func again() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
@@ -49,7 +49,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("of a file that changed since the last run gets the next free name")
+    @Test("Fresh download: a file that changed since the last run gets the next free name")
     func changedSince() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a.bin", Resource(size: 3_000_000))
@@ -62,11 +62,11 @@ struct FreshDownloadTests {
         }
     }
 
-    /// How many are used depends on the speed of the machine; that the count is found is shown with the machine's own
-    /// clock, in `TransferMachineScenarioTests`. Counted on this side: the server may hear of the end of one connection
-    /// only after the beginning of the next, and counted seventeen once on a busy machine.
+    /// The number of connections in use depends on the machine's speed; `TransferMachineScenarioTests` shows that the
+    /// best number is found. Counted by the client: the server may see the end of a connection only after the start of
+    /// the next, and has counted seventeen on a busy machine.
     @Test(
-        "never uses more connections than allowed, and joins parts only under a strong validator",
+        "Fresh download: connections stay within the limit, and several give the proof `strong`",
         arguments: [1, 4, 16])
     func connections(limit: Int) async throws {
         var configuration = OriginServer.Configuration()
@@ -85,7 +85,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("of an unknown length is complete at the last chunk")
+    @Test("Fresh download: a chunked body of unknown length is complete at the last chunk")
     func chunked() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 5_000_000, framing: .chunked(10_000))
@@ -96,7 +96,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("that ends by close is taken, and marked as proving nothing (A26)")
+    @Test("Fresh download: a body that ends by connection close is kept with the proof `none` (A26)")
     func close() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 5_000_000, framing: .close)
@@ -108,7 +108,7 @@ struct FreshDownloadTests {
     }
 
     @Test(
-        "with the right digest is proven by it; with the wrong one it is never published",
+        "Fresh download: a right digest is the proof, and a wrong one keeps the file from being published",
         arguments: [500_000, 3_000_000] as [Int64])
     func digest(size: Int64) async throws {
         try await Workshop.run { shop in
@@ -129,7 +129,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("of several at once keeps to the limit and finishes all")
+    @Test("Download manager: eight downloads with a limit of two finish with at most two requests at a time")
     func several() async throws {
         try await Workshop.run { shop in
             let manager = shop.manager { $0.maxConcurrentDownloads = 2 }
@@ -147,7 +147,7 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("of two files with the same name at once gets two names")
+    @Test("Download manager: two files with one name fetched at the same time get two names")
     func sameName() async throws {
         try await Workshop.run { shop in
             let manager = shop.manager()

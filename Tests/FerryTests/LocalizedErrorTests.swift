@@ -2,9 +2,9 @@ import Ferry
 import Foundation
 import Testing
 
-@Suite("Errors as Foundation shows them")
+@Suite("Errors as Foundation's LocalizedError")
 struct LocalizedErrorTests {
-    @Test("Description, reason and suggestion come from the error, in the language of the process")
+    @Test("DownloadError: Foundation shows its description, reason and suggestion in the process's language")
     func foundation() {
         let error = DownloadError(.network, "no way", suggestion: "Wait.", underlying: "ECONNREFUSED")
         let general: any Error = error

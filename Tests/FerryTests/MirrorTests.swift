@@ -11,7 +11,7 @@ struct MirrorTests {
         try DownloadURL(shop.server.url(path, host: host))
     }
 
-    @Test("take over when the first source is gone in the middle, after samples matched")
+    @Test("Mirrors: after samples match, a mirror replaces a first source that is gone in the middle")
     func takesOver() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -27,7 +27,7 @@ struct MirrorTests {
         }
     }
 
-    @Test("that have another file are dropped, and never begin anything again")
+    @Test("Mirrors: a mirror with another file is dropped, and no restart follows")
     func disagrees() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 20_000_000))
@@ -41,7 +41,7 @@ struct MirrorTests {
         }
     }
 
-    @Test("of another origin see neither credentials nor headers of the user")
+    @Test("Mirrors: a mirror of another origin gets neither credentials nor the user's headers")
     func secrets() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -65,13 +65,13 @@ struct MirrorTests {
         }
     }
 
-    @Test("whose file it became are asked first in the next run, under their own validator")
+    @Test("Mirrors: the next run resumes the mirror's file, although the first source has another one")
     func becamePrimary() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000, etag: "\"of the mirror\"")
             shop.server.serve("/m", resource)
             let mirror = try mirror(shop, "/m")
-            // The first source is gone from the start.
+            // The first source is missing from the start.
             shop.server.script("/m", [.stall(after: 5_000_000)])
             let manager = shop.manager()
             let download = try await manager.download(
@@ -81,7 +81,7 @@ struct MirrorTests {
                 })
             await shop.reach(5_000_000, download)
             await manager.shutdown()
-            // Now it is there, with another file: that is none of our business.
+            // Now the first source has another file, which must not matter.
             shop.server.always("/m", .honest)
             shop.server.serve("/a", Resource(size: 20_000_000, seed: 5))
             let outcome = try await shop.get("/a", { _ in }) { $0.sources.append(mirror) }
@@ -90,7 +90,7 @@ struct MirrorTests {
         }
     }
 
-    @Test("take over when nobody answers at the first source")
+    @Test("Mirrors: a mirror replaces a first source that resets every connection")
     func unreachable() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)

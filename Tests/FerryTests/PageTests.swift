@@ -3,7 +3,7 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// A sign-in page that came with status 200 was saved under the name of the file, and Ferry said that all was well.
+/// A sign-in page with status 200 was saved under the name of the file, and reported as complete.
 @Suite("A web page in place of a file", .timeLimit(.minutes(30)))
 struct PageTests {
     private static let text = "<!doctype html><html><title>Sign in</title>"
@@ -17,7 +17,7 @@ struct PageTests {
     }
 
     @Test(
-        "is a dead link at the first answer, and nothing is written",
+        "Web page: an HTML response for a binary name is a dead link, and nothing is written",
         arguments: ["/a.iso", "/a.zip", "/a.bin", "/a.tar.gz"], ["text/html; charset=utf-8", nil])
     func first(path: String, type: String?) async throws {
         try await Workshop.run { shop in
@@ -31,7 +31,7 @@ struct PageTests {
         }
     }
 
-    @Test("is a dead link for the name that was given, or that the server gives")
+    @Test("Web page: a requested or a server-given binary name makes an HTML response a dead link")
     func names() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/get", Resource(size: 3_000_000))
@@ -45,7 +45,7 @@ struct PageTests {
         }
     }
 
-    @Test("is a dead link to a stream too, and not a byte of it is written")
+    @Test("Web page: an HTML response for a stream is a dead link, and no byte is written")
     func stream() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a.json", Resource(size: 3000))
@@ -61,7 +61,7 @@ struct PageTests {
     }
 
     @Test(
-        "is a dead link on a resume, whatever the first answer said of its type; what is held goes on with a good link",
+        "Web page: an HTML response on resume is a dead link, and held bytes are resumed by a good link",
         arguments: [nil, "application/octet-stream"], ["text/html", nil])
     func resumed(before: String?, after: String?) async throws {
         try await Workshop.run { shop in
@@ -79,7 +79,9 @@ struct PageTests {
         }
     }
 
-    @Test("is taken where it is asked for: by its name, without one, or on request", arguments: ["text/html", nil])
+    @Test(
+        "Web page: an HTML response is kept for a page's name, for no extension, or on request",
+        arguments: ["text/html", nil])
     func asked(type: String?) async throws {
         try await Workshop.run { shop in
             for path in ["/", "/download", "/a.html", "/index.php", "/v1.2", "/a.iso"] {
@@ -92,7 +94,7 @@ struct PageTests {
         }
     }
 
-    @Test("is gone on with where a page is held")
+    @Test("Web page: a partial HTML file is resumed at its offset")
     func held() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000, contentType: "text/html")
@@ -105,7 +107,7 @@ struct PageTests {
     }
 
     @Test(
-        "a file without a type keeps all its bytes, though its first ones were looked at",
+        "Content type: a file without a type keeps all bytes after its first ones were inspected",
         arguments: [0, 1, 9, 700_000, 3_000_000] as [Int64])
     func untyped(size: Int64) async throws {
         try await Workshop.run { shop in
@@ -117,7 +119,7 @@ struct PageTests {
         }
     }
 
-    @Test("an answer without a type that sends no byte stalls as every other, and another one is asked for")
+    @Test("Content type: a response without a type that sends no byte stalls and is requested again")
     func stalled() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000, contentType: nil)
@@ -129,7 +131,7 @@ struct PageTests {
         }
     }
 
-    @Test("a mirror that sends a page is left, and the file comes from the other")
+    @Test("Mirrors: a source that sends a web page is left for the other one")
     func mirror() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
@@ -142,7 +144,7 @@ struct PageTests {
         }
     }
 
-    @Test("is told by a plan, which writes nothing")
+    @Test("Plan: an HTML response for a binary name is a dead link error")
     func plan() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a.iso", Resource(size: 3_000_000))

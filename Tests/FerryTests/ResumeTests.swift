@@ -3,9 +3,9 @@ import FerryTesting
 import Foundation
 import Testing
 
-@Suite("A resumed download", .timeLimit(.minutes(30)))
+@Suite("Resumed download", .timeLimit(.minutes(30)))
 struct ResumeTests {
-    @Test("goes on where it was, under its strong ETag")
+    @Test("Resume: a strong ETag resumes at the held offset with If-Range")
     func strong() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
@@ -26,8 +26,7 @@ struct ResumeTests {
         }
     }
 
-    @Test(
-        "begins again, and says why, when the file changed (A13); the old bytes stay until the new ones are published")
+    @Test("Resume: a changed file is fetched from the start with the reason, and only the new one is left (A13)")
     func changed() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -42,7 +41,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("with --no-restart fails on a change and leaves everything")
+    @Test("Resume: with failsOnChange a changed file is an error, and part file and journal stay")
     func noRestart() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -54,7 +53,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("under a weak ETag compares samples first (A15)")
+    @Test("Resume: under a weak ETag matching samples resume the download (A15)")
     func weak() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000, etag: "W/\"1\"", lastModified: nil)
@@ -68,7 +67,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("under a weak ETag that lies is found out by the samples")
+    @Test("Resume: under an unchanged weak ETag samples find another file, and it is fetched from the start")
     func weakLie() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000, etag: "W/\"1\"", lastModified: nil))
@@ -81,7 +80,9 @@ struct ResumeTests {
         }
     }
 
-    @Test("without any validator begins again, unless samples are allowed to decide", arguments: [false, true])
+    @Test(
+        "Resume: without a validator the file is fetched from the start, unless samples are allowed to decide",
+        arguments: [false, true])
     func noValidator(allows: Bool) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000, etag: nil, lastModified: nil)
@@ -94,7 +95,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("from a server that ignores ranges keeps what it has and reads over it (A1)")
+    @Test("Resume: a server that ignores ranges sends the whole file without a restart (A1)")
     func ignoresRange() async throws {
         try await Workshop.run { shop in
             var resource = Resource(size: 40_000_000)
@@ -108,7 +109,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("within one run goes on after the connection broke (A21)")
+    @Test("Resume: within one run broken connections are resumed at their offset (A21)")
     func broken() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -118,12 +119,12 @@ struct ResumeTests {
             try shop.expect(outcome.file.path, is: resource)
             #expect(shop.server.requests.count == 3)
             #expect(outcome.restartReason == nil)
-            // Beginning again twice would be 30 MB; what sockets held is lost.
+            // Two restarts would make it 30 MB; bytes in socket buffers are lost.
             #expect(shop.server.bodyBytes() < 28_000_000)
         }
     }
 
-    @Test("waits as the server wishes after a 503, and goes on (A38)")
+    @Test("Resume: a 503 is retried after its Retry-After (A38)")
     func busy() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 2_000_000)
@@ -134,7 +135,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("by its part file and a new link takes the link with proof")
+    @Test("Resume: a part file with a new link to the same file is resumed")
     func newLink() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
@@ -153,7 +154,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("by a new link to another file is a conflict that leaves everything")
+    @Test("Resume: a part file with a link to another file is a conflict, and part file and journal stay")
     func wrongLink() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -165,10 +166,10 @@ struct ResumeTests {
         }
     }
 
-    /// The journal was written with the link and without the validators: all that was held was lost at the next run,
-    /// and by the part's name alone the other file was fetched in its place.
+    /// The journal was written with the new link and without validators: the next run lost all held bytes, and with the
+    /// part file's name alone it fetched the other file in its place.
     @Test(
-        "by a new link that proves nothing leaves what is known of the file, so that the old link goes on",
+        "Resume: a new link that proves nothing keeps the journal, and the old link resumes",
         arguments: ["/b", "/gone", "/broken"], [false, true])
     func uselessLink(link: String, byPart: Bool) async throws {
         try await Workshop.run { shop in
@@ -196,7 +197,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("after a pause goes on in the same manager, and its first progress is the offset")
+    @Test("Resume: a paused download resumes in the same manager and completes")
     func pause() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
@@ -215,7 +216,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("that was cancelled leaves nothing")
+    @Test("Cancel: a running download leaves no file")
     func cancel() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -230,7 +231,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("of a server that takes only K connections finds K and loses nothing (A46)")
+    @Test("Connection limit: a server that accepts three connections and resets others sends the whole file (A46)")
     func limited() async throws {
         var configuration = OriginServer.Configuration()
         configuration.connectionRate = 5_000_000
@@ -243,7 +244,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("of a single-threaded server finishes (A48)")
+    @Test("Connection limit: a single-threaded server sends the whole file (A48)")
     func singleThreaded() async throws {
         var configuration = OriginServer.Configuration()
         configuration.connectionRate = 20_000_000

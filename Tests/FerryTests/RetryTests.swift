@@ -5,9 +5,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A download that fails for a while", .timeLimit(.minutes(30)))
+@Suite("Retries of a download", .timeLimit(.minutes(30)))
 struct RetryTests {
-    @Test("shows that it waits, and until when, then that it goes on (A38)")
+    @Test("Retry: the state is waiting with the date of the next attempt, then downloading (A38)")
     func states() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 3_000_000))
@@ -31,7 +31,7 @@ struct RetryTests {
         }
     }
 
-    @Test("gives up after so many attempts without progress, and keeps what it has")
+    @Test("Retry: after the maximum of attempts without progress it fails, and part file and journal stay")
     func givesUp() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 20_000_000))
@@ -46,7 +46,7 @@ struct RetryTests {
         }
     }
 
-    @Test("whose first answer broke before its first byte begins again under the same name, and leaves nothing else")
+    @Test("Retry: a response cut before its first byte is retried under the same name, and no file is left over")
     func emptyAnswer() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
@@ -61,7 +61,7 @@ struct RetryTests {
         }
     }
 
-    @Test("moves a small file to the disk while it waits, and goes on with it in the next run")
+    @Test("Retry: a small file is written to the disk between attempts, and the next run resumes")
     func small() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 500_000)
@@ -82,7 +82,7 @@ struct RetryTests {
         }
     }
 
-    @Test("and brings a small file slowly has it on the disk after two seconds, whatever else is due then")
+    @Test("Small file: a slow one is on the disk after two seconds, also when a checkpoint is due")
     func slowSmall() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 500_000)
@@ -94,7 +94,7 @@ struct RetryTests {
             let download = try await manager.download(try shop.request("/a"))
             await shop.reach(100_000, download)
             #expect(shop.names == [])
-            // A checkpoint is due as well.
+            // A checkpoint is due at the same time.
             clock.jump(.seconds(11))
             while shop.names != ["a.part", "a.part.ferry"] { await shop.reach(download) { _ in true } }
             gate.open()
@@ -106,7 +106,7 @@ struct RetryTests {
         }
     }
 
-    @Test("because the framing cannot be read is refused at once (A27)")
+    @Test("Retry: a body with an unreadable chunk size is refused after one request (A27)")
     func badChunks() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 3_000_000))

@@ -13,7 +13,7 @@ struct SecretDownloadTests {
         request.head["Authorization"] != nil || request.head["X-Key"] != nil
     }
 
-    /// A request for a part file alone, with secrets.
+    /// A request with secrets and without a URL, for a part file.
     private static func part(_ shop: Workshop, _ name: String) throws -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .part(shop.directory + "/" + name))
         request.credentials = ann
@@ -22,7 +22,7 @@ struct SecretDownloadTests {
         return request
     }
 
-    @Test("Without a URL and a server that they are for: refused before a byte is sent")
+    @Test("Secrets: a part file with secrets, without URL and origin, is refused before a request")
     func forNobody() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -39,7 +39,7 @@ struct SecretDownloadTests {
         }
     }
 
-    @Test("For another server than the one in the journal: it goes on without them")
+    @Test("Secrets: for another origin than the journal's the download resumes without them")
     func forAnother() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
@@ -55,7 +55,7 @@ struct SecretDownloadTests {
         }
     }
 
-    @Test("For the server in the journal: they are sent there")
+    @Test("Secrets: for the journal's origin they are sent with its requests")
     func forThis() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 40_000_000)
@@ -70,7 +70,7 @@ struct SecretDownloadTests {
         }
     }
 
-    @Test("A list of checksums at the origin that the journal names first: fetched without them")
+    @Test("Secrets: a checksum list at the journal's first origin is fetched without them")
     func checksumList() async throws {
         try await Workshop.run { shop in
             try await OriginServer.with { other in
@@ -95,7 +95,7 @@ struct SecretDownloadTests {
                     $0.checksumList = list
                     if let name = HTTPField.Name("X-Key") { $0.headers[name] = "secret" }
                 }
-                // The name is not in it: that is said, after it was asked for.
+                // The list was fetched, and the file's name is not in it.
                 #expect(outcome.error?.code == .checksum)
                 #expect(other.requests.contains { $0.path == "/SUMS" })
                 #expect(!other.requests.contains(where: Self.isSecret))
@@ -103,9 +103,7 @@ struct SecretDownloadTests {
         }
     }
 
-    @Test(
-        "Without public addresses alone: a request that refuses others is not laxer than its manager, and may be stricter"
-    )
+    @Test("Private addresses: a request may be stricter than its manager, but not laxer")
     func privateAddresses() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 1000))
@@ -122,7 +120,7 @@ struct SecretDownloadTests {
         }
     }
 
-    @Test("A rule about private addresses: kept in the row and in the journal")
+    @Test("Private addresses: the rule of a request is kept in its stored form")
     func rule() throws {
         let rule = NetworkRule(allowsPrivate: false)
         #expect(try StoredText.value(NetworkRule.self, StoredText.text(rule)) == rule)

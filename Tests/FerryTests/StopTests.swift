@@ -7,9 +7,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Stopping a download", .timeLimit(.minutes(30)))
+@Suite("Pause and cancel", .timeLimit(.minutes(30)))
 struct StopTests {
-    @Test("before the first answer leaves nothing, and it can go on")
+    @Test("Pause: before the first response it leaves no file, and the download resumes")
     func beforeHead() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
@@ -29,7 +29,7 @@ struct StopTests {
         }
     }
 
-    @Test("in the middle of verifying is heard, and the file is verified again later")
+    @Test("Pause: during verifying it takes effect, and the file is verified again after resume")
     func verifying() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -62,7 +62,7 @@ struct StopTests {
         }
     }
 
-    @Test("for good while a failure is under way still deletes what is there")
+    @Test("Cancel: during a disk failure it still deletes part file and journal")
     func cancelWhileFailing() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 20_000_000))
@@ -85,7 +85,7 @@ struct StopTests {
         }
     }
 
-    @Test("by shutdown ends the wait for a paused download")
+    @Test("Shutdown: a wait for the end of a paused download ends with the error shutDown")
     func waitForPaused() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -106,7 +106,7 @@ struct StopTests {
         }
     }
 
-    @Test("and going on again and again runs it once at a time and loses nothing")
+    @Test("Pause and resume: repeated concurrent calls give the right file and one completed event")
     func again() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 30_000_000)
@@ -133,7 +133,7 @@ struct StopTests {
         }
     }
 
-    @Test("for good of one that an earlier run began deletes that run's bytes too")
+    @Test("Cancel: a download that an earlier run began leaves no file")
     func cancelResumed() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -153,7 +153,7 @@ struct StopTests {
         }
     }
 
-    @Test("that has no slot yet says so once, and keeps its hands off the others")
+    @Test("Cancel: a download without a slot is cancelled once, and the running one completes")
     func waiting() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 3_000_000))
@@ -180,7 +180,7 @@ struct StopTests {
         }
     }
 
-    @Test("never shows fewer bytes than are held when it goes on")
+    @Test("Resume: progress never goes below the bytes that are held")
     func progress() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -207,7 +207,7 @@ struct StopTests {
         }
     }
 
-    @Test("the last status of a file that was there already has its size")
+    @Test("Existing file: the last status of an already complete download has its size")
     func existing() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 3_000_000))

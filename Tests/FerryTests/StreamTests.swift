@@ -4,9 +4,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A stream", .timeLimit(.minutes(30)))
+@Suite("Download to a stream", .timeLimit(.minutes(30)))
 struct StreamTests {
-    /// Downloads to a descriptor of a file; gives what is there at the end.
+    /// Downloads to a file's descriptor and returns the outcome and the file's path.
     private func get(
         _ path: String, _ shop: Workshop, _ change: @Sendable (inout DownloadRequest) -> Void = { _ in }
     ) async throws -> (Workshop.Outcome, String) {
@@ -22,7 +22,7 @@ struct StreamTests {
     }
 
     @Test(
-        "gets the file in order over one connection, and nothing else is written",
+        "Stream: the file arrives in order over one connection, and no other file is written",
         arguments: [0, 1, 500_000, 20_000_000] as [Int64])
     func whole(size: Int64) async throws {
         try await Workshop.run { shop in
@@ -36,7 +36,7 @@ struct StreamTests {
         }
     }
 
-    @Test("goes on by Range and validator after a break, repeating nothing")
+    @Test("Stream: after broken connections it resumes with Range and If-Range")
     func breaks() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -49,7 +49,7 @@ struct StreamTests {
         }
     }
 
-    @Test("reads over what was written when the server ignores ranges")
+    @Test("Stream: when the server ignores ranges, bytes already written are skipped")
     func ignoresRanges() async throws {
         try await Workshop.run { shop in
             var resource = Resource(size: 10_000_000)
@@ -61,7 +61,7 @@ struct StreamTests {
         }
     }
 
-    @Test("ends with an error when the file changed, never with a mixture")
+    @Test("Stream: a changed file is an error, and only bytes of the old file are written")
     func changed() async throws {
         try await Workshop.run { shop in
             let old = Resource(size: 10_000_000)
@@ -76,7 +76,7 @@ struct StreamTests {
         }
     }
 
-    @Test("that breaks without a validator ends with an error")
+    @Test("Stream: a break without a validator is an error, and written bytes are of the file")
     func noValidator() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 10_000_000, etag: nil, lastModified: nil)
@@ -89,7 +89,7 @@ struct StreamTests {
         }
     }
 
-    @Test("is compared with a digest", arguments: [true, false])
+    @Test("Stream: the written bytes are compared with the given digest", arguments: [true, false])
     func digest(isRight: Bool) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)

@@ -5,7 +5,7 @@ import Synchronization
 @testable import Ferry
 @testable import FerryEngine
 
-/// The machine's clock, which a test can put forward; or one that goes only then.
+/// The machine's clock, which a test can put forward; a frozen one moves only then.
 final class JumpingClock: EngineClock {
     private let offset = Mutex(Duration.zero)
     private let system = SystemClock()
@@ -20,7 +20,7 @@ final class JumpingClock: EngineClock {
 }
 
 extension Workshop {
-    /// An engine whose chance is the kindest: back-off takes a tenth of its most.
+    /// An engine with the smallest random numbers: a back-off takes a tenth of its maximum.
     func engine(
         fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock(),
         transport: (any Transport)? = nil
@@ -43,7 +43,7 @@ extension Workshop {
         return DownloadManager(configuration, engine: engine)
     }
 
-    /// As `get`, in an engine of the test's.
+    /// As `get`, with an engine of the test.
     func get(
         _ path: String, engine: EngineProvider,
         _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
@@ -52,12 +52,12 @@ extension Workshop {
         try await outcome(of: manager(engine: engine, configure), try request(path, change))
     }
 
-    /// Waits until the state is such.
+    /// Waits until the state meets the condition, or the download has ended.
     func reach(_ download: Download, _ isSuch: @Sendable (DownloadState) -> Bool) async {
         for await status in download.updates where isSuch(status.state) || status.state.isFinal { break }
     }
 
-    /// The SHA-256 of a resource, quicker than the origin's own.
+    /// The SHA-256 of a resource, computed faster than by the origin.
     func sha256(_ resource: Resource) -> String {
         Checksum(algorithm: .sha256, bytes: ByteDigest.of(resource.bytes(0..<resource.size), .sha256))?.hex ?? ""
     }

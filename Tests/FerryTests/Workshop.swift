@@ -8,7 +8,7 @@ struct Workshop: Sendable {
     let server: OriginServer
     let directory: String
 
-    /// Runs a body with a fresh origin and directory; both go whatever happens.
+    /// Runs a body with a fresh origin and directory, which are removed at its end.
     static func run(
         _ configuration: OriginServer.Configuration = OriginServer.Configuration(),
         _ body: @Sendable (Workshop) async throws -> Void
@@ -36,7 +36,7 @@ struct Workshop: Sendable {
         return request
     }
 
-    /// Downloads in a manager of its own, as a process would; the events come along.
+    /// Downloads in a manager of its own, as a process would, and returns the events too.
     func get(
         _ path: String, _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
         _ change: (inout DownloadRequest) -> Void = { _ in }
@@ -72,7 +72,7 @@ struct Workshop: Sendable {
         server.always(path, .honest)
     }
 
-    /// Waits until so much is there.
+    /// Waits until the download has this many bytes, or has ended.
     func reach(_ bytes: Int64, _ download: Download) async {
         for await status in download.updates where status.progress.completedBytes >= bytes || status.state.isFinal {
             break
@@ -101,7 +101,7 @@ struct Workshop: Sendable {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }
 
-    /// The file holds exactly these bytes.
+    /// Expects a file to be equal to the resource.
     func expect(
         _ path: String, is resource: Resource, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -111,7 +111,7 @@ struct Workshop: Sendable {
 }
 
 extension DownloadManager.Configuration {
-    /// Tests that want a stall, or a connection that is not made in time, say so; a busy machine is none.
+    /// Makes time-outs too long to be reached on a busy machine; tests of time-outs set their own.
     mutating func waitForBusyMachine() {
         stallTimeout = .seconds(9000)
         transfer.connectTimeout = .seconds(9000)

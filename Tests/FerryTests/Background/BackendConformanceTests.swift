@@ -4,12 +4,14 @@ import Testing
 
 @testable import Ferry
 
-/// What a manager promises, wherever its downloads run.
+/// The contract of a manager, for both backends.
 @Suite("Every backend of a manager", .timeLimit(.minutes(30)))
 struct BackendConformanceTests {
     static let size: Int64 = 3_000_000
 
-    @Test("downloads a file, tells its beginning and end, and answers with the file", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: a download reports start and completion, and its result names the right file",
+        arguments: BackendKind.allCases)
     func whole(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"])
@@ -37,7 +39,9 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("shows states in order, at last the end, to who observes", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: observers get the final state and all bytes of a paused and resumed download",
+        arguments: BackendKind.allCases)
     func observed(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -58,7 +62,8 @@ struct BackendConformanceTests {
     }
 
     @Test(
-        "pauses, resumes, cancels and restarts, and says whether that changed anything", arguments: BackendKind.allCases
+        "Backend: pause, resume, cancel and restart return whether they changed the state",
+        arguments: BackendKind.allCases
     )
     func acted(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
@@ -87,7 +92,8 @@ struct BackendConformanceTests {
     }
 
     @Test(
-        "answers a repeated request with the listed one, and refuses it when asked to", arguments: BackendKind.allCases)
+        "Backend: a repeated request gives the listed download, or a duplicate error under the rule fail",
+        arguments: BackendKind.allCases)
     func duplicates(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
@@ -117,7 +123,9 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("adds all or none", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: several requests are added together, or none of them when one is invalid",
+        arguments: BackendKind.allCases)
     func together(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let manager = home.manager()
@@ -135,7 +143,7 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("lists in its order, finds by id and URL, and moves", arguments: BackendKind.allCases)
+    @Test("Backend: downloads are listed in pages, found by id and URL, and moved", arguments: BackendKind.allCases)
     func listed(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let manager = home.manager()
@@ -172,7 +180,9 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("changes what may be changed, and shows it", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: a change is shown and used, and refused for a completed download in both languages",
+        arguments: BackendKind.allCases)
     func changed(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a", "/b"])
@@ -218,7 +228,7 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("keeps resume data, and goes on with it once", arguments: BackendKind.allCases)
+    @Test("Backend: resume data resume the download once", arguments: BackendKind.allCases)
     func resumeData(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -241,7 +251,9 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("lists a part file that it is given", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: an orphaned part file is reported, adopted by its path, and completed",
+        arguments: BackendKind.allCases)
     func adopted(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"])
@@ -259,7 +271,9 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("removes and clears, with the files when asked", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: remove and clear take downloads off the list, and delete files on request",
+        arguments: BackendKind.allCases)
     func removed(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a", "/b", "/c"])
@@ -289,7 +303,8 @@ struct BackendConformanceTests {
     }
 
     @Test(
-        "fails with the server's reason, in both languages, and goes on when resumed", arguments: BackendKind.allCases)
+        "Backend: a refused download has the server's reason in both languages, and resume completes it",
+        arguments: BackendKind.allCases)
     func failed(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"])
@@ -315,7 +330,8 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("says why it goes on in both languages, when that happens and afterwards", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: the reason of a resume is in events and history, in both languages", arguments: BackendKind.allCases)
     func reasons(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -344,7 +360,9 @@ struct BackendConformanceTests {
         }
     }
 
-    @Test("waits for credentials, and goes on with them; they are shown nowhere", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: provided credentials complete a waiting download and appear in no history",
+        arguments: BackendKind.allCases)
     func credentials(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"])

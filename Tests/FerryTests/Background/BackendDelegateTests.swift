@@ -5,10 +5,10 @@ import Testing
 
 @testable import Ferry
 
-/// What a delegate hears at the edges of a manager's life, wherever its downloads run.
-@Suite("Every backend of a manager, to its delegate", .timeLimit(.minutes(30)))
+/// The calls of a delegate at the start and the end of a manager, for both backends.
+@Suite("Delegate of every backend", .timeLimit(.minutes(30)))
 struct BackendDelegateTests {
-    /// Keeps the downloads whose end it was told.
+    /// Keeps the downloads of which an end was reported.
     private final class Keeper: DownloadManagerDelegate {
         private let kept = Mutex<[Download]>([])
         let hasHeardAll = Door()
@@ -26,7 +26,9 @@ struct BackendDelegateTests {
         func downloadManagerDidFinishEvents(_ manager: DownloadManager) async { hasHeardAll.open() }
     }
 
-    @Test("tells an end also when the download has left the list since", arguments: BackendKind.allCases)
+    @Test(
+        "Delegate: an end is reported after a relaunch also when the download was removed from the list",
+        arguments: BackendKind.allCases)
     func removed(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
@@ -50,7 +52,7 @@ struct BackendDelegateTests {
             #expect(told.status.path == file.path)
             #expect(told.status.progress.completedBytes == file.totalBytes)
             #expect(try await told.finished().path == file.path)
-            // It shows how it ended, and brings nothing back.
+            // The handle has the final state, and does not list the download again.
             #expect(!(await told.restart()))
             #expect(await home.shop.code { try await told.remove() } == .notFound)
             #expect(try await second.downloadCount == 0)
@@ -60,7 +62,8 @@ struct BackendDelegateTests {
         }
     }
 
-    @Test("tells everything before it leaves, to one that is slow too", arguments: BackendKind.allCases)
+    @Test(
+        "Delegate: finishAndShutDown returns after a slow delegate has got every call", arguments: BackendKind.allCases)
     func slow(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a", "/b"])
@@ -73,7 +76,7 @@ struct BackendDelegateTests {
             let downloads = try await manager.download([home.request("/a"), home.request("/b")])
             for download in downloads { _ = try await download.finished() }
             async let isOver: Void = manager.finishAndShutDown()
-            // It has taken leave of who tells the delegate; what was told by then waits at the door.
+            // The manager has left the event hub; calls that were queued by then wait at the door.
             while manager.isHeard { await Task.yield() }
             door.open()
             await isOver
@@ -81,13 +84,14 @@ struct BackendDelegateTests {
                 #expect(slow.milestones(of: download.id) == [.started, .completed])
             }
             #expect(slow.overlaps == 0)
-            // It has handled all of it.
+            // The delegate has handled every end.
             try await home.expectAllWasHandled()
         }
     }
 
     @Test(
-        "tells what ended earlier, and that this was all, when it is to leave at once", arguments: BackendKind.allCases)
+        "Delegate: finishAndShutDown right after the start reports earlier ends, then that all were reported",
+        arguments: BackendKind.allCases)
     func atOnce(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
@@ -102,7 +106,7 @@ struct BackendDelegateTests {
         }
     }
 
-    /// Leaves as soon as something is complete.
+    /// Calls `finishAndShutDown` at the first completion.
     private final class Leaver: DownloadManagerDelegate {
         let hasLeft = Door()
 
@@ -114,7 +118,7 @@ struct BackendDelegateTests {
         }
     }
 
-    @Test("may be told to leave from inside a method", arguments: BackendKind.allCases)
+    @Test("Delegate: finishAndShutDown may be called in a delegate method", arguments: BackendKind.allCases)
     func inside(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
@@ -127,12 +131,14 @@ struct BackendDelegateTests {
             #expect(await home.shop.code { _ = try await manager.downloads() } == .shutDown)
             withExtendedLifetime(leaver) {}
 
-            // Who leaves has handled what he was told of.
+            // The end that the method handled is acknowledged.
             try await home.expectAllWasHandled()
         }
     }
 
-    @Test("is told of one that left the list with the handle that the app holds", arguments: BackendKind.allCases)
+    @Test(
+        "Delegate: the end of a removed download is reported with the handle that the app holds",
+        arguments: BackendKind.allCases)
     func own(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
@@ -151,6 +157,6 @@ struct BackendDelegateTests {
 }
 
 extension DownloadManager {
-    /// Whether anybody listens to what happens.
+    /// Whether the event hub has a listener.
     var isHeard: Bool { (scheduler?.hub ?? (backend as? RemoteSession)?.hub)?.isHeard ?? false }
 }

@@ -49,9 +49,9 @@ struct BackendHome: Sendable {
         }
         var place = DaemonAddress(identifier: identifier, directory: shop.directory)
         place.socket = daemon.socket
-        // Nothing is to be started: what is tested is in this process.
+        // No program may be started: the daemon runs in this process.
         place.binary = "/nonexistent/ferry"
-        // What calls wait for is tested by itself: a machine that is slow fails nothing.
+        // Patience has tests of its own: a slow machine fails none of these.
         place.patience = .seconds(3600)
         var configuration = DownloadManager.Configuration(storage: .daemon(place))
         change(&configuration)
@@ -62,7 +62,7 @@ struct BackendHome: Sendable {
         try shop.single(path, change)
     }
 
-    /// At the next launch nothing is told but that this was all.
+    /// Expects that the next launch reports no end, only that all were reported.
     func expectAllWasHandled(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let manager = manager()
         let recorder = Recorder()
@@ -73,7 +73,7 @@ struct BackendHome: Sendable {
         await manager.shutdown()
     }
 
-    /// Waits until a download's state is such.
+    /// Waits until a download's state meets the condition.
     func reach(_ download: Download, _ isSuch: @Sendable (DownloadState) -> Bool) async {
         await shop.reach(download, isSuch)
     }

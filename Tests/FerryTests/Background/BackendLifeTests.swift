@@ -4,10 +4,10 @@ import Testing
 
 @testable import Ferry
 
-/// The rest of what a manager promises, wherever its downloads run: of all its downloads, and over its life.
-@Suite("Every backend of a manager, over its life", .timeLimit(.minutes(30)))
+/// The contract of a manager for all its downloads and over its life, for both backends.
+@Suite("Life of every backend", .timeLimit(.minutes(30)))
 struct BackendLifeTests {
-    @Test("pauses and resumes all", arguments: BackendKind.allCases)
+    @Test("Backend: pauseAll pauses and resumeAll completes all downloads", arguments: BackendKind.allCases)
     func all(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let paths = (0..<5).map { "/\($0)" }
@@ -24,7 +24,7 @@ struct BackendLifeTests {
         }
     }
 
-    @Test("moves what is there to another directory, before the end and after", arguments: BackendKind.allCases)
+    @Test("Backend: relocate moves the files of a running and of a completed download", arguments: BackendKind.allCases)
     func relocated(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -42,7 +42,7 @@ struct BackendLifeTests {
     }
 
     @Test(
-        "keeps to a limit of its own once it is set, and to the old one when it is taken back",
+        "Backend: the concurrency limit applies at once when it is set and when it is raised",
         arguments: BackendKind.allCases)
     func limited(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
@@ -65,7 +65,9 @@ struct BackendLifeTests {
         }
     }
 
-    @Test("lets who changes its settings look at it", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: a configure closure may read the manager, and concurrent calls lose no change",
+        arguments: BackendKind.allCases)
     func configuredByItself(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let manager = home.manager { $0.maxConcurrentDownloads = 4 }
@@ -75,7 +77,7 @@ struct BackendLifeTests {
             }
             #expect(!manager.configuration.allowsMeteredNetwork)
             #expect(manager.configuration.maxConcurrentDownloads == 8)
-            // One after the other, so that none is lost.
+            // Concurrent calls run one after another, so that no change is lost.
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 {
                     group.addTask { await manager.configure { $0.maxConcurrentDownloads += 1 } }
@@ -86,7 +88,7 @@ struct BackendLifeTests {
         }
     }
 
-    @Test("says what a download would be", arguments: BackendKind.allCases)
+    @Test("Backend: a plan has name, size and range support, and adds no download", arguments: BackendKind.allCases)
     func planned(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
@@ -101,7 +103,8 @@ struct BackendLifeTests {
         }
     }
 
-    @Test("waits for what runs before it leaves, and takes nothing more", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: finishAndShutDown completes running downloads and refuses new ones", arguments: BackendKind.allCases)
     func drained(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let gate = Gate()
@@ -118,7 +121,9 @@ struct BackendLifeTests {
         }
     }
 
-    @Test("tells a delegate in order, and the list's changes to who listens", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: the delegate gets calls in order, and listChanges has the added download",
+        arguments: BackendKind.allCases)
     func told(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -149,7 +154,9 @@ struct BackendLifeTests {
         }
     }
 
-    @Test("tells again what was not handled, with the same number, and never what was", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: unacknowledged ends are reported again with the same number, acknowledged ones never",
+        arguments: BackendKind.allCases)
     func toldAgain(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a", "/b"])
@@ -182,7 +189,9 @@ struct BackendLifeTests {
         }
     }
 
-    @Test("ends handles with its shutdown, and lists everything at the next opening", arguments: BackendKind.allCases)
+    @Test(
+        "Backend: shutdown ends handles, and the next manager lists and completes the download",
+        arguments: BackendKind.allCases)
     func left(kind: BackendKind) async throws {
         try await BackendHome.run(kind) { home in
             let gate = Gate()
@@ -199,7 +208,7 @@ struct BackendLifeTests {
             let second = home.manager()
             let again = try #require(try await second.download(id: download.id))
             #expect(again.request.label == "Ein Lied")
-            // A daemon has gone on with the first connection, which the server holds: it begins another.
+            // A daemon still has the first connection, which the server holds: pause and resume open another.
             await again.resume()
             if await again.pause() { await again.resume() }
             home.shop.expect(try await again.finished().path, is: resource)

@@ -8,7 +8,7 @@ import Testing
 /// Apps whose downloads run in the daemon, each a process of its own, as the daemon is.
 struct DaemonAppHome: Sendable {
     let home: AppHome
-    /// Where the daemon keeps what it has; short, as the path of a socket must be.
+    /// The directory of the daemon's files; short, as the path of a socket must be.
     let place: String
 
     static func run(_ body: @Sendable (DaemonAppHome) async throws -> Void) async throws {
@@ -20,7 +20,7 @@ struct DaemonAppHome: Sendable {
             let own = DaemonAppHome(home: home, place: place)
             let result: Result<Void, any Error>
             do { result = .success(try await body(own)) } catch { result = .failure(error) }
-            // An app may have started one that nobody here holds.
+            // An app may have started a daemon that no object of this test holds.
             try await own.stopDaemon()
             try result.get()
         }
@@ -29,7 +29,7 @@ struct DaemonAppHome: Sendable {
     var server: OriginServer { home.server }
     var socket: String { place + "/run/s" }
 
-    /// What apps and daemon are told of where they are.
+    /// The environment of apps and daemon with their paths.
     var environment: [String: String] {
         [
             "FERRY_SOCKET": socket, "FERRY_STATE_DIR": place + "/state", "FERRY_CONFIG": place + "/ferry.json",
@@ -55,7 +55,7 @@ struct DaemonAppHome: Sendable {
         return try AppProcess(settings: settings, environment: environment)
     }
 
-    /// What makes the daemon start the app, which then tells what it sees to this file, and leaves.
+    /// The command with which the daemon starts the app; the app reports to this file and exits.
     func launchCommand(report: String) throws -> [String] {
         var settings = settings(events: "print", delegate: "print")
         settings["report"] = report
@@ -63,7 +63,7 @@ struct DaemonAppHome: Sendable {
         return [try AppProcess.program("ferry-app").path, text]
     }
 
-    /// Adds a download of which the server holds back the rest after `bytes`, until the gate is opened.
+    /// Adds a download whose response the server holds after `bytes` until the gate is opened.
     func begin(_ name: String, in app: AppProcess, bytes: Int64 = 1_000_000, _ gate: Gate) async throws -> Resource {
         let resource = Resource(size: 3_000_000, seed: 7)
         server.serve("/" + name, resource)
@@ -73,7 +73,7 @@ struct DaemonAppHome: Sendable {
         return resource
     }
 
-    /// A manager of the same session in this process, which only looks.
+    /// A manager of the same session in this process that only reads.
     func watcher() -> DownloadManager {
         var place = DaemonAddress(identifier: "test", directory: home.directory)
         place.socket = socket
@@ -82,7 +82,7 @@ struct DaemonAppHome: Sendable {
         return DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
     }
 
-    /// Waits until a download has ended, whoever has asked for it.
+    /// Waits for the end of a download of any app.
     func waitForEnd(of id: String) async throws {
         let watcher = watcher()
         let download = try #require(try await watcher.download(id: DownloadID(rawValue: id)))
@@ -90,18 +90,18 @@ struct DaemonAppHome: Sendable {
         await watcher.shutdown()
     }
 
-    /// The process of the daemon, which somebody has started; `nil` when nobody answers.
+    /// The process identifier of the running daemon; `nil` when none answers.
     func daemonID() async -> Int32? {
         let greeting = try? await DaemonClient(socket: socket, session: "test").greet()
         return greeting.map { Int32($0.pid) }
     }
 
-    /// Ends the daemon, whoever has started it; returns when it is gone.
+    /// Ends the running daemon and returns when its process has ended.
     func stopDaemon(_ signal: Int32 = SIGTERM) async throws {
         guard let id = await daemonID() else { return }
         kill(id, signal)
         let lock = place + "/state/daemon.lock"
-        // It has this lock until its end.
+        // The daemon holds this lock until its end.
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 let descriptor = open(lock, O_RDWR | O_CLOEXEC)

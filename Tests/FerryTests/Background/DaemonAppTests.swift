@@ -4,9 +4,11 @@ import Testing
 
 @testable import Ferry
 
-@Suite("An app whose downloads run in the daemon", .serialized, .timeLimit(.minutes(30)))
+@Suite("App with downloads in the daemon", .serialized, .timeLimit(.minutes(30)))
 struct DaemonAppTests {
-    @Test("is told what ended after its death, with the file, and never twice", arguments: ["kill -9", "a trap"])
+    @Test(
+        "Daemon app: an end after the app's death is reported once to the next process, with the file",
+        arguments: ["kill -9", "a trap"])
     func goesOn(death: String) async throws {
         try await DaemonAppHome.run { home in
             let daemon = try await home.serve()
@@ -32,8 +34,8 @@ struct DaemonAppTests {
             #expect(item.state == "completed")
             #expect(item.path == home.home.directory + "/a")
             home.home.shop.expect(home.home.directory + "/a", is: resource)
-            // It has gone on all the time: nothing was fetched twice. (A machine that is busy for a minute makes a stall of
-            // the server's wait, and the daemon asks for the rest anew.)
+            // The daemon's download was never interrupted, so no byte was fetched twice. (On a machine that is busy for
+            // a minute the held response is a stall, and the daemon requests the rest again.)
             #expect(home.server.bodyBytes() == resource.size)
             try await second.close()
 
@@ -47,7 +49,7 @@ struct DaemonAppTests {
         }
     }
 
-    @Test("is told again when it was killed inside its handler, with the same number")
+    @Test("Daemon app: an end is reported again with the same number after a kill inside the handler")
     func killedInHandler() async throws {
         try await DaemonAppHome.run { home in
             let daemon = try await home.serve()
@@ -71,7 +73,7 @@ struct DaemonAppTests {
         }
     }
 
-    @Test("is launched by the daemon when downloads have ended and it is not there; it is told, once")
+    @Test("Daemon app: the daemon launches the app for ended downloads, and the end is reported once")
     func launched() async throws {
         try await DaemonAppHome.run { home in
             let daemon = try await home.serve()
@@ -97,7 +99,7 @@ struct DaemonAppTests {
         }
     }
 
-    @Test("shares one daemon with others that start it at the same time")
+    @Test("Daemon app: four apps that start the daemon at the same time share one")
     func atOnce() async throws {
         try await DaemonAppHome.run { home in
             let apps = try (0..<4).map { _ in try home.app(delegate: "none") }
@@ -114,7 +116,7 @@ struct DaemonAppTests {
         }
     }
 
-    @Test("starts the daemon when it does not run: in a session of its own, with nothing of the app's, and it stays")
+    @Test("Daemon app: a missing daemon is started in its own session, without the app's streams, and stays")
     func starts() async throws {
         try await DaemonAppHome.run { home in
             let gate = Gate()
@@ -143,8 +145,7 @@ struct DaemonAppTests {
         }
     }
 
-    @Test(
-        "goes on when the daemon is killed under it: it is started again, what was asked meanwhile waits, all is told")
+    @Test("Daemon app: after a kill of the daemon the app starts it again, and waiting calls complete")
     func daemonKilled() async throws {
         try await DaemonAppHome.run { home in
             let daemon = try await home.serve()
@@ -166,14 +167,14 @@ struct DaemonAppTests {
         }
     }
 
-    @Test("finds everything when it was killed and the daemon too, and goes on from what is safe on the disk")
+    @Test("Daemon app: after kills of app and daemon the download resumes from its claimed bytes")
     func bothKilled() async throws {
         try await DaemonAppHome.run { home in
             let daemon = try await home.serve()
             let gate = Gate()
             let first = try home.app()
             let resource = try await home.begin("a", in: first, gate)
-            // What a pause has made safe need not be fetched again.
+            // A pause makes the received bytes durable.
             try await first.ask("pause", ["id": "a"])
             let held = home.home.claimed("a")
             #expect(held >= 1_000_000)
@@ -194,7 +195,7 @@ struct DaemonAppTests {
         }
     }
 
-    @Test("may be several processes: all see everything, and what one has handled is told to nobody again")
+    @Test("Daemon app: several processes of one session see every download, and a handled end is reported to no other")
     func several() async throws {
         try await DaemonAppHome.run { home in
             let daemon = try await home.serve()

@@ -14,7 +14,7 @@ struct DaemonFinderTests {
     }
 
     @Test(
-        "is looked for where it was named, else beside the app, else in PATH",
+        "DaemonFinder: it looks in the named place, else beside the app, else in PATH",
         arguments: [
             Case(
                 testDescription: "named by the app", given: "/opt/ferry",
@@ -42,7 +42,7 @@ struct DaemonFinderTests {
         #expect(finder.places == example.places)
     }
 
-    @Test("is the first that is there; else the places are named, in both languages")
+    @Test("DaemonFinder: the first existing program is used, and an error names all places in both languages")
     func found() throws {
         let finder = DaemonFinder(
             given: nil, environment: ["PATH": "/usr/bin:/bin"], executable: "/opt/app", workingDirectory: "/")
@@ -60,7 +60,7 @@ struct DaemonFinderTests {
         }
     }
 
-    @Test("is reached through a socket where the system says, or the environment")
+    @Test("DaemonSocket: its path comes from FERRY_SOCKET, else from XDG_RUNTIME_DIR, else from /tmp")
     func socket() {
         #expect(DaemonSocket.path(environment: [:], user: 1000) == "/tmp/ferry-1000/ferry.sock")
         #expect(
@@ -71,23 +71,23 @@ struct DaemonFinderTests {
         #expect(DaemonSocket.path(environment: both, user: 7) == "/x/y.sock")
     }
 
-    @Test("DaemonSocket: a directory that another user has taken is passed over, by the daemon and by its clients")
+    @Test("DaemonSocket: a directory taken by another user is skipped, by the daemon and by its clients")
     func taken() throws {
         let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root + "/run", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: root) }
         let environment = ["XDG_RUNTIME_DIR": root + "/run", "FERRY_STATE_DIR": root + "/state"]
-        // Nobody has a user of this number, nor anything in /tmp by its name.
+        // No user has this number, and no file in /tmp its name.
         let (own, other) = (geteuid(), UInt32(3_999_999_999))
         func path(of user: UInt32) -> String { DaemonSocket.path(environment: environment, home: root, user: user) }
         #expect(path(of: own) == root + "/run/ferry/ferry.sock")
-        // Another user's runtime directory, as sudo may leave it: what is made there could be taken away.
+        // Another user's runtime directory, as sudo may leave it: its owner could remove the socket.
         #expect(path(of: other) == "/tmp/ferry-\(other)/ferry.sock")
         let squatted = "/tmp/ferry-\(other)"
         try FileManager.default.createDirectory(atPath: squatted, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: squatted) }
         #expect(path(of: other) == root + "/state/run/ferry.sock")
-        // Its own, and open to others; a link; a file.
+        // An own directory that is open to others, a link, and a file.
         for kind in [FileAttributeType.typeDirectory, .typeSymbolicLink, .typeRegular] {
             let place = root + "/run/ferry"
             try? FileManager.default.removeItem(atPath: place)
@@ -103,7 +103,7 @@ struct DaemonFinderTests {
         }
     }
 
-    @Test("DaemonSocket: a socket that is there goes before a directory that has become free")
+    @Test("DaemonSocket: an existing socket takes precedence over a directory that has become free")
     func running() throws {
         let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -116,7 +116,7 @@ struct DaemonFinderTests {
         #expect(path() == root + "/state/run/ferry.sock")
     }
 
-    @Test("D1: is never asked through a directory where others could have put a socket")
+    @Test("DaemonSocket: a directory that others can write to is refused")
     func trusted() throws {
         let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: root) }

@@ -10,7 +10,7 @@ struct EventReceiptsTests {
             id: DownloadID(rawValue: "a"), date: Date(timeIntervalSince1970: 0), kind: .cancelled, number: number)
     }
 
-    @Test("let each event through once, however often the daemon tells it, in whatever order")
+    @Test("EventReceipts: each numbered event is new once, in whatever order it arrives")
     func once() {
         var receipts = EventReceipts()
         #expect([2, 1, 2, 3, 1].map { receipts.isNew(event($0)) } == [true, true, false, true, false])
@@ -19,7 +19,7 @@ struct EventReceiptsTests {
         #expect(plain == [true, true])
     }
 
-    @Test("know what was handled until the daemon does, and never tell it again")
+    @Test("EventReceipts: a handled event is kept until it is delivered, and is never new again")
     func handled() {
         var receipts = EventReceipts()
         for number in 1...3 { _ = receipts.isNew(event(Int64(number))) }
@@ -29,12 +29,12 @@ struct EventReceiptsTests {
         #expect(receipts.handled == [2])
         receipts.delivered([2])
         #expect(receipts.handled == [])
-        // Another connection, before the daemon had written it down.
+        // A new connection, before the daemon has stored the acknowledgement.
         let isNew = receipts.isNew(event(2))
         #expect(!isNew)
     }
 
-    @Test("forget only what is long handled")
+    @Test("EventReceipts: after 30,000 handled events an unhandled and the newest handled ones are still known")
     func bounded() {
         var receipts = EventReceipts()
         _ = receipts.isNew(event(1))

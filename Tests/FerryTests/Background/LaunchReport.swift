@@ -1,20 +1,20 @@
 import Foundation
 
-/// What an app says that the daemon has started, through a pipe with a name.
+/// The output of an app that the daemon has started, through a named pipe.
 final class LaunchReport: Sendable {
     let path: String
 
     init(_ path: String) throws {
         self.path = path
         guard mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
-        // Nobody waits for ever for one that is never started.
+        // Ends the wait for an app that is never started.
         DispatchQueue.global().asyncAfter(deadline: .now() + 100) {
             let descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             if descriptor >= 0 { close(descriptor) }
         }
     }
 
-    /// All that it says, once it has left.
+    /// All lines of the app, once it has exited.
     func lines() async -> [AppProcess.Line] {
         let path = path
         let data = await withCheckedContinuation { continuation in

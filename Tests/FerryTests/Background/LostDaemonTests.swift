@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A manager whose daemon is not there", .timeLimit(.minutes(30)))
+@Suite("Manager without a reachable daemon", .timeLimit(.minutes(30)))
 struct LostDaemonTests {
     private func place(_ socket: String, binary: String? = nil) -> DownloadManager.Configuration {
         var place = DaemonAddress(identifier: "test", directory: "/tmp")
@@ -15,7 +15,7 @@ struct LostDaemonTests {
         return DownloadManager.Configuration(storage: .daemon(place))
     }
 
-    @Test("says at once where it looked for the program")
+    @Test("Remote manager: without the program its error names the path at once")
     func nowhere() async throws {
         try await Workshop.run { shop in
             let manager = DownloadManager(place(shop.path("none/ferry.sock"), binary: shop.path("ferry")))
@@ -32,7 +32,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("says what became of a program that cannot be started, or is none")
+    @Test("Remote manager: a program that cannot be started, or fails, is the error daemonUnavailable")
     func notStarted() async throws {
         try await Workshop.run { shop in
             for (name, text) in [("no-program", "nothing"), ("fails", "#!/bin/sh\nexit 3\n")] {
@@ -45,7 +45,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("says that the daemon is of another version, and asks it for nothing more")
+    @Test("Remote manager: a daemon of another API version is an error, and gets no further request")
     func otherVersion() async throws {
         try await Workshop.run { shop in
             let root = "/tmp/ferry-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
@@ -68,7 +68,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("refuses what cannot leave its process, with a reason in both languages")
+    @Test("Remote manager: a stream destination is refused in both languages")
     func streams() async throws {
         try await BackendHome.run(.daemon) { home in
             let manager = home.manager()
@@ -85,7 +85,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("refuses a name that is none for a session")
+    @Test("Remote manager: an invalid session name is refused")
     func badName() async throws {
         try await BackendHome.run(.daemon) { home in
             let manager = home.manager("../other")
@@ -94,7 +94,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("hears of what has ended before it lets go, though the stream is behind")
+    @Test("Remote manager: shutdown first delivers all ends, although its event stream is behind")
     func heardOut() async throws {
         try await BackendHome.run(.daemon) { home in
             let paths = (0..<40).map { "/\($0)" }
@@ -102,7 +102,7 @@ struct LostDaemonTests {
             let manager = home.manager()
             let events = manager.events
             try await manager.activate()
-            // Somebody else of the session sees the ends first.
+            // Another manager of the session gets the ends first.
             let other = home.manager()
             let downloads = try await other.download(paths.map { try home.request($0) })
             for download in downloads { _ = try await download.finished() }
@@ -113,7 +113,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("comes back to a daemon that was started anew: handles go on, calls made meanwhile wait, ends are told once")
+    @Test("Remote manager: after a restart of the daemon handles go on, calls complete, and ends are reported once")
     func restarted() async throws {
         try await BackendHome.run(.daemon) { home in
             let daemon = try #require(home.daemon)
@@ -143,7 +143,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("lets calls wait for a daemon that was lost no longer than its patience")
+    @Test("Remote manager: calls wait for a lost daemon no longer than the patience in its address")
     func patience() async throws {
         try await BackendHome.run(.daemon) { home in
             let daemon = try #require(home.daemon)
@@ -162,7 +162,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("is told what ended while the daemon was away from it, and finds the file")
+    @Test("Remote manager: an end while no manager of the session was connected is reported, with the file")
     func missed() async throws {
         try await BackendHome.run(.daemon) { home in
             let daemon = try #require(home.daemon)
@@ -174,7 +174,7 @@ struct LostDaemonTests {
             await gate.arrived(1)
             await first.shutdown()
             gate.open()
-            // It ends while nobody of the session is there.
+            // The download ends while no manager of the session is connected.
             let inside = try #require(try await daemon.manager?.download(id: download.id))
             _ = try await inside.finished()
             try await daemon.stop()
@@ -191,7 +191,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("makes one download of a request that is sent again under its identifier")
+    @Test("Remote manager: a request sent twice under one identifier is one download")
     func repeated() async throws {
         try await BackendHome.run(.daemon) { home in
             home.shop.serve(["/a"])
@@ -211,7 +211,7 @@ struct LostDaemonTests {
         }
     }
 
-    @Test("sees what another manager of its session does, and nothing of other sessions")
+    @Test("Remote manager: changes by another manager of the session are seen, other sessions are not")
     func shared() async throws {
         try await BackendHome.run(.daemon) { home in
             home.shop.serve(["/a", "/b"])
@@ -238,7 +238,7 @@ struct LostDaemonTests {
 }
 
 extension DownloadManager {
-    /// Waits until the handle shows such a request: the daemon's word is on its way.
+    /// Waits until the handle shows such a request, which the daemon's event brings.
     fileprivate func handleShows(_ download: Download, _ isSuch: (DownloadRequest) -> Bool) async -> Bool {
         let changes = listChanges
         if isSuch(download.request) { return true }
@@ -246,7 +246,7 @@ extension DownloadManager {
         return false
     }
 
-    /// Returns once the download is not listed any longer, here too.
+    /// Returns once this manager does not list the download any longer.
     fileprivate func handleIsGone(_ download: Download) async throws -> Bool {
         let changes = listChanges
         while try await self.download(id: download.id) != nil {
@@ -256,7 +256,7 @@ extension DownloadManager {
     }
 }
 
-/// A clock on which, from some moment on, each look is this much later than the last.
+/// A clock on which, after `leaps(by:)`, each read is this much later than the last.
 private final class LeapingClock: EngineClock {
     private let system = SystemClock()
     private let state = Mutex((leap: Duration.zero, sum: Duration.zero))

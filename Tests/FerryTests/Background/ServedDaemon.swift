@@ -10,7 +10,7 @@ final class ServedDaemon: Sendable {
     private let program: RunningProgram
     private let output = Pipe()
 
-    /// Starts it, and returns once it listens.
+    /// Starts the daemon and returns once it listens.
     static func start(environment: [String: String]) async throws -> ServedDaemon {
         let daemon = try ServedDaemon(environment)
         let line = await daemon.readyLine()
@@ -29,7 +29,7 @@ final class ServedDaemon: Sendable {
         try output.fileHandleForWriting.close()
     }
 
-    /// What it says until it closes its standard output, or has said one line.
+    /// The first line of the daemon's standard output, or all of it when that has no line.
     private func readyLine() async -> Data {
         let reading = output.fileHandleForReading
         return await withCheckedContinuation { continuation in
@@ -43,10 +43,10 @@ final class ServedDaemon: Sendable {
         }
     }
 
-    /// `kill -9`; returns when it is gone.
+    /// Sends SIGKILL and returns when the process has ended.
     func kill() async { await end(SIGKILL) }
 
-    /// Asks it to leave; returns when it has.
+    /// Sends SIGTERM and returns when the process has ended.
     func stop() async { await end(SIGTERM) }
 
     private func end(_ signal: Int32) async {

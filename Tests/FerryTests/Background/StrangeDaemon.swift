@@ -5,15 +5,15 @@ import Synchronization
     import Glibc
 #endif
 
-/// Somebody who answers at the daemon's socket, the same to everybody.
+/// A server at the daemon's socket that gives the same response to every request.
 final class StrangeDaemon: Sendable {
     private let descriptor: Int32
     private let lines = Mutex<[String]>([])
 
-    /// The request lines that came.
+    /// The request lines that were received.
     var asked: [String] { lines.withLock { $0 } }
 
-    /// Listens until it is let go; `answer` is JSON.
+    /// Listens until its release; `answer` is JSON.
     init(socket path: String, answer: String) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -42,7 +42,7 @@ final class StrangeDaemon: Sendable {
         close(descriptor)
     }
 
-    /// Reads one request, answers it, and closes; the request's first line.
+    /// Reads one request, answers it, closes the connection, and returns the request line.
     private static func serve(_ connection: Int32, _ answer: String) -> String {
         defer { close(connection) }
         var text = ""

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import Ferry
 
-/// A daemon in this process, on a directory of its own; stopped and started again, it is another life of the same one.
+/// A daemon in this process with a directory of its own, which can be stopped and started again.
 final class TestDaemon: Sendable {
     private struct Life {
         var daemon: Daemon
@@ -26,7 +26,7 @@ final class TestDaemon: Sendable {
 
     var socket: String { place.socket }
 
-    /// Its list, while it runs.
+    /// The daemon's manager while it runs.
     var manager: DownloadManager? { life.withLock { $0?.daemon.manager } }
 
     /// Returns once it listens.
@@ -44,7 +44,7 @@ final class TestDaemon: Sendable {
         if await daemon.listening() == nil { try await task.value }
     }
 
-    /// Returns once it has let go of everything; nothing when it does not run.
+    /// Returns once the daemon has ended; does nothing when it does not run.
     func stop() async throws {
         let last = life.withLock { life in
             defer { life = nil }

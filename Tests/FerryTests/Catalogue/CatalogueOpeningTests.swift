@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Opening the catalogue", .timeLimit(.minutes(30)))
 struct CatalogueOpeningTests {
-    @Test("shows it to its owner alone")
+    @Test("Catalogue: directory and files are readable by their owner alone")
     func modes() async throws {
         try await StoreBench.withDirectory { directory in
             let catalogue = try await StoreBench.open(directory).catalogue
@@ -21,7 +21,7 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("closes a directory that was open to others when it is ours, and leaves one that is not")
+    @Test("Catalogue: an open directory becomes private, and one with other files keeps its mode")
     func directoryModes() async throws {
         for (file, expected) in [(nil, 0o700), ("catalogue.sqlite", 0o700), ("notes.txt", 0o755)] {
             try await StoreBench.withDirectory { directory in
@@ -36,7 +36,7 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("a second time in this process is refused, until it is closed")
+    @Test("Catalogue: a second opening in this process is refused until the first is closed")
     func secondOpener() async throws {
         try await StoreBench.withDirectory { directory in
             for _ in 0..<3 {
@@ -51,7 +51,7 @@ struct CatalogueOpeningTests {
     }
 
     @Test(
-        "is refused while another process has it (B9)",
+        "Catalogue: it cannot be opened while another process holds its lock (B9)",
         .enabled(if: RunningProgram.succeeds(["flock", "--version"]), "there is no flock command here"))
     func otherProcess() async throws {
         try await StoreBench.withDirectory { directory in
@@ -74,14 +74,14 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("works after it was let go without closing")
+    @Test("Catalogue: it can be opened again after a release without close")
     func letGo() async throws {
         try await StoreBench.withDirectory { directory in
             do {
                 let catalogue = try await StoreBench.open(directory).catalogue
                 try await catalogue.commit([.insert([StoreBench.row("a")])])
             }
-            // The connection's thread may hold it a moment longer.
+            // The connection's thread may hold the catalogue a moment longer.
             var opening = try? await StoreBench.open(directory)
             while opening == nil { opening = try? await StoreBench.open(directory) }
             let catalogue = try #require(opening).catalogue
@@ -92,7 +92,9 @@ struct CatalogueOpeningTests {
 
     enum Damage: CaseIterable { case garbage, truncated, short, page }
 
-    @Test("moves a damaged one aside, whole, and begins anew (B10)", arguments: Damage.allCases)
+    @Test(
+        "Catalogue: a damaged database is moved aside unchanged, and a new one is made (B10)",
+        arguments: Damage.allCases)
     func damaged(damage: Damage) async throws {
         try await StoreBench.withDirectory { directory in
             let path = directory + "/state/catalogue.sqlite"
@@ -128,11 +130,11 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("is new until it is said that the list is in it, whatever else is, and in one with what is said beside that")
+    @Test("Catalogue: it is new until the list is marked complete, and a failed batch does not mark it")
     func completeness() async throws {
         try await StoreBench.withDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)
-            // What is left when the process ends between the first table and the others.
+            // The file after an end of the process between the first table and the others.
             let database = try DatabaseQueue(path: directory + "/state/catalogue.sqlite")
             try await database.write { db in
                 try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
@@ -160,7 +162,7 @@ struct CatalogueOpeningTests {
     }
 
     @Test(
-        "leaves one of a newer version as it is",
+        "Catalogue: a database of a newer version is refused and left unchanged",
         arguments: [
             "PRAGMA user_version = 2", "INSERT INTO grdb_migrations VALUES ('2 something')",
         ])
@@ -174,7 +176,7 @@ struct CatalogueOpeningTests {
     }
 
     @Test(
-        "leaves what another program made as it is",
+        "Catalogue: a database of another program is refused and left unchanged",
         arguments: [
             "PRAGMA application_id = 7; CREATE TABLE a (b)", "CREATE TABLE download (b)",
         ])
@@ -188,7 +190,7 @@ struct CatalogueOpeningTests {
         }
     }
 
-    @Test("says why when the place cannot be used")
+    @Test("Catalogue: a path that cannot be used is an error with the reason")
     func unusable() async throws {
         try await StoreBench.withDirectory { directory in
             try Data().write(to: URL(filePath: directory + "/state"))

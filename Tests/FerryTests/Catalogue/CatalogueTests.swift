@@ -7,9 +7,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The catalogue", .timeLimit(.minutes(30)))
+@Suite("Catalogue of downloads", .timeLimit(.minutes(30)))
 struct CatalogueTests {
-    @Test("holds everything when it is opened again")
+    @Test("Catalogue: rows, index and history are the same after reopening")
     func reopening() async throws {
         try await StoreBench.withDirectory { directory in
             let rows = try StoreBench.states.enumerated().map { number, state in
@@ -33,7 +33,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("writes what was submitted before it was closed")
+    @Test("Catalogue: batches submitted before close are written")
     func submittedBeforeClosing() async throws {
         try await StoreBench.withDirectory { directory in
             let first = try await StoreBench.open(directory).catalogue
@@ -45,18 +45,18 @@ struct CatalogueTests {
         }
     }
 
-    @Test("writes what was submitted by itself, a little later")
+    @Test("Catalogue: a submitted batch is written without a further call")
     func submittedAlone() async throws {
         try await StoreBench.withDirectory { directory in
             let catalogue = try await StoreBench.open(directory).catalogue
             catalogue.submit([.insert([try StoreBench.row("a")])])
-            // No reading and no commit, which would hurry it: only the backlog is looked at.
+            // No read and no commit, which would speed it up: only the backlog is read.
             while catalogue.writing.withLock({ !$0.batches.isEmpty }) { await Task.yield() }
             await catalogue.close()
         }
     }
 
-    @Test("never uses the number of an event again, after all were acknowledged and it was opened again")
+    @Test("Catalogue: event numbers are not reused after acknowledgement and reopening")
     func numbersGoOn() async throws {
         try await StoreBench.withDirectory { directory in
             let ending = Ending(.cancelled, at: StoreBench.date(1))
@@ -72,7 +72,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("finds files again when the directory of downloads was moved")
+    @Test("Catalogue: paths follow when the directory of downloads was moved")
     func movedDirectory() async throws {
         try await StoreBench.withDirectory { directory in
             let (old, new) = (directory + "/old", directory + "/new place")
@@ -97,7 +97,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("refuses a stream, which ends with its process")
+    @Test("Catalogue: a download to a stream is refused")
     func stream() async throws {
         try await StoreBench.run(.catalogue) { bench in
             let row = try StoreBench.row("a", request: StoreBench.request(to: .stream(1)))
@@ -108,7 +108,7 @@ struct CatalogueTests {
     }
 
     @Test(
-        "takes hostile texts as they are, except NUL",
+        "Catalogue: hostile texts are stored as they are except NUL, and negative numbers as zero",
         arguments: ["'; DROP TABLE download; --", "a\u{0}b", "\u{202e}"])
     func hostileTexts(text: String) async throws {
         try await StoreBench.run(.catalogue) { bench in
@@ -135,7 +135,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("has its rules in the schema, where no code can forget them")
+    @Test("Catalogue: the schema refuses invalid values")
     func constraints() async throws {
         try await StoreBench.run(.catalogue) { bench in
             try await bench.store.commit([.insert([StoreBench.row("a"), StoreBench.row("b")])])
@@ -155,7 +155,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("tells of an entry that cannot be read and gives the others")
+    @Test("Catalogue: an unreadable row is reported, and the others are returned")
     func unreadableEntry() async throws {
         try await StoreBench.run(.catalogue) { bench in
             let rows = try [StoreBench.row("a", 0, 1), StoreBench.row("b", 0, 2), StoreBench.row("c", 0, 3)]
@@ -171,7 +171,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("loses nothing that was committed when the machine stops (B1)")
+    @Test("Catalogue: every committed change is in a copy of its files taken without a close (B1)")
     func crash() async throws {
         try await StoreBench.withDirectory { directory in
             let catalogue = try await StoreBench.open(directory).catalogue
@@ -179,7 +179,7 @@ struct CatalogueTests {
             try await catalogue.commit([
                 .update("a", [.label("x")]), .end("a", Ending(.cancelled, at: StoreBench.date(3))),
             ])
-            // What a kill leaves is what is there now: the database and its log, not yet put together.
+            // The files as a kill leaves them: the database and its log, without a checkpoint.
             let copy = directory + "/copy"
             try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
             try FileManager.default.copyItem(atPath: directory + "/state", toPath: copy + "/state")
@@ -195,7 +195,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("says that the disk is full, keeps its order, and goes on when there is room (B3)")
+    @Test("Catalogue: a full disk is reported, batches keep their order, and are written when there is room (B3)")
     func diskFull() async throws {
         try await StoreBench.run(.catalogue) { bench in
             let store = bench.store
@@ -206,11 +206,11 @@ struct CatalogueTests {
                 try db.execute(sql: "PRAGMA max_page_count = \(pages)")
                 return pages
             }
-            // A batch that nobody waits for is kept for later, and what follows it is told that it cannot come first.
+            // A submitted batch is kept for later, and a commit behind it fails.
             let large = String(repeating: "x", count: 100_000)
             store.submit([.update("a", [.label(large)])])
             #expect(try await store.row("a")?.label == nil)
-            // Told each time that it is tried again, which depends on how long this takes.
+            // Each retry reports the error; their number depends on the time that this takes.
             #expect(Set(bench.complaints.errors.map(\.code)) == [.diskFull])
             await #expect(throws: DownloadError.self) { try await store.commit([.update("a", [.label("late")])]) }
             #expect(try await store.row("a")?.label == nil)
@@ -224,7 +224,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("does not let a batch that has no room take others along")
+    @Test("Catalogue: a batch without room fails alone, and others of its group are written")
     func noRoomForOne() async throws {
         try await StoreBench.run(.catalogue) { bench in
             let store = bench.store

@@ -5,7 +5,7 @@ import Testing
 @Suite("Paths in the catalogue")
 struct PathRootTests {
     @Test(
-        "are relative inside the directory, and come back as they were",
+        "PathRoot: paths inside the directory are stored relative, and all are read back unchanged",
         arguments: [
             ("/dl", "/dl/a", "a"), ("/dl", "/dl/a/b c", "a/b c"), ("/dl", "/dl", "."), ("/dl/", "/dl/a", "a"),
             ("/dl//", "/dl/a", "a"), ("/dl", "/dlx/a", "/dlx/a"), ("/dl", "/", "/"), ("/dl", "", ""),

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Pages that were read")
+@Suite("Cache of read pages")
 struct ReadPagesTests {
     private func page(_ offset: Int = 0) -> ReadPages.Page {
         ReadPages.Page(filter: .all, order: .queue, offset: offset, limit: 100)
     }
 
-    @Test("are good until something is written")
+    @Test("ReadPages: pages and counts are valid until the next write")
     func written() throws {
         var pages = ReadPages()
         let rows = [try StoreBench.row("a")]
@@ -22,11 +22,11 @@ struct ReadPagesTests {
         #expect(pages.count(of: RowFilter(session: "other"), at: 3) == nil)
         #expect(pages.rows(of: page(), at: 4) == nil)
         #expect(pages.count(of: .all, at: 4) == nil)
-        // Nor are they when the count comes back.
+        // An earlier count of writes does not make them valid again.
         #expect(pages.rows(of: page(), at: 3) == nil)
     }
 
-    @Test("are never more than there is room for, whatever is asked for")
+    @Test("ReadPages: the number of kept rows and pages is bounded")
     func bounded() throws {
         var pages = ReadPages()
         let rows = try (0..<400).map { try StoreBench.row("\($0)") }

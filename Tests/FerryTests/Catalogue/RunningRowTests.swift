@@ -4,11 +4,11 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The list, while a download runs", .timeLimit(.minutes(30)))
+@Suite("Row of a running download", .timeLimit(.minutes(30)))
 struct RunningRowTests {
-    /// After a kill the list showed `0 B / ?` until the download had a slot again: it was never written down that it
-    /// ran, so that nobody looked at its journal.
-    @Test("B1: says that it runs, so that the next launch shows what its journal holds")
+    /// After a kill the list showed `0 B / ?` until the download had a slot again: the running state was never stored,
+    /// so that its journal was not read.
+    @Test("Catalogue: the row of a running download has that state and its part file (B1)")
     func running() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 40_000_000))
@@ -17,7 +17,7 @@ struct RunningRowTests {
                 identifier: "running", directory: URL(filePath: shop.directory),
                 stateDirectory: URL(filePath: shop.directory + "/state"))
             configuration.minFreeBytes = 0
-            // Tests that want a stall say so; a busy machine is none.
+            // Too long to be reached on a busy machine.
             configuration.stallTimeout = .seconds(9000)
             let manager = DownloadManager(configuration)
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Secrets", .timeLimit(.minutes(30)))
+@Suite("Vaults of secrets", .timeLimit(.minutes(30)))
 struct SecretVaultTests {
     enum Kind: CaseIterable { case memory, disk }
 
@@ -26,7 +26,7 @@ struct SecretVaultTests {
         }
     }
 
-    @Test("are kept, replaced, removed and swept", arguments: Kind.allCases)
+    @Test("SecretVault: secrets under any identifier are kept, replaced, removed and swept", arguments: Kind.allCases)
     func conformance(kind: Kind) async throws {
         try await StoreBench.withDirectory { directory in
             let vault = vault(kind, directory)
@@ -56,7 +56,7 @@ struct SecretVaultTests {
 
     private func long(_ text: String) -> String { String(repeating: text, count: 5000) }
 
-    @Test("are in files that only their owner reads, named safely (D7)")
+    @Test("SecretStore: files are readable by the owner alone and have safe names")
     func files() async throws {
         try await StoreBench.withDirectory { directory in
             let place = directory + "/state/secrets"
@@ -70,7 +70,7 @@ struct SecretVaultTests {
         }
     }
 
-    @Test("that a crash left behind are swept, and what is not ours stays")
+    @Test("SecretStore: a sweep removes files left by a crash, and keeps foreign files")
     func sweeping() async throws {
         try await StoreBench.withDirectory { directory in
             let vault = SecretStore(directory: directory + "/s")
@@ -83,7 +83,7 @@ struct SecretVaultTests {
     }
 
     @Test(
-        "that cannot be read are an error that says nothing of them",
+        "SecretStore: an unreadable file is an error that contains none of its text",
         arguments: [
             "", "{", "null", "{\"id\":\"a\",\"version\":2}", "{\"id\":\"a\"}", "hunter2",
             "{\"id\":\"a\",\"version\":1,\"credentials\":\"hunter2\"}",
@@ -98,7 +98,7 @@ struct SecretVaultTests {
         }
     }
 
-    @Test("of another download are never given out")
+    @Test("SecretStore: a file under another download's name gives no secrets")
     func foreignFile() async throws {
         try await StoreBench.withDirectory { directory in
             let vault = SecretStore(directory: directory)

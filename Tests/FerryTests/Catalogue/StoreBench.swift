@@ -17,14 +17,14 @@ struct StoreBench: Sendable {
     let directory: String
     let complaints: Complaints
 
-    /// What a store reported.
+    /// The errors that a store has reported.
     final class Complaints: Sendable {
         private let all = Mutex<[DownloadError]>([])
         var errors: [DownloadError] { all.withLock { $0 } }
         func add(_ error: DownloadError) { all.withLock { $0.append(error) } }
     }
 
-    /// Runs a body with a fresh store; it is closed and its files go, whatever happens.
+    /// Runs a body with a fresh store, which is closed and removed at its end.
     static func run(_ kind: StoreKind, _ body: (StoreBench) async throws -> Void) async throws {
         try await withDirectory { directory in
             let complaints = Complaints()
@@ -55,7 +55,7 @@ struct StoreBench: Sendable {
         }
     }
 
-    /// A time that no rounding changes.
+    /// A date that is stored without rounding.
     static func date(_ seconds: Double) -> Date { Date(timeIntervalSince1970: 1_700_000_000 + seconds) }
 
     static func request(

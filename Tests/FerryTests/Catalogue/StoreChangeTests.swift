@@ -4,9 +4,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Any store, changed", .timeLimit(.minutes(30)))
+@Suite("Changes of any store", .timeLimit(.minutes(30)))
 struct StoreChangeTests {
-    @Test("takes all rows of an insertion or, when one is listed, none", arguments: StoreKind.allCases)
+    @Test("Store: an insertion adds all rows, or none when one is listed already", arguments: StoreKind.allCases)
     func insertion(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let (a, b, c) = (try StoreBench.row("a"), try StoreBench.row("b"), try StoreBench.row("c"))
@@ -24,7 +24,7 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("gives each field its new value and leaves the others", arguments: StoreKind.allCases)
+    @Test("Store: an update sets its fields and leaves the others", arguments: StoreKind.allCases)
     func fields(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let file = AnnouncedFile(
@@ -56,9 +56,7 @@ struct StoreChangeTests {
         }
     }
 
-    @Test(
-        "clears what told of an end when it goes on, and keeps which file may be replaced",
-        arguments: StoreKind.allCases)
+    @Test("Store: a download that runs again loses its end and keeps its published file", arguments: StoreKind.allCases)
     func goesOn(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let full = try StoreBench.fullRow("a", downloads: bench.directory, state: .completed(.strong))
@@ -67,13 +65,13 @@ struct StoreChangeTests {
             #expect(row.state == .waiting(.slot))
             #expect(row.endedAt == nil && row.finished == nil)
             #expect(row.published != nil && row.published == full.published)
-            // Nor does an end without a file change that.
+            // An end without a file does not change that.
             try await bench.store.commit([.end("a", Ending(.cancelled, at: StoreBench.date(1)))])
             #expect(try await bench.store.row("a")?.published == full.published)
         }
     }
 
-    @Test("moves many at once", arguments: StoreKind.allCases)
+    @Test("Store: a batch of new keys moves many rows at once", arguments: StoreKind.allCases)
     func keys(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             try await bench.store.commit([.insert(try ["a", "b", "c"].map { try StoreBench.row($0) })])
@@ -88,7 +86,7 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("removes what is listed and minds nothing else", arguments: StoreKind.allCases)
+    @Test("Store: a removal takes listed rows and ignores missing ones", arguments: StoreKind.allCases)
     func removal(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             try await bench.store.commit([.insert(try ["a", "b"].map { try StoreBench.row($0) })])
@@ -99,7 +97,7 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("shows every reader what was handed over before, in order", arguments: StoreKind.allCases)
+    @Test("Store: a read shows all batches submitted before, in their order", arguments: StoreKind.allCases)
     func submission(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             bench.store.submit([.insert([try StoreBench.row("a")])])
@@ -111,7 +109,9 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("drops a submitted batch that cannot be, says so, and applies its neighbours", arguments: StoreKind.allCases)
+    @Test(
+        "Store: an invalid submitted batch is dropped and reported, and its neighbours are applied",
+        arguments: StoreKind.allCases)
     func badBatch(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let row = try StoreBench.row("a")
@@ -124,7 +124,7 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("takes commits from many tasks at once", arguments: StoreKind.allCases)
+    @Test("Store: concurrent commits from many tasks add each row once", arguments: StoreKind.allCases)
     func concurrency(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let store = bench.store
@@ -145,7 +145,7 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("is not stopped by a task that was cancelled", arguments: StoreKind.allCases)
+    @Test("Store: a commit of a cancelled task is applied", arguments: StoreKind.allCases)
     func cancelledTask(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let row = try StoreBench.row("a")
@@ -158,7 +158,7 @@ struct StoreChangeTests {
         }
     }
 
-    @Test("answers nothing after it was closed", arguments: StoreKind.allCases)
+    @Test("Store: after close every call throws shutDown", arguments: StoreKind.allCases)
     func closed(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let store = bench.store

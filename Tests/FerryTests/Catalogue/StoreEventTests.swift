@@ -4,9 +4,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Any store's events", .timeLimit(.minutes(30)))
+@Suite("Events of any store", .timeLimit(.minutes(30)))
 struct StoreEventTests {
-    @Test("come with the end of a run, in one", arguments: StoreKind.allCases)
+    @Test("Store: the end of a run changes the row and adds its event in one commit", arguments: StoreKind.allCases)
     func ending(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let path = bench.directory + "/files/sub/b.bin"
@@ -15,7 +15,7 @@ struct StoreEventTests {
                 Ending(.completed(StoreBench.finished(path), stamp), at: StoreBench.date(7)),
                 Ending(.completed(StoreBench.finished("", 0), nil), at: StoreBench.date(8)),
                 Ending(.failed(StoreBench.error), at: StoreBench.date(9)),
-                // Finer than seconds since 1970 can be.
+                // A date finer than seconds since 1970 can hold.
                 Ending(.cancelled, at: Date(timeIntervalSinceReferenceDate: 800_000_000.0000001)),
             ]
             for (number, ending) in endings.enumerated() {
@@ -38,7 +38,7 @@ struct StoreEventTests {
         }
     }
 
-    @Test("are numbered in order and kept until they are acknowledged", arguments: StoreKind.allCases)
+    @Test("Store: events are numbered in order and kept until they are acknowledged", arguments: StoreKind.allCases)
     func numbers(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let store = bench.store
@@ -61,14 +61,16 @@ struct StoreEventTests {
         }
     }
 
-    @Test("that wait name a file where it is now, once it was moved", arguments: StoreKind.allCases)
+    @Test(
+        "Store: after a move an unacknowledged event has the file's new path, and the history the old one",
+        arguments: StoreKind.allCases)
     func moved(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let store = bench.store
             let paths = ["/files/sub/old", "/files/earlier", "/elsewhere/“new”"].map { bench.directory + $0 }
             let files = paths.map { StoreBench.finished($0) }
             func ending(_ file: FinishedDownload) -> Ending { Ending(.completed(file, nil), at: StoreBench.date(1)) }
-            // One had another file before, and one had its file at the same path.
+            // One download had another file before, and the other has its file at the same path.
             try await store.commit([
                 .insert(try ["a", "b"].map { try StoreBench.row($0) }), .end("a", ending(files[1])),
                 .end("b", ending(files[0])), .end("a", ending(files[0])),
@@ -76,12 +78,12 @@ struct StoreEventTests {
             try await store.commit([.update("a", [.file(files[2], nil)])])
             let told = try await store.pendingEvents(after: 0, limit: 9).map(\.event.kind)
             #expect(told == [.completed(files[1]), .completed(files[0]), .completed(files[2])])
-            // What has happened is not told otherwise.
+            // The history is not rewritten.
             #expect(try await store.history(of: "a").last?.kind == .completed(files[0]))
         }
     }
 
-    @Test("without a number are history alone", arguments: StoreKind.allCases)
+    @Test("Store: an unnumbered event is in the history alone", arguments: StoreKind.allCases)
     func unnumbered(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             try await bench.store.commit([.insert([StoreBench.row("a")])])
@@ -92,7 +94,9 @@ struct StoreEventTests {
         }
     }
 
-    @Test("keep their reasons for every language; words stay words", arguments: StoreKind.allCases)
+    @Test(
+        "Store: reasons of events are kept for every language, and free texts as they are",
+        arguments: StoreKind.allCases)
     func reasons(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let store = bench.store
@@ -109,7 +113,7 @@ struct StoreEventTests {
         }
     }
 
-    @Test("of each download are kept: the newest fifty", arguments: StoreKind.allCases)
+    @Test("Store: the newest fifty events of each download are kept", arguments: StoreKind.allCases)
     func history(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let store = bench.store

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The two stores", .timeLimit(.minutes(30)))
+@Suite("Both stores against each other", .timeLimit(.minutes(30)))
 struct StoreModelTests {
-    @Test("remember the same after any changes, also when the catalogue is opened again", arguments: 1...6)
+    @Test("Store: memory and catalogue are equal after random changes and reopening", arguments: 1...6)
     func sameContents(seed: UInt64) async throws {
         try await StoreBench.withDirectory { directory in
             var dice = SeededGenerator(seed: seed)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Any store, read", .timeLimit(.minutes(30)))
+@Suite("Reads of any store", .timeLimit(.minutes(30)))
 struct StoreReadingTests {
-    @Test("gives every field of every row as it was", arguments: StoreKind.allCases)
+    @Test("Store: every field of a row is read back unchanged", arguments: StoreKind.allCases)
     func roundTrip(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let full = try StoreBench.fullRow("full", downloads: bench.directory + "/files")
@@ -21,7 +21,7 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("gives every state as it was, and its kind in the index", arguments: StoreKind.allCases)
+    @Test("Store: every state is read back unchanged, and its kind is in the index", arguments: StoreKind.allCases)
     func states(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             for (number, state) in StoreBench.states.enumerated() {
@@ -34,7 +34,7 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("lists by priority, position and identifier, in pages", arguments: StoreKind.allCases)
+    @Test("Store: rows are listed by priority, position and identifier, in pages", arguments: StoreKind.allCases)
     func order(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let rows = try [
@@ -52,7 +52,9 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("finds who is beside a place, among all others of the same priority", arguments: StoreKind.allCases)
+    @Test(
+        "Store: the neighbours of every placement are found among rows of the same priority",
+        arguments: StoreKind.allCases)
     func gaps(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             var dice = SeededGenerator(seed: 1)
@@ -92,7 +94,7 @@ struct StoreReadingTests {
         #expect(gap == QueueGap(left: index > 0 ? others[index - 1] : nil, right: right), "\(placement), \(place)")
     }
 
-    @Test("counts and lists what passes a filter", arguments: StoreKind.allCases)
+    @Test("Store: rows that match a filter are listed and counted", arguments: StoreKind.allCases)
     func filters(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let rows = try [
@@ -116,7 +118,9 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("keeps in the index what the queue needs, and no more", arguments: StoreKind.allCases)
+    @Test(
+        "Store: index entries hold rule, host, session and wake time where the queue needs them",
+        arguments: StoreKind.allCases)
     func index(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             var rule = try StoreBench.row("rule", 2, 9)
@@ -131,7 +135,7 @@ struct StoreReadingTests {
             let bare = try StoreBench.row(
                 "bare", -1,
                 request: StoredRequest.split(DownloadRequest(sources: [], destination: .part("/dl/x.part"))).stored)
-            // Its file was getting another name.
+            // A download whose file was being renamed.
             var moving = try StoreBench.row("moving", -2, state: .completed(.single))
             moving.announced = AnnouncedFile(
                 path: "/dl/x", stamp: FileStamp(device: 1, inode: 2, length: 3, modificationTime: 4))
@@ -157,7 +161,7 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("finds downloads by the exact text of their first source", arguments: StoreKind.allCases)
+    @Test("Store: downloads are found by the exact text of their first source", arguments: StoreKind.allCases)
     func byURL(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             var mirrored = try StoreBench.row("mirrored")
@@ -175,7 +179,8 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("finds duplicates: the same sources to the same place", arguments: StoreKind.allCases)
+    @Test(
+        "Store: duplicates are requests with the same sources and the same destination", arguments: StoreKind.allCases)
     func duplicates(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let url = "https://example.com/a.bin"
@@ -200,7 +205,7 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("sums up by state, and cannot overflow", arguments: StoreKind.allCases)
+    @Test("Store: totals are summed by state and saturate", arguments: StoreKind.allCases)
     func totals(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             #expect(try await bench.store.totals() == StoreTotals())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A request that is kept")
+@Suite("Stored requests")
 struct StoredRequestTests {
     private func request() throws -> DownloadRequest {
         var request = DownloadRequest(
@@ -25,7 +25,7 @@ struct StoredRequestTests {
         return request
     }
 
-    @Test("is the same when it is put together again")
+    @Test("StoredRequest: a request is equal after split, storage and join")
     func roundTrip() throws {
         let whole = try request()
         let (stored, secrets) = StoredRequest.split(whole)
@@ -36,7 +36,7 @@ struct StoredRequestTests {
         #expect(read.join(secrets) == whole)
     }
 
-    @Test("says nothing that is secret, in writing or in print (D7)")
+    @Test("StoredRequest: neither its text nor its description contains a secret")
     func secrecy() throws {
         let (stored, secrets) = StoredRequest.split(try request())
         let words = [
@@ -46,13 +46,13 @@ struct StoredRequestTests {
             for word in words { #expect(!text.contains(word), "\(word) in \(text)") }
         }
         #expect(stored.headers.map(\.value) == ["a/b", "c/d", "https://example.com/page"])
-        // Without them it is as it was asked for, but for nobody.
+        // Without secrets the request has its URLs and no credentials.
         let bare = stored.join(nil)
         #expect(bare.credentials == nil && bare.sources.allSatisfy { $0.credentials == nil })
         #expect(bare.sources.map(\.text) == (try request()).sources.map(\.text))
     }
 
-    @Test("has no secrets when there are none")
+    @Test("StoredRequest: a request without secrets has none after the split")
     func noSecrets() throws {
         var whole = DownloadRequest(sources: [try DownloadURL("https://example.com/a")], destination: .directory("/dl"))
         whole.headers[.acceptLanguage] = "en"
@@ -62,16 +62,14 @@ struct StoredRequestTests {
         #expect(stored.join(nil) == whole)
     }
 
-    @Test("leaves out secrets of sources that are gone")
+    @Test("StoredRequest: secrets of removed sources are left out by join")
     func fewerSources() throws {
         var (stored, secrets) = StoredRequest.split(try request())
         stored.sources.removeLast(2)
         #expect(stored.join(secrets).sources.map(\.credentials) == [Credentials(user: "me", password: "pass@word")])
     }
 
-    @Test(
-        "with other URLs than those that its secrets were given for, as those of a list made anew: they go nowhere else"
-    )
+    @Test("StoredRequest: with other URLs than the secrets' origins, join gives them to no other origin")
     func otherSources() throws {
         let (whole, given) = StoredRequest.split(try request())
         let file = try StoredText.text(SecretText(id: "a", secrets: try #require(given)))
@@ -88,7 +86,7 @@ struct StoredRequestTests {
     }
 
     @Test(
-        "is written shortly, in a shape that stays",
+        "StoredRequest: a minimal request has this JSON text",
         arguments: [
             (DownloadRequest.Destination.directory("/dl"), "{\"directory\":\"/dl\"}"),
             (.directory("/dl", name: .exact("n \"1\"")), "{\"directory\":\"/dl\",\"name\":\"n \\\"1\\\"\"}"),
@@ -101,7 +99,7 @@ struct StoredRequestTests {
         #expect(try StoredText.value(StoredRequest.self, json) == stored)
     }
 
-    @Test("with everything in it has this shape")
+    @Test("StoredRequest: a full request has this JSON text")
     func fullShape() throws {
         let stored = try StoreBench.fullRow("a").request
         let json = try StoredText.text(stored)
@@ -122,7 +120,7 @@ struct StoredRequestTests {
         #expect(try StoredText.value(StoredRequest.self, json) == stored)
     }
 
-    @Test("without what was added later is read with its defaults, and with it comes back")
+    @Test("StoredRequest: missing newer fields are read as defaults, and are read back when set")
     func later() throws {
         let before =
             #"{"sources":["http://h/a"],"destination":{"directory":"/d"},"trust":{"allowsDowngrade":false,"#
@@ -138,7 +136,7 @@ struct StoredRequestTests {
     }
 
     @Test(
-        "that makes no sense is an error, never a trap",
+        "StoredRequest: an invalid text is an error",
         arguments: [
             "{}", "[]", "{\"sources\":[],\"destination\":{}}",
             "{\"sources\":[\"ftp://x\"],\"destination\":{\"file\":\"a\"}}",
@@ -149,7 +147,7 @@ struct StoredRequestTests {
         #expect(throws: (any Error).self) { try StoredText.value(StoredRequest.self, text) }
     }
 
-    @Test("may say more than this version knows")
+    @Test("StoredRequest: unknown fields are ignored, and numbers out of range are clamped")
     func unknownFields() throws {
         let text = "{\"sources\":[],\"destination\":{\"part\":\"/a\"},\"colour\":\"blue\",\"maxConnections\":-4}"
         let stored = try StoredText.value(StoredRequest.self, text)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Places of unfinished downloads", .timeLimit(.minutes(30)))
+@Suite("Directories of unfinished downloads", .timeLimit(.minutes(30)))
 struct UnfinishedPlacesTests {
-    @Test("Closed list: the directories of what is not completed or cancelled are read, and nothing is changed")
+    @Test("UnfinishedDirectories: directories of unfinished downloads are read, the database stays unchanged")
     func read() async throws {
         try await StoreBench.withDirectory { directory in
             let downloads = directory + "/files"
@@ -35,7 +35,7 @@ struct UnfinishedPlacesTests {
                 UnfinishedDirectories.read(state: state, downloads: downloads)
                     == ["/p", downloads, downloads + "/sub"].sorted())
             #expect(try Data(contentsOf: URL(filePath: path)) == before)
-            // Of a list that is none, or that was not filled yet, nothing is known.
+            // A missing or damaged list gives nil.
             #expect(UnfinishedDirectories.read(state: state + "/none", downloads: downloads) == nil)
             try Data("no database".utf8).write(to: URL(filePath: path))
             #expect(UnfinishedDirectories.read(state: state, downloads: downloads) == nil)

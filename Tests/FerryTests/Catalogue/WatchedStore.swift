@@ -6,8 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A store that counts how often the whole list is read, and lets some batches wait, before they are handed over, until a test
-/// opens it.
+/// A store that counts reads of the whole list, and holds some batches before they are passed on until a test opens it.
 final class WatchedStore: DownloadStore {
     private let base: any DownloadStore
     private let isMeant: @Sendable (StoreChange) -> Bool
@@ -15,7 +14,7 @@ final class WatchedStore: DownloadStore {
     private let door = Door()
     private let loaded = Mutex(0)
 
-    /// Holds the batches with such a change.
+    /// Makes a store that holds the batches with such a change.
     init(_ base: any DownloadStore, holding isMeant: @escaping @Sendable (StoreChange) -> Bool = { _ in false }) {
         self.base = base
         self.isMeant = isMeant
@@ -73,7 +72,7 @@ final class WatchedStore: DownloadStore {
 }
 
 extension Workshop {
-    /// From now on the manager's catalogue refuses, as in `BEFORE DELETE ON download`.
+    /// Makes the manager's catalogue refuse statements of this kind, such as `BEFORE DELETE ON download`.
     func refuse(_ what: String, in manager: DownloadManager) async throws {
         let store = try await #require(manager.scheduler).opened()
         let database = try #require(store as? Catalogue).database
@@ -83,14 +82,14 @@ extension Workshop {
 }
 
 extension Scheduler {
-    /// Opens the list, over a store that holds the batches with such a change.
+    /// Opens the list with a store that holds the batches with such a change.
     func held(_ isMeant: @escaping @Sendable (StoreChange) -> Bool) async throws -> WatchedStore {
         let store = WatchedStore(try await opened(), holding: isMeant)
         state.withLock { $0.store = store }
         return store
     }
 
-    /// Nobody is adding, moving, or changing many.
+    /// Whether the lock for adding, moving and changing many is free.
     var isListFree: Bool {
         guard listLock.tryAcquire() else { return false }
         listLock.release()

@@ -5,9 +5,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Clearing the list", .timeLimit(.minutes(30)))
+@Suite("Clear and remove", .timeLimit(.minutes(30)))
 struct ClearingTests {
-    /// Completed, failed with bytes, cancelled, paused with bytes.
+    /// Downloads that are completed, failed with bytes, cancelled, and paused with bytes.
     private struct Cast {
         let manager: DownloadManager
         let completed: [Download]
@@ -45,7 +45,7 @@ struct ClearingTests {
     }
 
     @Test(
-        "takes off what has ended so, with what a failed one holds, and leaves all others",
+        "Clear: each filter removes what ended so, with a failed one's part file, and no others",
         arguments: ClearFilter.allCases)
     func filters(filter: ClearFilter) async throws {
         try await Workshop.run { shop in
@@ -66,7 +66,7 @@ struct ClearingTests {
         }
     }
 
-    @Test("works after a relaunch, when nobody holds a handle")
+    @Test("Clear: after a relaunch all ended downloads are removed, without a handle")
     func quiet() async throws {
         try await Workshop.run { shop in
             let cast = try await cast(shop)
@@ -82,7 +82,7 @@ struct ClearingTests {
         }
     }
 
-    @Test("deletes files when asked, but none that is another now, and no directory")
+    @Test("Clear: with files it deletes completed files, but no replaced file and no directory")
     func deleting() async throws {
         try await Workshop.run { shop in
             let cast = try await cast(shop)
@@ -103,7 +103,7 @@ struct ClearingTests {
         }
     }
 
-    @Test("a file that was written to since is another one")
+    @Test("Remove: with its file a download with appended bytes is a conflict, without it is removed")
     func appended() async throws {
         try await Workshop.run { shop in
             let cast = try await cast(shop)
@@ -122,7 +122,7 @@ struct ClearingTests {
         }
     }
 
-    @Test("removes one: its file when asked, what it holds when it has not ended")
+    @Test("Remove: a completed file is deleted on request, and part files always")
     func removing() async throws {
         try await Workshop.run { shop in
             let cast = try await cast(shop)
@@ -139,7 +139,7 @@ struct ClearingTests {
         }
     }
 
-    @Test("removes one whose file is gone already")
+    @Test("Remove: a completed download with a missing file is removed")
     func goneAlready() async throws {
         try await Workshop.run { shop in
             let cast = try await cast(shop)
@@ -150,7 +150,7 @@ struct ClearingTests {
         }
     }
 
-    @Test("removes one that runs, and tells that it was cancelled")
+    @Test("Remove: a running download is cancelled and its part file deleted")
     func running() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -167,7 +167,7 @@ struct ClearingTests {
         }
     }
 
-    @Test("deletes the file of a manager that keeps nothing too, when it is as it was")
+    @Test("Clear: an ephemeral manager deletes completed files, but no replaced file")
     func ephemeral() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])

@@ -5,9 +5,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("What is listed", .timeLimit(.minutes(30)))
+@Suite("List of downloads", .timeLimit(.minutes(30)))
 struct ListingTests {
-    @Test("stays so when it has ended, until it is removed, after a relaunch too")
+    @Test("List: ended downloads stay with state and order until they are removed, after a relaunch too")
     func stays() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/done", "/fail", "/gone"])
@@ -39,7 +39,7 @@ struct ListingTests {
         }
     }
 
-    @Test("is given in pages, in its order")
+    @Test("List: pages are in list order, and offsets out of range give none")
     func pages() async throws {
         try await Workshop.run { shop in
             let manager = shop.kept()
@@ -54,7 +54,7 @@ struct ListingTests {
         }
     }
 
-    @Test("has a history that tells the reasons, after a relaunch too")
+    @Test("List: the history has the reasons of retries and restarts, after a relaunch too")
     func history() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])
@@ -90,7 +90,7 @@ struct ListingTests {
         }
     }
 
-    @Test("is counted by what it holds, and part files that nobody lists are found")
+    @Test("Storage report: it has finished, partial and orphaned bytes, and an adopted part file is completed")
     func storage() async throws {
         try await Workshop.run { shop in
             shop.serve(["/old"])
@@ -121,7 +121,7 @@ struct ListingTests {
         }
     }
 
-    @Test("takes a part file in by its path once, and says when there is none")
+    @Test("Adopting: a part file is listed once, and a path without a journal is an error")
     func adopt() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/old"])

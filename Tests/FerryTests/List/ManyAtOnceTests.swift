@@ -5,8 +5,8 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// What was looked at and judged may be another thing by the time that it is written down.
-@Suite("Many changed at once, while one of them is used", .timeLimit(.minutes(30)))
+/// A download may change between the decision about it and the write of that decision.
+@Suite("Changes of many downloads at once", .timeLimit(.minutes(30)))
 struct ManyAtOnceTests {
     /// Leaves a failed `/a` with bytes in the list.
     private func fail(_ shop: Workshop, _ manager: DownloadManager) async throws {
@@ -17,7 +17,7 @@ struct ManyAtOnceTests {
         await manager.shutdown()
     }
 
-    @Test("a failed one that is asked for again while it is cleared is a new download, listed and fetched")
+    @Test("Clear: a failed download requested again during it is a new, listed download")
     func askedAgain() async throws {
         try await Workshop.run { shop in
             try await fail(shop, shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 })
@@ -27,7 +27,7 @@ struct ManyAtOnceTests {
             let store = try await scheduler.held { $0.isRemoval }
             async let clearing: Void = manager.clear(.failed)
             await store.arrived()
-            // Whoever lets others in meanwhile is shown what they do.
+            // Lets a `clear` that holds the list's lock go on: the addition waits for it.
             if !scheduler.isListFree { store.open() }
             let again = try await manager.download(try shop.single("/a"))
             store.open()
@@ -39,7 +39,7 @@ struct ManyAtOnceTests {
         }
     }
 
-    @Test("a failed one whose next attempt comes while it is cleared does not begin")
+    @Test("Clear: a failed download with a retry due during it does not start")
     func retried() async throws {
         try await Workshop.run { shop in
             let clock = SteppedClock()
@@ -55,7 +55,7 @@ struct ManyAtOnceTests {
             let asked = shop.asked.count
             let manager = shop.kept(engine: shop.engine(clock: clock))
             let store = try await #require(manager.scheduler).held { $0.isRemoval }
-            // It begins with the attempt of the other, and after it.
+            // This download is due together with the retry, and behind it.
             let other = try await manager.download(
                 try shop.single("/b") { $0.notBefore = clock.date().addingTimeInterval(3600) })
             async let clearing: Void = manager.clear(.failed)
@@ -73,7 +73,7 @@ struct ManyAtOnceTests {
         }
     }
 
-    @Test("when the list refuses a pause of all, those that wait go on to wait, and run")
+    @Test("Pause all: when the catalogue refuses it, waiting downloads stay in the queue and run")
     func refused() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/x", "/a", "/b"])
@@ -94,7 +94,7 @@ struct ManyAtOnceTests {
         }
     }
 
-    @Test("a paused one that is cancelled while all are resumed stays cancelled")
+    @Test("Resume all: a paused download that is cancelled during it stays cancelled")
     func cancelled() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"], [.stall(after: 1_000_000)])

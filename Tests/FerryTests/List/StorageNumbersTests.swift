@@ -7,9 +7,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Extreme sizes in a list and in its directory", .timeLimit(.minutes(30)))
+@Suite("Extreme sizes in the list and its directory", .timeLimit(.minutes(30)))
 struct StorageNumbersTests {
-    /// A journal that claims this range, beside a part file of so many bytes.
+    /// Writes a journal that claims this range, beside a part file of this size.
     private func put(_ name: String, claims end: ByteCount, bytes: Int, in directory: String) throws {
         let text = #"""
             {"version":1,"id":"\#(name)","urls":["http://127.0.0.1:1/a"],"name":"\#(name)","identity":{},
@@ -29,14 +29,14 @@ struct StorageNumbersTests {
         return DownloadManager(configuration)
     }
 
-    @Test("Storage: journals that claim the largest ranges count with what their part files have")
+    @Test("Storage: journals with the largest claims count with the sizes of their part files")
     func orphans() async throws {
         try await AppHome.run { home in
             for (index, end) in [ByteCount.max, .bound, .bound - 1, .bound - 1, .bound - 1].enumerated() {
                 try put("f\(index)", claims: end, bytes: 10 * (index + 1), in: home.directory)
             }
             let manager = manager(home)
-            // A list that is new takes in what belongs to nobody only when asked: these are orphans.
+            // A new list adopts unlisted part files only on request: these are orphans.
             let report = try await manager.storage()
             #expect(report.orphanedBytes == 30 + 40 + 50)
             #expect(report.orphanedParts.count == 3)
@@ -46,7 +46,7 @@ struct StorageNumbersTests {
         }
     }
 
-    @Test("Totals: rows of the largest sizes, as an earlier version kept them, are added without a trap")
+    @Test("Totals: rows of the largest sizes, as an earlier version kept them, are summed without a trap")
     func rows() async throws {
         try await AppHome.run { home in
             let opening = try await Catalogue.open(directory: home.state, downloads: home.directory)
@@ -64,14 +64,14 @@ struct StorageNumbersTests {
             let manager = manager(home)
             let report = try await manager.storage()
             #expect(report.partBytes == .max)
-            // Clients can read what they are sent of them.
+            // Clients can decode the rows that they get.
             for row in try await manager.rows(rows.map(\.id)) {
                 let sent = try APICoding.encode(manager.listed(row))
                 let read = try APICoding.decode(ListedDownload.self, from: sent)
                 #expect(read.status.progress.totalBytes == nil)
                 #expect(read.status.progress.completedBytes == .bound - 1)
             }
-            // A list whose positions are used up can still be added to and moved in.
+            // With all positions used up, adding and moving still work.
             let added = try await manager.download(request)
             await added.pause()
             try await added.move(to: .first)
@@ -79,7 +79,7 @@ struct StorageNumbersTests {
         }
     }
 
-    @Test("A24: a length of 2^62 or more, from whichever header, is refused, and costs the download alone")
+    @Test("Content-Length: 2^62 or more is refused, and a following download succeeds (A24)")
     func lengths() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/good", Resource(size: 1000, seed: 1))
@@ -95,7 +95,7 @@ struct StorageNumbersTests {
         }
     }
 
-    @Test("Sources: more than 100 are refused with the number, in a request and in a change")
+    @Test("Sources: more than 100 are refused, in a request and in a change")
     func sources() async throws {
         try await Workshop.run { shop in
             let manager = shop.manager()

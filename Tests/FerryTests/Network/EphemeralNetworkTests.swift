@@ -5,8 +5,8 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// It keeps no list, and pays for no watch that nobody needs; see also ``NetworkRuleTests``.
-@Suite("The network and a manager that keeps nothing", .timeLimit(.minutes(30)))
+/// An ephemeral manager keeps no list and watches the network only when a rule needs it; see also ``NetworkRuleTests``.
+@Suite("Network rules of an ephemeral manager", .timeLimit(.minutes(30)))
 struct EphemeralNetworkTests {
     private static let metered = NetworkStatus(isOnline: true, isMetered: true)
 
@@ -20,7 +20,7 @@ struct EphemeralNetworkTests {
         return DownloadManager(configuration, engine: .far(), monitor: network)
     }
 
-    @Test("the manager's rule counts for the first download, and the network is looked at before it")
+    @Test("Ephemeral manager: its network rule applies to the first download, before a request is sent")
     func managersRule() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -37,7 +37,7 @@ struct EphemeralNetworkTests {
         }
     }
 
-    @Test("a download's own rule counts, and nobody else waits for it")
+    @Test("Ephemeral manager: a download's own network rule makes that one wait and no other")
     func ownRule() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -54,7 +54,7 @@ struct EphemeralNetworkTests {
         }
     }
 
-    @Test("a rule that comes later, of one download or of all, stops what runs", arguments: [true, false])
+    @Test("Ephemeral manager: a network rule that is set later stops a running download", arguments: [true, false])
     func laterRule(isOfAll: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -76,7 +76,7 @@ struct EphemeralNetworkTests {
         }
     }
 
-    @Test("who follows the network is told what it is, and nothing that is only assumed")
+    @Test("Ephemeral manager: networkChanges starts with the network's real status and ends the watch at shutdown")
     func followed() async throws {
         let network = ManualNetworkMonitor(Self.metered)
         let manager = manager(network)
@@ -93,7 +93,7 @@ struct EphemeralNetworkTests {
         #expect(!network.isStarted)
     }
 
-    @Test("nothing is watched while no rule forbids anything and nobody asks")
+    @Test("Ephemeral manager: without a rule that forbids anything the network is not watched")
     func unneeded() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -108,7 +108,7 @@ struct EphemeralNetworkTests {
         }
     }
 
-    @Test("a stream waits for a network that it may use; once it has begun, it is not stopped any more")
+    @Test("Ephemeral manager: a stream waits for an allowed network, and is not stopped once it has begun")
     func stream() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -125,7 +125,7 @@ struct EphemeralNetworkTests {
             #expect(stream.status.state == .waiting(.network))
             network.set(metered: false)
             await shop.reach(1_000_000, stream)
-            // Another one shows when the change has been dealt with.
+            // The state of another download shows that the change was handled.
             let other = try await manager.download(try shop.far("/b"))
             await shop.reach(1_000_000, other)
             network.set(metered: true)

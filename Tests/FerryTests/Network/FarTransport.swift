@@ -3,7 +3,7 @@ import FerryTesting
 @testable import Ferry
 @testable import FerryEngine
 
-/// Reaches the origin of a test under a host that is not this machine: to the queue it is far away.
+/// A transport that reaches the test's origin under another host name, which is not local for the queue.
 struct FarTransport: Transport {
     let near: HTTPTransport
     let host: String
@@ -21,7 +21,7 @@ struct FarTransport: Transport {
 }
 
 extension EngineProvider {
-    /// With a far origin under this host; the queue goes by this clock.
+    /// An engine that reaches the test's origin under this host; the queue uses this clock.
     static func far(_ host: String = "files.example", clock: any EngineClock = SystemClock()) -> EngineProvider {
         EngineProvider(clock: clock) { configuration in
             EngineEnvironment(
@@ -32,7 +32,7 @@ extension EngineProvider {
 }
 
 extension Workshop {
-    /// A request to the far origin.
+    /// A request to the origin under its host name.
     func far(
         _ path: String, host: String = "files.example", _ change: (inout DownloadRequest) -> Void = { _ in }
     ) throws -> DownloadRequest {

@@ -13,7 +13,7 @@ import Testing
         return snapshot
     }()
 
-    @Test func `a name is local when one of its addresses is, and is asked for once`() async {
+    @Test func `LocalNames: a name is local when one of its addresses is, and is resolved once`() async {
         let asked = Mutex<[String]>([])
         let names = LocalNames { name in
             asked.withLock { $0.append(name) }
@@ -28,7 +28,7 @@ import Testing
         #expect(asked.withLock { $0 } == ["nas.lan", "gone.lan"])
     }
 
-    @Test func `another network asks anew`() async {
+    @Test func `LocalNames: a name is resolved again in another network`() async {
         let asked = Mutex(0)
         let names = LocalNames { _ in
             asked.withLock { $0 += 1 }
@@ -41,7 +41,7 @@ import Testing
         #expect(asked.withLock { $0 } == 2)
     }
 
-    @Test func `who does not want to know any more waits for no resolver, and nobody is asked for him`() async {
+    @Test func `LocalNames: a cancelled caller does not wait for the resolver, and its name is not resolved`() async {
         let asked = Mutex<[String]>([])
         let isBusy = DispatchSemaphore(value: 0)
         let began = AsyncEvent()
@@ -51,7 +51,7 @@ import Testing
             isBusy.wait()
             return []
         }
-        // As many as are looked up at a time, and one that waits for these.
+        // As many lookups as run at a time, and one that waits for these.
         let busy = ["a.lan", "b.lan", "c.lan", "d.lan"].map { name in
             Task { await names.isLocal(name, in: Self.offline) }
         }
@@ -60,14 +60,14 @@ import Testing
         for task in busy + [last] { task.cancel() }
         for task in busy + [last] { #expect(await !task.value) }
         for _ in busy { isBusy.signal() }
-        // The next one is asked for after all before it.
+        // The next name is resolved after all before it.
         let answer = Task { await names.isLocal("f.lan", in: Self.offline) }
         isBusy.signal()
         #expect(await !answer.value)
         #expect(!asked.withLock { $0.contains("e.lan") })
     }
 
-    @Test func `an answer for a network that is gone is none for the next`() async {
+    @Test func `LocalNames: an answer for an earlier network does not count for the next`() async {
         let (began, isBusy) = (Door(), DispatchSemaphore(value: 0))
         let count = Mutex(0)
         let names = LocalNames { _ in
@@ -90,7 +90,7 @@ import Testing
         #expect(await names.isLocal("nas.lan", in: moved))
     }
 
-    @Test func `the system's resolver knows this machine`() {
+    @Test func `LocalNames: the system's resolver finds loopback for localhost, and nothing for an unknown name`() {
         let own = LocalNames.system("localhost")
         let areLoopback = own.map(\.isLoopback)
         #expect(areLoopback.contains(true))

@@ -4,7 +4,7 @@ import FerryTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(30))) struct ManualNetworkMonitorTests {
-    @Test func `it begins with what is, tells each change once, and ends with stop`() async {
+    @Test func `ManualNetworkMonitor: changes begin with the status, come once each, end with stop`() async {
         let network = ManualNetworkMonitor()
         await network.start()
         #expect(network.isStarted)
@@ -24,14 +24,14 @@ import Testing
         #expect(!network.isStarted)
     }
 
-    @Test func `who is slow sees only the newest`() async {
+    @Test func `ManualNetworkMonitor: a slow reader gets only the newest snapshot`() async {
         let network = ManualNetworkMonitor()
         var changes = network.changes().makeAsyncIterator()
         for _ in 0..<100 { network.movePath() }
         #expect(await changes.next()?.generation == 100)
     }
 
-    @Test func `near hosts are near while offline`() async {
+    @Test func `ManualNetworkMonitor: attached addresses and set local names are local while offline`() async {
         let network = ManualNetworkMonitor(.offline)
         network.attach("192.0.2.0/24")
         network.setLocalNames(["nas.lan"])

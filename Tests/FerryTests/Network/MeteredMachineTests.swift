@@ -3,7 +3,7 @@ import Testing
 @testable import Ferry
 
 @Suite struct MeteredMachineTests {
-    @Test func `one question at a time, and one more for all that came meanwhile`() {
+    @Test func `MeteredMachine: it asks one question at a time, and one more for all changes meanwhile`() {
         var machine = MeteredMachine()
         #expect(machine.networkChanged(at: .zero) == [.ask])
         #expect(!machine.isSettled)
@@ -14,7 +14,7 @@ import Testing
         #expect(machine.isSettled)
     }
 
-    @Test func `it listens once there is an answer`() {
+    @Test func `MeteredMachine: it listens once there is an answer`() {
         var machine = MeteredMachine()
         _ = machine.networkChanged(at: .zero)
         #expect(machine.answered(.guessNo, at: .zero) == [.listen])
@@ -24,7 +24,7 @@ import Testing
         #expect(machine.wake == nil)
     }
 
-    @Test func `without NetworkManager nothing listens`() {
+    @Test func `MeteredMachine: without NetworkManager it does not listen`() {
         var machine = MeteredMachine()
         _ = machine.networkChanged(at: .zero)
         #expect(machine.answered(nil, at: .zero) == [])
@@ -33,7 +33,7 @@ import Testing
         #expect(!machine.asksOften)
     }
 
-    @Test func `what is heard is newer than an answer on its way`() {
+    @Test func `MeteredMachine: a signal is newer than the answer to an earlier question`() {
         var machine = MeteredMachine()
         _ = machine.networkChanged(at: .zero)
         _ = machine.answered(.guessNo, at: .zero)
@@ -49,7 +49,7 @@ import Testing
         #expect(machine.heard(.other) == [])
     }
 
-    @Test func `what cannot be heard is asked again a while after a change`() throws {
+    @Test func `MeteredMachine: without a listener it asks again once, some time after each change`() throws {
         var machine = MeteredMachine()
         _ = machine.networkChanged(at: .seconds(1))
         #expect(machine.answered(.no, at: .seconds(1)) == [.listen])
@@ -64,7 +64,7 @@ import Testing
         #expect(try #require(machine.wake) > .seconds(9))
     }
 
-    @Test func `a listener that ends at once is started once for each change`() {
+    @Test func `MeteredMachine: a listener that ends at once is started again at the next change`() {
         var machine = MeteredMachine()
         _ = machine.networkChanged(at: .zero)
         #expect(machine.answered(.no, at: .zero) == [.listen])
@@ -75,7 +75,7 @@ import Testing
         #expect(machine.answered(.no, at: .zero) == [.listen])
     }
 
-    @Test func `a question that got no answer in time is asked again, later and later, and what was said stands`() {
+    @Test func `MeteredMachine: after each time-out it keeps the answer and asks again later, until the seventh`() {
         var machine = MeteredMachine()
         _ = machine.networkChanged(at: .zero)
         _ = machine.answered(.yes, at: .zero)

@@ -6,17 +6,17 @@
     @testable import Ferry
     @testable import FerryEngine
 
-    /// Downloads under the rules, with what the real kernel says of networks of the test's own. Only what is said comes from
-    /// there: the bytes come from this machine.
+    /// Downloads under network rules, with the real kernel's messages about network namespaces of the test. The bytes
+    /// come from this machine.
     @Suite(
-        "Downloads and the kernel's networks",
+        "Downloads in network namespaces",
         .enabled(if: NetworkNamespace.isPossible, "network namespaces may not be made here: needs root and `ip`"),
         .timeLimit(.minutes(30)))
     struct NamespaceDownloadTests {
         /// Behind the router of eth0.
         private static let host = "198.51.100.1"
 
-        /// A download of which 1 MB has come and the rest does not, until its connection is another one.
+        /// Runs a body with a download that has 1 MB and stalls until it has a new connection.
         private func begun(
             _ change: @escaping @Sendable (inout DownloadManager.Configuration) -> Void = { _ in },
             _ body:
@@ -44,7 +44,7 @@
             }
         }
 
-        @Test("B13: the cable is pulled: it waits with its bytes; put back: it goes on, and no attempt was counted")
+        @Test("Download: it waits with its bytes while the link is down, and resumes without a counted attempt (B13)")
         func cable() async throws {
             try await begun { network, shop, manager, _, download in
                 try network.far("link set eth0 down")
@@ -62,9 +62,7 @@
             }
         }
 
-        @Test(
-            "B13: the way out moves to a mobile network: it waits where that is not allowed, and goes on after it moved back"
-        )
+        @Test("Download: it waits while the default route is metered, and resumes when it is back (B13)")
         func metered() async throws {
             try await begun({ $0.allowsMeteredNetwork = false }) { network, shop, manager, _, download in
                 try network.far("link set wwan0 up")
@@ -76,11 +74,11 @@
             }
         }
 
-        @Test("B13: another address: its connections are made anew, and it goes on without waiting")
+        @Test("Download: a removed source address opens its connections again without a counted attempt (B13)")
         func address() async throws {
             try await begun { network, _, _, monitor, _ in
                 try network.near("addr add 192.0.2.3/24 dev eth0")
-                // One that came and went before anybody looked is no change.
+                // An address that was added and removed between two snapshots is no change.
                 for await snapshot in monitor.changes() {
                     if snapshot.interfaces.contains(where: { $0.addresses.contains(NamespaceTests.second) }) { break }
                 }

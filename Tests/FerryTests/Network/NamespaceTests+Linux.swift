@@ -10,7 +10,7 @@
         .enabled(if: NetworkNamespace.isPossible, "network namespaces may not be made here: needs root and `ip`"),
         .timeLimit(.minutes(30)))
     struct NamespaceTests {
-        /// A monitor of a network that leads outside through eth0.
+        /// Runs a body with a monitor of a network with a default route through eth0.
         func watch(
             settings: NetworkSettings = NetworkSettings(),
             _ body: (NetworkNamespace, SystemNetworkMonitor) async throws -> Void
@@ -24,7 +24,7 @@
             }
         }
 
-        /// The first snapshot that looks so.
+        /// The first snapshot that meets the condition.
         func reach(
             _ monitor: SystemNetworkMonitor, _ looksSo: (NetworkSnapshot) -> Bool
         ) async throws -> NetworkSnapshot {
@@ -32,7 +32,7 @@
             throw CancellationError()
         }
 
-        @Test func `the first snapshot is there when start returns`() async throws {
+        @Test func `System monitor: the first snapshot is there when start returns`() async throws {
             try await watch { _, monitor in
                 #expect(monitor.current.status == .online)
                 #expect(monitor.current.defaultInterface == "eth0")
@@ -40,7 +40,7 @@
             }
         }
 
-        @Test func `B13 the cable is pulled and put back`() async throws {
+        @Test func `System monitor: a link set down and up is offline, then online in a new generation`() async throws {
             try await watch { network, monitor in
                 try network.far("link set eth0 down")
                 let down = try await reach(monitor) { !$0.status.isOnline }
@@ -53,7 +53,7 @@
             }
         }
 
-        @Test func `B13 the interface is switched off and on`() async throws {
+        @Test func `System monitor: an interface set down and up is online with its default route`() async throws {
             try await watch { network, monitor in
                 try network.near("link set eth0 down")
                 _ = try await reach(monitor) { !$0.status.isOnline }
@@ -65,7 +65,7 @@
             }
         }
 
-        @Test func `B13 another address is another path, one more is not`() async throws {
+        @Test func `System monitor: a removed address is a new generation, an added one is not`() async throws {
             try await watch { network, monitor in
                 try network.near("addr add 192.0.2.3/24 dev eth0")
                 let both = try await reach(monitor) { $0.interfaces.contains { $0.addresses.contains(Self.second) } }
@@ -79,7 +79,7 @@
 
         static let second = NetworkAddress("192.0.2.3")!
 
-        @Test func `B13 the way out moves to a mobile network and back`() async throws {
+        @Test func `System monitor: a default route to a mobile network and back is two generations`() async throws {
             try await watch { network, monitor in
                 try network.far("link set wwan0 up")
                 try network.near("link set wwan0 up")
@@ -98,7 +98,7 @@
             }
         }
 
-        @Test func `near is what is attached, far what a router leads to`() async throws {
+        @Test func `System monitor: addresses on the link are local, those behind a router are not`() async throws {
             try await watch { _, monitor in
                 #expect(await monitor.isLocal("192.0.2.77"))
                 #expect(await monitor.isLocal("127.0.0.1"))
@@ -107,7 +107,7 @@
             }
         }
 
-        @Test func `a network of IPv6 alone is online once its address is tried`() async throws {
+        @Test func `System monitor: a network of IPv6 alone is online once its address is verified`() async throws {
             try await NetworkNamespace.with { network in
                 try network.near("addr del 192.0.2.2/24 dev eth0")
                 let monitor = SystemNetworkMonitor(tools: .none) { network.sockets() }
@@ -120,9 +120,9 @@
             }
         }
 
-        @Test func `more changes than the kernel keeps lose nothing`() async throws {
+        @Test func `System monitor: after thousands of route changes its snapshot is complete`() async throws {
             try await watch { network, monitor in
-                // Hundreds of routes at once overflow nothing worth it, but each is an event.
+                // Two thousand routes: each is an event.
                 let file = FileManager.default.temporaryDirectory.path + "/ferry-batch-" + UUID().uuidString
                 let lines = (0..<2000).map { "route add 10.\($0 / 250).\($0 % 250).0/24 via 192.0.2.9" }
                 try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
@@ -136,7 +136,7 @@
             }
         }
 
-        @Test func `it can be started again after stop, and let go of without`() async throws {
+        @Test func `System monitor: it starts again after stop, and is released without a stop`() async throws {
             try await watch { network, monitor in
                 await monitor.stop()
                 await monitor.start()
@@ -152,7 +152,7 @@
             }
         }
 
-        @Test func `settings count at once`() async throws {
+        @Test func `System monitor: new settings apply at once`() async throws {
             try await watch { _, monitor in
                 monitor.set(NetworkSettings(isMetered: true, isConstrained: true))
                 _ = try await reach(monitor) { $0.status.isMetered && $0.status.isConstrained }

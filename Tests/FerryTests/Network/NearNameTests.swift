@@ -5,12 +5,12 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A network whose resolver answers nobody until it is let.
+/// A network whose resolver does not answer before `door` is open.
 private final class SlowNamesMonitor: NetworkMonitor {
     let network: ManualNetworkMonitor
-    /// Opened by the first who asks.
+    /// Opened by the first question.
     let asked = Door()
-    /// Answers come when it is open.
+    /// Answers are given once it is open.
     let door = Door()
 
     init(_ network: ManualNetworkMonitor) { self.network = network }
@@ -28,7 +28,7 @@ private final class SlowNamesMonitor: NetworkMonitor {
     }
 }
 
-/// The machine's clock, on which the moment of doubt is over when a test says so.
+/// The machine's clock, with a doubt limit that ends when a test opens `isOver`.
 private struct DoubtClock: EngineClock {
     let system = SystemClock()
     let isOver = Door()
@@ -43,9 +43,9 @@ private struct DoubtClock: EngineClock {
     }
 }
 
-@Suite("Machines next door, given by their names", .timeLimit(.minutes(30)))
+@Suite("Local hosts given by name", .timeLimit(.minutes(30)))
 struct NearNameTests {
-    @Test("a resolver that does not answer keeps nobody from waiting, going on, adding and shutting down")
+    @Test("Local hosts: a resolver that does not answer delays no waiting, resuming, adding or shutdown")
     func noAnswer() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -62,7 +62,7 @@ struct NearNameTests {
             #expect(added.status.state == .waiting(.network))
             network.set(online: true)
             try await shop.expectAll(all + [added], are: resource)
-            // Nobody has answered yet.
+            // The resolver has not answered yet.
             network.set(online: false)
             let last = try await manager.download(try shop.far("/d", host: "other.example"))
             #expect(last.status.state == .waiting(.network))
@@ -70,7 +70,7 @@ struct NearNameTests {
         }
     }
 
-    @Test("what runs when the way out goes is left alone for a moment, until its name is known")
+    @Test("Local hosts: a running download is not stopped when its name is found local in time")
     func inTime() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -91,7 +91,7 @@ struct NearNameTests {
         }
     }
 
-    @Test("an answer that comes later lets it go on")
+    @Test("Local hosts: a download that was stopped resumes when its name is found local later")
     func late() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -114,7 +114,7 @@ struct NearNameTests {
         }
     }
 
-    @Test("one that was found near while there was no way out is outside again once there is one")
+    @Test("Local hosts: a name found local while offline is under the network rules again once online")
     func outsideAgain() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -132,7 +132,7 @@ struct NearNameTests {
         }
     }
 
-    @Test("one that waited when the network went is looked for, too")
+    @Test("Local hosts: a download that waited when the network went is looked up too")
     func waited() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -147,7 +147,7 @@ struct NearNameTests {
         }
     }
 
-    @Test("after a relaunch without a network, too")
+    @Test("Local hosts: a download is looked up after a relaunch without a network")
     func relaunched() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -164,7 +164,7 @@ struct NearNameTests {
     }
 }
 
-@Suite("The hosts of queued downloads")
+@Suite("Hosts of queued downloads")
 struct QueuedHostsTests {
     private let a = DownloadID(rawValue: "a")
     private let b = DownloadID(rawValue: "b")
@@ -172,7 +172,7 @@ struct QueuedHostsTests {
     private let online = NetworkSnapshot(status: .online)
     private let offline = NetworkSnapshot(status: .offline)
 
-    @Test("each name is looked up once, those of some before all others, and only while there is no way out")
+    @Test("QueuedHosts: while offline each name is looked up once, those of hastened downloads first")
     func asked() {
         var hosts = QueuedHosts()
         hosts.enter(a, "one.example", in: online)
@@ -190,13 +190,13 @@ struct QueuedHostsTests {
         #expect(!hosts.isNear(c) && hosts.isUnsure(c))
     }
 
-    @Test("a name that was found near stays so without a way out, until it is looked up anew, and not with one")
+    @Test("QueuedHosts: a local name stays local while offline until its next lookup, and not while online")
     func kept() {
         var hosts = QueuedHosts()
         hosts.enter(a, "nas.example", in: offline)
         #expect(hosts.nextUnasked() == "nas.example")
         #expect(hosts.settle("nas.example", isNear: true) == [a])
-        // Also when nobody is of it for a while.
+        // Also after a time without a download of that host.
         hosts.leave(a)
         hosts.enter(a, "nas.example", in: offline)
         #expect(hosts.isNear(a))
@@ -208,7 +208,7 @@ struct QueuedHostsTests {
         #expect(hosts.nextUnasked() == nil)
     }
 
-    @Test("addresses are judged by the network alone, and hosts that nobody is of any more are forgotten")
+    @Test("QueuedHosts: addresses are judged by the network alone, and hosts without downloads are forgotten")
     func addresses() {
         var hosts = QueuedHosts()
         hosts.enter(a, "127.0.0.1", in: offline)

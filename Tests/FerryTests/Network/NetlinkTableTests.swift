@@ -12,7 +12,7 @@ import Testing
 
     static let recorded = table([RecordedNetwork.links, RecordedNetwork.addresses, RecordedNetwork.routes])
 
-    @Test func `interfaces are up when something is at their other end`() {
+    @Test func `NetlinkTable: an interface is up when its carrier is`() {
         let interfaces = Self.recorded.interfaces
         #expect(interfaces.map(\.name) == ["lo", "eth0", "wwan0", "eth1", "tun0"])
         #expect(interfaces.map(\.isUp) == [true, true, true, false, false])
@@ -20,7 +20,7 @@ import Testing
         #expect(interfaces.map(\.isTunnel) == [false, false, false, false, true])
     }
 
-    @Test func `an interface has the addresses that connections may come from`() {
+    @Test func `NetlinkTable: an interface has its own valid addresses, not deprecated ones or its peer's`() {
         let addresses = Self.recorded.interfaces.map { $0.addresses.map(\.description) }
         #expect(addresses[1].contains("192.0.2.2"))
         #expect(addresses[1].contains("2001:db8:0:0:0:0:0:2"))
@@ -29,7 +29,7 @@ import Testing
         #expect(!addresses[2].contains("10.64.0.1"))
     }
 
-    @Test func `routes are those that lead somewhere`() throws {
+    @Test func `NetlinkTable: routes that lead nowhere are left out`() throws {
         let routes = Set(Self.recorded.routes.map(\.line))
         #expect(
             routes == [
@@ -43,7 +43,7 @@ import Testing
             ])
     }
 
-    @Test func `what is cut off or damaged is read as far as it makes sense`() {
+    @Test func `NetlinkTable: truncated and damaged messages never trap and give no extra interfaces`() {
         let all = [RecordedNetwork.links, RecordedNetwork.addresses, RecordedNetwork.routes]
         for bytes in all {
             for length in stride(from: 0, to: bytes.count, by: 3) { _ = Self.table([Array(bytes[..<length])]) }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a table of the whole Internet is not kept, its default route is`() {
+    @Test func `NetlinkTable: of a full routing table a bounded number is kept, with the default route`() {
         var table = NetlinkTable()
         for message in NetlinkMessage.all(in: RecordedNetwork.links[...]) { table.add(message) }
         let routes = NetlinkMessage.all(in: RecordedNetwork.routes[...])

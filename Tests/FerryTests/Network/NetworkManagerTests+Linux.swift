@@ -6,13 +6,13 @@
     import Glibc
     import Testing
 
-    /// Scripts in the place of busctl and gdbus.
+    /// Scripts in place of busctl and gdbus.
     @Suite(.timeLimit(.minutes(30)))
     struct NetworkManagerTests {
-        /// A directory with the two scripts; `answer` is what busctl prints, lines written to `signals` what gdbus does.
+        /// A directory with the two scripts; busctl prints the file `answer`, and gdbus the lines written to `signals`.
         struct Stub: Sendable {
             let directory: String
-            /// A pipe with a name, open at both ends: what is written waits for its reader.
+            /// A named pipe, open at both ends: written lines wait for a reader.
             let signals: Int32
             var tools: NetworkManagerTools {
                 NetworkManagerTools(
@@ -42,7 +42,7 @@
                     .split(separator: "\n").map(String.init)
             }
 
-            /// Waits until none of the scripts' processes is left; the kernel takes a moment to bury what was killed.
+            /// Waits until no process of the scripts is left; the kernel reaps killed ones a moment later.
             func quiet() async throws {
                 for process in lines("busctl.pid") + lines("gdbus.pid") {
                     try await eventually { !Self.lives(process) }
@@ -87,7 +87,7 @@
             for await snapshot in monitor.changes() where looksSo(snapshot.status) { return }
         }
 
-        @Test func `it is asked at the start, and heard from then on`() async throws {
+        @Test func `NetworkManager: it is asked at the start, and its signals change the status`() async throws {
             try await Stub.with { stub in
                 try stub.answer("u 4\n")
                 let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
@@ -106,7 +106,7 @@
             }
         }
 
-        @Test func `metered is known when start returns`() async throws {
+        @Test func `NetworkManager: its answer is known when start returns`() async throws {
             try await Stub.with { stub in
                 try stub.answer("u 1\n")
                 let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
@@ -117,7 +117,7 @@
             }
         }
 
-        @Test func `it goes away and comes back`() async throws {
+        @Test func `NetworkManager: the status follows when it leaves the bus and comes back`() async throws {
             try await Stub.with { stub in
                 try stub.answer("u 1\n")
                 let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
@@ -137,14 +137,14 @@
             NetworkManagerTools(busctl: "/bin/false", gdbus: "/bin/false"),
             NetworkManagerTools(busctl: "/bin/echo", gdbus: "/bin/true"), NetworkManagerTools(busctl: "", gdbus: ""),
         ])
-        func `without the tools the network is simply there`(tools: NetworkManagerTools) async {
+        func `NetworkManager: without its tools the network is online`(tools: NetworkManagerTools) async {
             let monitor = SystemNetworkMonitor(tools: tools) { nil }
             await monitor.start()
             #expect(monitor.current.status == .online)
             await monitor.stop()
         }
 
-        @Test func `one that hangs holds nothing up and is gone after stop`() async throws {
+        @Test func `NetworkManager: a hanging busctl does not delay start, and is ended by stop`() async throws {
             try await Stub.with { stub in
                 try stub.script("busctl", "echo $$ >>busctl.pid; sleep 600 & echo $! >>busctl.pid; wait")
                 let tools = NetworkManagerTools(busctl: stub.tools.busctl, gdbus: stub.tools.gdbus)
@@ -156,7 +156,7 @@
             }
         }
 
-        @Test func `one that floods is read, and believed no word of`() async throws {
+        @Test func `NetworkManager: a flood of output is read, and does not count as an answer`() async throws {
             try await Stub.with { stub in
                 try stub.script("busctl", "echo $$ >>busctl.pid; head -c 3000000 /dev/zero; echo; echo u 1")
                 let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
@@ -167,9 +167,9 @@
             }
         }
 
-        @Test func `without gdbus it is asked again after a change`() async throws {
+        @Test func `NetworkManager: without gdbus it is asked again after a change`() async throws {
             try await Stub.with { stub in
-                // NetworkManager makes up its mind later.
+                // The answer of NetworkManager changes later.
                 try stub.script(
                     "busctl", "echo $$ >>busctl.pid; if test -e asked; then echo u 1; else echo u 4; fi; echo >>asked")
                 var tools = stub.tools
@@ -183,7 +183,7 @@
         }
 
         @Test(.enabled(if: NetworkNamespace.isPossible, "network namespaces may not be made here: needs root and `ip`"))
-        func `it is asked at each change of the network`() async throws {
+        func `NetworkManager: it is asked again at each change of the network`() async throws {
             try await Stub.with { stub in
                 try stub.answer("u 2\n")
                 try await NetworkNamespace.with { network in

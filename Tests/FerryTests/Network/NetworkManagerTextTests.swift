@@ -12,7 +12,7 @@ import Testing
             ("x u 1\n", nil), ("b true\n", nil),
             ("Failed to get property Metered on interface org.freedesktop.NetworkManager: Access denied\n", nil),
         ] as [(String, MeteredAnswer?)])
-    func `the answer is one number`(text: String, answer: MeteredAnswer?) {
+    func `NetworkManagerText: an answer is one number, and other texts give nil`(text: String, answer: MeteredAnswer?) {
         #expect(NetworkManagerText.answer(text) == answer)
     }
 
@@ -66,7 +66,7 @@ import Testing
             ),
             ("", .other), ("'Metered': <uint32 1>", .other),
         ] as [(String, NetworkManagerText.Notice)])
-    func `a line of the subscription says one thing`(line: String, notice: NetworkManagerText.Notice) {
+    func `NetworkManagerText: each line gives one notice`(line: String, notice: NetworkManagerText.Notice) {
         #expect(NetworkManagerText.notice(line) == notice)
     }
 }

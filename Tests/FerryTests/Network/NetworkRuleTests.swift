@@ -5,9 +5,11 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("The network and the queue", .timeLimit(.minutes(30)))
+@Suite("Network rules of the queue", .timeLimit(.minutes(30)))
 struct NetworkRuleTests {
-    @Test("B13: offline, downloads wait with their bytes and count no attempt; back online they go on in queue order")
+    @Test(
+        "Network: offline, downloads wait with their bytes and no counted attempt; online, they resume in order (B13)"
+    )
     func offline() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"], [.stall(after: 1_000_000)])
@@ -40,7 +42,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("a metered network stops those that may not use it, and nobody else; another rule lets them go on at once")
+    @Test("Network: a metered one stops downloads that may not use it, and a new rule resumes them at once")
     func metered() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b", "/c"], [.stall(after: 1_000_000)])
@@ -54,11 +56,11 @@ struct NetworkRuleTests {
             network.set(metered: true)
             for download in all[0...1] { await shop.reach(download) { $0 == .waiting(.network) } }
             #expect(all[2].status.state == .downloading)
-            // Download anyway, for one.
+            // The rule of one download.
             try await all[0].change { $0.network.allowsMetered = true }
             try await shop.expectAll([all[0]], are: resource)
             #expect(all[1].status.state == .waiting(.network))
-            // For all.
+            // The rule of the manager.
             await manager.configure { $0.allowsMeteredNetwork = true }
             try await shop.expectAll([all[1]], are: resource)
             #expect(manager.network.kind == .metered)
@@ -67,7 +69,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("one that waits for the network gives its slot to one that may use it")
+    @Test("Network: a download that waits for it leaves its slot to the next that may use it")
     func slots() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -87,7 +89,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("a constrained network is spared where that was asked for")
+    @Test("Network: a download that forbids constrained networks waits until its rule changes")
     func constrained() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -103,7 +105,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("this machine and its own networks are never offline, by address or by name")
+    @Test("Network: loopback and local names are downloaded while offline")
     func local() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -116,7 +118,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("another path under the same network opens connections anew, without counting an attempt")
+    @Test("Network: a new path opens the connections again without a counted attempt")
     func moved() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -131,7 +133,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("what the user says about the network counts")
+    @Test("Network: the user's setting whether it is metered stops and resumes downloads")
     func said() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -146,7 +148,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("the network can be followed, and following ends with the manager")
+    @Test("Network: networkChanges gives each status and ends with the manager")
     func followed() async throws {
         let network = ManualNetworkMonitor()
         try await Workshop.run { shop in
@@ -168,7 +170,7 @@ struct NetworkRuleTests {
         }
     }
 
-    @Test("what waits for the network is found waiting after a relaunch, and goes on when it is there")
+    @Test("Network: a download that waits for it is found waiting after a relaunch, and resumes when it is back")
     func relaunched() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])

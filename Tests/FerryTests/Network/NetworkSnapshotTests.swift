@@ -33,21 +33,22 @@ import Testing
         // Loopback.
         ("localhost", true), ("localhost.", true), ("box.localhost", true), ("mylocalhost", false),
         ("127.0.0.1", true), ("127.9.9.9", true), ("0.0.0.0", true), ("::1", true), ("::ffff:127.0.0.1", true),
-        // Ours, and on-link.
+        // Own addresses, and on-link ones.
         ("10.8.0.2", true), ("192.0.2.2", true), ("192.0.2.9", true), ("2001:db8::99", true), ("198.51.100.77", true),
         ("10.64.0.1", true), ("::ffff:192.0.2.9", true),
-        // Behind a router of another network; behind the one that leads outside; where bytes cost; where it is down.
+        // Behind a router of another network; behind one on the default interface; metered; down.
         ("172.20.1.1", true), ("10.1.2.3", false), ("10.65.0.1", false), ("203.0.113.5", false),
-        // In a tunnel; outside; where a longer prefix leads elsewhere; names.
+        // In a tunnel; outside; under a longer prefix through a router; names.
         ("10.8.0.9", false), ("93.184.216.34", false), ("2001:db9::1", false), ("192.0.2.200", false),
         ("example.com", false), ("nas.local", false), ("", false), (".", false), ("192.0.2", false),
         ("192.0.2.9:80", false),
     ])
-    func `local is what is reached without the way to the outside`(host: String, isLocal: Bool) {
+    func `NetworkSnapshot: a host is local on the link or behind another network's router`(host: String, isLocal: Bool)
+    {
         #expect(Self.snapshot.isLocal(host) == isLocal)
     }
 
-    @Test func `a host of another network stays near while the way out is gone`() {
+    @Test func `NetworkSnapshot: a host of another attached network stays local without a default route`() {
         var offline = Self.snapshot
         offline.routes.removeAll(where: \.isDefault)
         offline.status.isOnline = false
@@ -57,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["192.0.2.0/33", "192.0.2.0/-1", "x/8", "", "/", "192.0.2.0/"])
-    func `what is no prefix is none`(text: String) { #expect(NetworkPrefix(text) == nil) }
+    func `NetworkPrefix: an invalid text gives nil`(text: String) { #expect(NetworkPrefix(text) == nil) }
 
     @Test(arguments: [
         ("192.0.2.0/24", "192.0.2.255", true), ("192.0.2.0/25", "192.0.2.128", false), ("0.0.0.0/0", "8.8.8.8", true),
@@ -65,7 +66,8 @@ import Testing
         ("2001:db8::/63", "2001:db8:0:1::5", true), ("2001:db8::/64", "2001:db8:0:1::5", false),
         ("::/0", "2001:db8::1", true),
     ])
-    func `a prefix holds what begins like it`(prefix: String, address: String, holds: Bool) throws {
+    func `NetworkPrefix: it holds addresses by their leading bits`(prefix: String, address: String, holds: Bool) throws
+    {
         #expect(try #require(NetworkPrefix(prefix)).contains(try #require(NetworkAddress(address))) == holds)
     }
 }

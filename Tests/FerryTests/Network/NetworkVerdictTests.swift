@@ -4,7 +4,7 @@ import Testing
 @testable import Ferry
 
 @Suite struct NetworkVerdictTests {
-    // MARK: A small language for networks
+    // MARK: Networks as values
 
     static func interface(_ name: String, _ addresses: String..., isUp: Bool = true, isTunnel: Bool = false)
         -> NetworkInterface
@@ -85,11 +85,11 @@ import Testing
             "a tunnel in place of the default route"
         ),
     ])
-    func `online is a way out with an address to come from`(table: NetworkTable, isOnline: Bool, why: String) {
+    func `NetworkVerdict: online is a default route with an address`(table: NetworkTable, isOnline: Bool, why: String) {
         #expect(Self.judge(table).status.isOnline == isOnline, "\(why)")
     }
 
-    @Test func `where the kernel says nothing it counts as online`() {
+    @Test func `NetworkVerdict: without data of the kernel the network is online`() {
         #expect(Self.judge(nil) == .assumed)
         #expect(Self.judge(nil, manager: .yes).status.isMetered)
     }
@@ -109,14 +109,14 @@ import Testing
             (mobile, .no, nil, false),
             (mobile, .yes, nil, true), (home, nil, true, true), (mobile, .yes, false, false),
         ] as [(NetworkTable, MeteredAnswer?, Bool?, Bool)])
-    func `settings count first, then NetworkManager, then the name`(
+    func `NetworkVerdict: settings take precedence over NetworkManager, and that over the interface name`(
         table: NetworkTable, manager: MeteredAnswer?, setting: Bool?, isMetered: Bool
     ) {
         let snapshot = Self.judge(table, manager: manager, settings: NetworkSettings(isMetered: setting))
         #expect(snapshot.status.isMetered == isMetered)
     }
 
-    @Test func `the best default route decides, of either family`() {
+    @Test func `NetworkVerdict: the best default route decides whether the network is metered`() {
         let both = Self.home {
             $0.interfaces.append(Self.interface("wwan0", "10.64.0.2"))
             $0.routes.append(Self.route("0.0.0.0/0", "wwan0", metric: 700))
@@ -129,14 +129,14 @@ import Testing
         #expect(Self.judge(moved).status.isMetered)
     }
 
-    @Test func `a tunnel costs what its carrier costs`() {
+    @Test func `NetworkVerdict: a tunnel is metered when its carrier is`() {
         let tunnelled = NetworkTable(
             interfaces: [Self.interface("wwan0", "10.64.0.2"), Self.interface("wg0", "10.0.0.2", isTunnel: true)],
             routes: [Self.route("0.0.0.0/1", "wg0"), Self.route("0.0.0.0/0", "wwan0", metric: 700)])
         #expect(Self.judge(tunnelled).status.isMetered)
     }
 
-    @Test func `constrained is what the user says`() {
+    @Test func `NetworkVerdict: constrained is what the settings say`() {
         #expect(!Self.judge(Self.home).status.isConstrained)
         #expect(Self.judge(Self.home, settings: NetworkSettings(isConstrained: true)).status.isConstrained)
     }
@@ -173,7 +173,7 @@ import Testing
         (home { $0.interfaces.append(interface("docker0", "172.17.0.1")) }, home, 0, "and it is gone again"),
         (home, home { $0.routes.append(route("0.0.0.0/0", "eth0", table: 51820)) }, 1, "a rule's own table"),
     ])
-    func `the generation counts up when connections are of no use any more`(
+    func `NetworkVerdict: the generation grows when open connections have become useless`(
         first: NetworkTable, second: NetworkTable, steps: Int, why: String
     ) {
         let before = Self.judge(first)
@@ -181,7 +181,7 @@ import Testing
         #expect(Self.judge(second, before: before).generation == steps, "\(why)")
     }
 
-    @Test func `an address that goes while only near hosts are there breaks their connections`() {
+    @Test func `NetworkVerdict: the generation grows when an address goes while only local hosts are there`() {
         let island = Self.home { $0.routes.removeAll(where: \.isDefault) }
         var moved = island
         moved.interfaces[Self.eth0].addresses = [NetworkAddress.any]

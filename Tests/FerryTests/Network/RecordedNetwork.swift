@@ -1,8 +1,8 @@
 import Foundation
 
-/// Lists as a kernel sent them (Linux 6.18, IPv4 and IPv6).
+/// Netlink messages of a kernel (Linux 6.18, IPv4 and IPv6).
 enum RecordedNetwork {
-    /// lo, eth0, wwan0, eth1 whose other end is down, tun0 that nobody has opened.
+    /// lo, eth0, wwan0, eth1 without a carrier, and tun0 without a process.
     static let links = bytes(
         """
         TAQAABAAAgASAAAAFT4AAAAABAMBAAAASQABAAAAAAAHAAMAbG8AAAgADQDoAwAABQAQAAAAAAAFABEAAAAAAAUAQwABAAAACAAE
@@ -83,7 +83,8 @@ enum RecordedNetwork {
         AAAAAAAAAAAAAAAAAAAABAA+gAQAQYAUAAAAAwACABIAAAAVPgAAAAAAAA==
         """)
 
-    /// Of them: 192.0.2.2/24, 2001:db8::2/64 and the deprecated 2001:db8::bad/64 on eth0, 10.64.0.2 with a peer on wwan0.
+    /// The addresses: 192.0.2.2/24, 2001:db8::2/64 and the deprecated 2001:db8::bad/64 on eth0, 10.64.0.2 with a peer
+    /// on wwan0.
     static let addresses = bytes(
         """
         TAAAABQAAgAWAAAAFT4AAAIIgP4BAAAACAABAH8AAAEIAAIAfwAAAQcAAwBsbwAACAAIAIAAAAAUAAYA//////////8IYBcACGAX

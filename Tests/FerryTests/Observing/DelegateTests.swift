@@ -6,11 +6,11 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A manager's delegate", .timeLimit(.minutes(30)))
+@Suite("Delegate of a manager", .timeLimit(.minutes(30)))
 struct DelegateTests {
     private static let resource = Resource(size: 3_000_000)
 
-    @Test("is told of one download in order, and never of two things at once")
+    @Test("Delegate: calls about one download are in order and never overlap")
     func order() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -51,7 +51,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("hears of no progress before it has heard of the beginning, on a way that is long", arguments: [false, true])
+    @Test("Delegate: no progress is reported before the start of a transfer", arguments: [false, true])
     func longWay(isResumed: Bool) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -85,7 +85,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("is told where a file is that was moved before it hears of its end")
+    @Test("Delegate: a file moved before its completion is reported has the new path")
     func moved() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])
@@ -103,7 +103,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("is called on the actor that was given")
+    @Test("Delegate: every call is made on the actor that was given with it")
     func actor() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -120,7 +120,7 @@ struct DelegateTests {
 
     private actor Clerk {}
 
-    @Test("is held weakly")
+    @Test("Delegate: the manager releases it with its last other reference")
     func weakly() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -138,7 +138,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("that has gone leaves nobody behind who listens")
+    @Test("Delegate: after its release the manager has no listener")
     func goneAndForgotten() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -150,14 +150,14 @@ struct DelegateTests {
             #expect(manager.isHeard)
             recorder = nil
             await gone.pass()
-            // What happens next finds that nobody is there; what comes then is not even made.
+            // The next event finds the delegate released, and the listener is removed.
             _ = try await manager.download(shop.request("/a")).finished()
             while manager.isHeard { await Task.yield() }
             await manager.shutdown()
         }
     }
 
-    /// A delegate that is an actor, and the one on which it is called.
+    /// A delegate that is an actor, and is called on itself.
     private actor Chief: DownloadManagerDelegate {
         let gone: Door
         let told = Door()
@@ -168,7 +168,7 @@ struct DelegateTests {
         ) async { told.open() }
     }
 
-    @Test("is held weakly when it is itself the actor on which it is called")
+    @Test("Delegate: the manager holds it weakly also when it is the actor of its own calls")
     func weaklyOnItself() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -187,7 +187,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("that is slow finds the latest progress alone, never a backlog of it")
+    @Test("Delegate: a slow one gets the latest progress of each download instead of a backlog")
     func coalesced() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -206,7 +206,7 @@ struct DelegateTests {
             await shop.beats(6, of: all[0])
             door.open()
             await recorder.reach { entries in entries.count { $0.call == .progress } >= 5 }
-            // Of many beats before, each download has left one.
+            // Each download has left one progress call of many beats.
             let backlog = recorder.entries.prefix { _ in true }
             let firsts = backlog.prefix(1 + 5 + 5).filter { $0.call == .progress }
             #expect(Set(firsts.map(\.id)).count == firsts.count, "\(backlog)")
@@ -217,7 +217,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("A progress observer costs at most one call for each beat, of which there are ten a second")
+    @Test("Progress: delegate calls and updates are bounded by the number of beats")
     func atMostBeats() async throws {
         try await Workshop.run { shop in
             var resource = Self.resource
@@ -234,13 +234,13 @@ struct DelegateTests {
             await recorder.reach(.completed)
             let beats = try #require(manager.scheduler).state.withLock { $0.beats }
             #expect(recorder.calls(of: download.id).count { $0 == .progress } <= beats)
-            // Beside the beats: the first value, and one for each change of the state.
+            // Beside the beats there are the first value and one for each change of the state.
             #expect(updates <= beats + 5)
             await manager.shutdown()
         }
     }
 
-    @Test("hears again of an end whose handler had not returned, and of none that had")
+    @Test("Delegate: an end is reported again until its handler has returned")
     func handled() async throws {
         try await Workshop.run { shop in
             let door = Door()
@@ -275,7 +275,7 @@ struct DelegateTests {
         }
     }
 
-    @Test("is told nothing more once another one, or none, is in its place")
+    @Test("Delegate: after replacement the new one gets the completion, and the old one does not")
     func replaced() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -287,7 +287,7 @@ struct DelegateTests {
             let download = try await manager.download(shop.request("/a") { $0.maxConnections = 1 })
             await old.reach(.progress)
             manager.setDelegate(new)
-            // One that comes late hears how it goes on.
+            // The new delegate gets further progress.
             await new.reach(.progress)
             let told = old.entries.count
             gate.open()

@@ -6,11 +6,11 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@MainActor @Suite("The observable list of downloads", .timeLimit(.minutes(30)))
+@MainActor @Suite("Observable list of downloads", .timeLimit(.minutes(30)))
 struct DownloadListTests {
     private static let resource = Resource(size: 3_000_000)
 
-    /// Waits until the list shows this.
+    /// Waits until the list meets the condition.
     private func reach(_ list: DownloadList, _ isSuch: @MainActor (DownloadList) -> Bool) async {
         while !isSuch(list), !Task.isCancelled {
             await withCheckedContinuation { continuation in
@@ -20,12 +20,12 @@ struct DownloadListTests {
                     continuation.resume()
                 }
             }
-            // It changes after this is called.
+            // `onChange` is called before the change.
             await Task.yield()
         }
     }
 
-    @Test("shows rows in their order, with ready texts, and follows what happens")
+    @Test("DownloadList: rows keep list order and identity, and their texts follow the downloads")
     func follows() async throws {
         try await Workshop.run { shop in
             try await follow(shop)
@@ -79,7 +79,7 @@ struct DownloadListTests {
         await manager.shutdown()
     }
 
-    @Test("holds a window of a long list")
+    @Test("DownloadList: a window shows part of a long list, and ends with the manager")
     func window() async throws {
         let manager = DownloadManager(.ephemeral)
         let directory = FileManager.default.temporaryDirectory.path
@@ -100,7 +100,7 @@ struct DownloadListTests {
         await reach(list) { $0.items.map(\.id) == all[8...].map(\.id) }
         list.limit = 1
         await reach(list) { $0.items.map(\.id) == [all[8].id] }
-        // It ends with the manager.
+        // `run` ends with the manager.
         await manager.shutdown()
         await running.value
         await list.reload()

@@ -4,13 +4,13 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("What each listener is told", .timeLimit(.minutes(30)))
+@Suite("Event hub", .timeLimit(.minutes(30)))
 struct EventHubTests {
     private func end(_ number: Int64) -> DownloadEvent {
         DownloadEvent(id: DownloadID(rawValue: "\(number)"), date: Date(), kind: .cancelled, number: number)
     }
 
-    /// The numbers that come until the hub closes; 0 where all that ended earlier has been told.
+    /// The event numbers until the hub closes; 0 stands for `upToDate`.
     private func numbers(_ mailbox: EventMailbox) async -> [Int64] {
         var numbers: [Int64] = []
         while let item = await mailbox.next() {
@@ -23,7 +23,7 @@ struct EventHubTests {
         return numbers
     }
 
-    @Test("is each end once, when it was written down, read, and sent only then")
+    @Test("EventHub: an end both read from the store and sent later is delivered once")
     func sentLate() async {
         let hub = EventHub()
         let earlier = [end(3), end(5)]
@@ -33,16 +33,16 @@ struct EventHubTests {
             return
         }
         #expect(first.number == 3)
-        // It was in what was read, and comes to those who listened before.
+        // This one was read already, and is for earlier listeners.
         hub.send(end(5))
-        // This was written down before it, and read by nobody.
+        // This one was stored earlier, and not read.
         hub.send(end(4))
         hub.send(end(6))
         hub.close()
         #expect(await numbers(place.mailbox) == [5, 0, 4, 6])
     }
 
-    @Test("is what came while the earlier ends were read, after them, and none twice")
+    @Test("EventHub: events sent while earlier ends are read come after them, and none twice")
     func sentMeanwhile() async {
         let hub = EventHub()
         let door = Door()
@@ -53,7 +53,7 @@ struct EventHubTests {
         }
         hub.send(end(2))
         hub.send(end(3))
-        // It closes behind all of that.
+        // The close comes after all of these.
         place.close()
         door.open()
         #expect(await numbers(place.mailbox) == [1, 2, 0, 3])

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A manager's events", .timeLimit(.minutes(30)))
+@Suite("Events of a manager", .timeLimit(.minutes(30)))
 struct EventsTests {
     private static let resource = Resource(size: 50_000)
 
@@ -26,7 +26,7 @@ struct EventsTests {
         }
     }
 
-    @Test("that were not acknowledged come again, first and in order; those that were do not")
+    @Test("Events: unacknowledged ends come first and in order after a relaunch, acknowledged ones never")
     func acknowledged() async throws {
         try await Workshop.run { shop in
             let first = shop.lasting()
@@ -56,13 +56,13 @@ struct EventsTests {
         }
     }
 
-    @Test("come to every listener, all in one order, none twice")
+    @Test("Events: every listener gets all ends in one order, none twice")
     func listeners() async throws {
         try await Workshop.run { shop in
             let manager = shop.lasting()
             try await fetch(["a", "b"], with: manager, shop)
             let early = manager.events
-            // Some end while the earlier ones are being read.
+            // Some downloads end while earlier ends are being read.
             async let more: Void = fetch(["c", "d"], with: manager, shop)
             let late = manager.events
             _ = try await more
@@ -73,7 +73,7 @@ struct EventsTests {
         }
     }
 
-    @Test("end with the manager, and do not keep it alive")
+    @Test("Events: the sequence ends with the manager and does not keep it alive")
     func ending() async throws {
         try await Workshop.run { shop in
             var manager: DownloadManager? = shop.lasting()
@@ -81,7 +81,7 @@ struct EventsTests {
             let events = try #require(manager?.events)
             manager = nil
             for await _ in events {}
-            // The last reference was a shutdown: another one may have the list.
+            // The release of the last reference was a shutdown: another manager can open the list.
             let next = shop.lasting()
             var isOpen = false
             while !isOpen {
@@ -95,7 +95,7 @@ struct EventsTests {
         }
     }
 
-    @Test("without a catalogue have no numbers, and are not told again")
+    @Test("Events: without a catalogue ends have no number and are not reported again")
     func ephemeral() async throws {
         try await Workshop.run { shop in
             let manager = shop.manager()

@@ -9,7 +9,7 @@ import Testing
 struct FoundationProgressTests {
     private static let resource = Resource(size: 3_000_000)
 
-    @Test("pauses it, resumes it, and counts its bytes")
+    @Test("Progress: it counts bytes, and its pause and resume act on the download")
     func pauses() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -27,14 +27,14 @@ struct FoundationProgressTests {
             #expect(download.status.state == .paused)
             progress.resume()
             _ = try await download.finished()
-            // The last status is shown as each other, by a task of its own.
+            // The last status is set by a task, as every other.
             while progress.completedUnitCount < 3_000_000 { await Task.yield() }
             #expect(progress.fractionCompleted == 1)
             await manager.shutdown()
         }
     }
 
-    @Test("cancels it")
+    @Test("Progress: its cancel cancels the download")
     func cancels() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -52,7 +52,7 @@ struct FoundationProgressTests {
         }
     }
 
-    @Test("that is let go lets go of a download that does not move, and of its manager")
+    @Test("Progress: its release releases a paused download and its manager")
     func letGo() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)

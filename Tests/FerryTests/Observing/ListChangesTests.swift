@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("The changes of a list", .timeLimit(.minutes(30)))
+@Suite("Changes of the list", .timeLimit(.minutes(30)))
 struct ListChangesTests {
     private static func change(
         added: Set<DownloadID> = [], removed: Set<DownloadID> = [], changed: Set<DownloadID> = [],
@@ -35,14 +35,14 @@ struct ListChangesTests {
         ),
     ]
 
-    @Test("that come while nobody looks become one", arguments: merges)
+    @Test("ListChange: merged changes are one with the same effect", arguments: merges)
     func merging(_ name: String, _ changes: [ListChange], _ whole: ListChange) {
         var merged = ListChange()
         for change in changes { merged.merge(change) }
         #expect(merged == whole, "\(name)")
     }
 
-    @Test("come to each listener: one for all that happened while it was busy; and end with the manager")
+    @Test("List changes: a busy listener gets one for all that happened, and the sequence ends with the manager")
     func busy() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 50_000))
@@ -65,7 +65,7 @@ struct ListChangesTests {
             #expect(change?.removed == [])
             #expect(change?.isReordered == true)
             await manager.shutdown()
-            // What was left comes, then nothing more.
+            // A last pending change may come, then the end.
             var rest = 0
             while await busy.next() != nil { rest += 1 }
             #expect(rest <= 1)
@@ -74,7 +74,7 @@ struct ListChangesTests {
         }
     }
 
-    @Test("end for a task that is cancelled, and do not keep the manager alive")
+    @Test("List changes: the sequence ends for a cancelled task and does not keep the manager alive")
     func cancelled() async throws {
         let manager = DownloadManager(.ephemeral)
         let changes = manager.listChanges

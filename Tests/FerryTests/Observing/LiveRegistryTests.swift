@@ -3,13 +3,13 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Downloads in memory")
+@Suite("Registry of downloads in memory")
 struct LiveRegistryTests {
     private func live(_ id: String, _ registry: LiveRegistry) throws -> LiveDownload {
         LiveDownload(try StoreBench.row(id), secrets: nil, readers: StaleReads(), registry: registry)
     }
 
-    @Test("are found while somebody holds them, and leave nothing behind")
+    @Test("LiveRegistry: a download is found while it is referenced, and leaves no entry behind")
     func letGo() throws {
         let registry = LiveRegistry()
         var held: [LiveDownload] = try (0..<100).map { try live("\($0)", registry) }
@@ -25,7 +25,7 @@ struct LiveRegistryTests {
         #expect(registry.count == 0)
     }
 
-    @Test("are known as removed while somebody holds them")
+    @Test("LiveRegistry: a removed download is known as removed while it is referenced")
     func removed() throws {
         let registry = LiveRegistry()
         var one: LiveDownload? = try live("a", registry)
@@ -37,7 +37,7 @@ struct LiveRegistryTests {
         #expect(registry.removed("a") == nil && registry.count == 0)
     }
 
-    @Test("do not take away the entry of another one with their identifier")
+    @Test("LiveRegistry: the release of a removed download keeps the entry of a new one with its identifier")
     func replaced() throws {
         let registry = LiveRegistry()
         var first: LiveDownload? = try live("a", registry)
@@ -47,7 +47,7 @@ struct LiveRegistryTests {
         registry.insert(second)
         first = nil
         #expect(registry["a"] === second)
-        // One that was never known takes nobody's.
+        // The release of an unregistered download removes no entry.
         do { _ = try live("a", registry) }
         #expect(registry["a"] === second)
     }

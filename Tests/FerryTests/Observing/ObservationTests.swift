@@ -8,7 +8,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Observing one download", .timeLimit(.minutes(30)))
+@Suite("Observation of one download", .timeLimit(.minutes(30)))
 struct ObservationTests {
     private static let resource = Resource(size: 3_000_000)
 
@@ -32,7 +32,7 @@ struct ObservationTests {
         }
     }
 
-    @Test("on a queue gives each status there, one after the other, and ends with the download")
+    @Test("Observe: on a queue the handler gets each status there, the completed one last")
     func onQueue() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -54,11 +54,11 @@ struct ObservationTests {
         }
     }
 
-    @Test("gives at most ten statuses a second, however fast the bytes come, and the last one always")
+    @Test("Observe: at most ten statuses a second, and always the last one")
     func tenASecond() async throws {
         try await Workshop.run { shop in
             let (clock, notes) = (ManualClock(), Notes())
-            // A hundred pieces a second of that clock; a few of them wait until the reader has got another status.
+            // A hundred pieces a second of that clock; some of them wait for another status at the reader.
             let transport = ScriptedTransport(Resource(size: 4_000_000), piece: 4000) { offset in
                 let count = notes.count
                 repeat {
@@ -74,7 +74,7 @@ struct ObservationTests {
             let tenths = (clock.now() - start) / .milliseconds(100)
             await recorder.reach(.completed)
             let moving = notes.statuses.count { $0.state == .downloading }
-            // Beside those of the pulse there may be the first, and the one for the change of the state.
+            // Beside those of the heartbeat there may be the first one, and one for the change of the state.
             #expect(moving >= 8 && Double(moving) <= tenths + 2, "\(moving) statuses in \(tenths) tenths")
             let calls = recorder.calls(of: download.id).count { $0 == .progress }
             #expect(Double(calls) <= tenths, "\(calls) calls in \(tenths) tenths")
@@ -86,7 +86,7 @@ struct ObservationTests {
 
     enum Way: Sendable, CaseIterable { case queue, main }
 
-    @Test("ends when the token is cancelled: nothing comes after that", arguments: Way.allCases)
+    @Test("Observe: after cancel of the token the handler is not called", arguments: Way.allCases)
     @MainActor func cancelled(_ way: Way) async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -112,7 +112,7 @@ struct ObservationTests {
             let queue = DispatchQueue(label: "observer")
             let token = download.observe(on: queue) { notes.add($0) }
             await notes.reach(2)
-            // What is already on its way to the queue must not come any more either.
+            // A status that is already enqueued must not be delivered either.
             queue.sync { token.cancel() }
             queue.sync {}
         case .main:
@@ -122,7 +122,7 @@ struct ObservationTests {
         }
     }
 
-    @Test("ends when the token is let go, and lets go of the download and its manager then", arguments: Way.allCases)
+    @Test("Observe: release of the token releases the download and its manager", arguments: Way.allCases)
     func letGo(_ way: Way) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -140,12 +140,12 @@ struct ObservationTests {
             manager = nil
             withExtendedLifetime(token) {}
             token = nil
-            // The last reference is gone: it shuts down, although nothing moves.
+            // The release of the last reference shuts the manager down without further progress.
             for await _ in events {}
         }
     }
 
-    @Test("of one that is paused is let go with whoever reads its updates")
+    @Test("Updates: release of their reader releases a paused download and its manager")
     func reader() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
@@ -165,7 +165,7 @@ struct ObservationTests {
         }
     }
 
-    @Test("by updates: a reader that is slow gets the latest value, and the last one always")
+    @Test("Updates: a slow reader gets the latest status, and always the last one")
     func slowReader() async throws {
         try await Workshop.run { shop in
             let gate = Gate()

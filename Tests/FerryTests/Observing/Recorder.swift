@@ -4,7 +4,7 @@ import Synchronization
 @testable import Ferry
 @testable import FerryEngine
 
-/// A delegate that writes down what it is told, on which actor, and whether one call came before another had returned.
+/// A delegate that records its calls, their actor, and whether one was made before another had returned.
 final class Recorder: DownloadManagerDelegate {
     enum Call: Sendable, Hashable {
         case started, resumed, progress, waiting, paused, completed, failed, cancelled
@@ -27,7 +27,7 @@ final class Recorder: DownloadManagerDelegate {
     private let door: @Sendable (Call) async -> Void
     private let gone: Door?
 
-    /// `actor` is where it must be called; `door` holds calls up; `gone` opens when it has been let go.
+    /// `actor` is the one expected for every call; `door` delays calls; `gone` opens at the release.
     init(
         on actor: any Actor = MainActor.shared, gone: Door? = nil,
         door: @escaping @Sendable (Call) async -> Void = { _ in }
@@ -40,20 +40,20 @@ final class Recorder: DownloadManagerDelegate {
     deinit { gone?.open() }
 
     var entries: [Entry] { state.withLock { $0.entries } }
-    /// The files of those that it was told have completed.
+    /// The files of the reported completions.
     var files: [FinishedDownload] { state.withLock { $0.files } }
-    /// Calls that came before the one before had returned.
+    /// The number of calls made before the previous one had returned.
     var overlaps: Int { state.withLock { $0.overlaps } }
-    /// Calls on another actor.
+    /// The number of calls on another actor.
     var strangers: Int { state.withLock { $0.strangers } }
 
-    /// What it was told of one download.
+    /// The calls about one download.
     func calls(of id: DownloadID) -> [Call] { entries.filter { $0.id == id }.map(\.call) }
 
     /// The same without progress.
     func milestones(of id: DownloadID) -> [Call] { calls(of: id).filter { $0 != .progress } }
 
-    /// Whether progress came only between a beginning and the end that follows.
+    /// Whether progress was reported only between a start and the end that follows.
     func isInOrder(_ id: DownloadID) -> Bool {
         var isMoving = false
         for call in calls(of: id) {
@@ -67,7 +67,7 @@ final class Recorder: DownloadManagerDelegate {
         return true
     }
 
-    /// Waits until it was told this.
+    /// Waits until the calls meet the condition.
     func reach(_ isSuch: ([Entry]) -> Bool) async {
         while !Task.isCancelled {
             let seen = updates.count

@@ -4,9 +4,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Who reads rows of the list", .timeLimit(.minutes(30)))
+@Suite("Reads of rows during changes", .timeLimit(.minutes(30)))
 struct RowReadersTests {
-    @Test("hears of each download that changed meanwhile, once, and of none from before or after")
+    @Test("StaleReads: a read gets each download that changed during it, once")
     func changes() {
         let readers = StaleReads()
         let (x, y, z) = (DownloadID(rawValue: "x"), DownloadID(rawValue: "y"), DownloadID(rawValue: "z"))
@@ -24,7 +24,7 @@ struct RowReadersTests {
         #expect(readers.changes(for: second) == [x])
     }
 
-    @Test("finds a download that ended while it looked as it is now, and can wait for its end")
+    @Test("List: a download that ended during a read is returned as it is now, and its end can be awaited")
     func ended() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 1000))
@@ -36,7 +36,7 @@ struct RowReadersTests {
                     $0.onDuplicate = .addAnother
                     $0.syncsToDisk = false
                 }
-                // Its handle goes at once; it is asked for again while it ends.
+                // The handle is released at once, and requested again while the download ends.
                 _ = try await manager.download(request)
                 let again = try await manager.download(id: id)
                 _ = try await manager.downloads(offset: max(0, index - 3))

@@ -9,7 +9,7 @@ struct WaitingEventsTests {
         DownloadEvent(id: DownloadID(rawValue: "d\(number)"), date: Date(timeIntervalSince1970: 0), kind: kind)
     }
 
-    @Test("Mailbox: for one that does not listen a bounded number waits, and every end of a download")
+    @Test("Mailbox: without a reader it keeps a bounded number of events and every end")
     func bounded() {
         var waiting = WaitingEvents()
         for number in 0..<(10 * WaitingEvents.most) {
@@ -24,7 +24,7 @@ struct WaitingEventsTests {
         #expect(waiting.isEmpty)
     }
 
-    @Test("Hub: a listener whose earlier events are never read holds a bounded number, and ends stay in order")
+    @Test("Hub: a listener with unread earlier events keeps a bounded number, with the ends in order")
     func held() async {
         let hub = EventHub()
         let place = hub.listen { await withUnsafeContinuation { (_: UnsafeContinuation<[DownloadEvent]?, Never>) in } }
@@ -38,8 +38,7 @@ struct WaitingEventsTests {
         #expect(last?.kind == .cancelled)
     }
 
-    @Test(
-        "Catalogue: what a disk refuses waits in a bounded number; progress goes first, then history, then the oldest")
+    @Test("Catalogue: of refused batches a bounded number waits, dropping progress, then history, then the oldest")
     func backlog() {
         func batches(_ count: Int, _ make: (Int) -> StoreChange) -> [CatalogueBacklog.Batch] {
             (0..<count).map { CatalogueBacklog.Batch(changes: [make($0)], waiting: nil) }

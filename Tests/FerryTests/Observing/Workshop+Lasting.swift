@@ -16,14 +16,14 @@ extension Workshop {
         return DownloadManager(configuration)
     }
 
-    /// Waits until so many statuses were told: each is another beat of the pulse, or a change.
+    /// Waits for this many statuses, each of which is a heartbeat or a change of state.
     func beats(_ count: Int, of download: Download) async {
         var updates = download.updates.makeAsyncIterator()
         for _ in 0..<count { _ = await updates.next() }
     }
 }
 
-/// Lets nobody through until it is opened; then everybody.
+/// A gate that `pass()` waits at until it is opened.
 final class Door: Sendable {
     private let updates = AsyncEvent()
 

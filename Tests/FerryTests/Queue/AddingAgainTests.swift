@@ -5,9 +5,9 @@ import Testing
 
 @testable import Ferry
 
-/// In each the other call is held up in the download's turn. One new download comes along with the listed one: that it
-/// was added says that the listed one was found by then.
-@Suite("Adding what is listed while something else is done with it", .timeLimit(.minutes(30)))
+/// In each test the other call is held while it has the download's lock. A new download is added with the listed one:
+/// its event shows that the listed one was found by then.
+@Suite("Adding a listed request during another call", .timeLimit(.minutes(30)))
 struct AddingAgainTests {
     private static let new = DownloadID(rawValue: "new")
 
@@ -15,7 +15,7 @@ struct AddingAgainTests {
         for await event in events where event.id == Self.new { break }
     }
 
-    @Test("does not wait for its own turn: its priority is changed meanwhile, and both return")
+    @Test("Adding: a listed request is found while its priority is changed, and both calls return")
     func priorityChanged() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -45,7 +45,7 @@ struct AddingAgainTests {
         }
     }
 
-    @Test("gives a new one where the listed one is being removed")
+    @Test("Adding: a listed request that is being removed is added as a new download")
     func removed() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -55,7 +55,7 @@ struct AddingAgainTests {
             let other = try shop.single("/b") { $0.id = Self.new }
             let download = try await manager.download(try shop.single("/a") { $0.startsPaused = true })
             let events = manager.events
-            // It is cancelled by then, and listed.
+            // The download is cancelled by then, and still listed.
             let vault = HeldVault.hold(.remove, in: scheduler)
             let removing = Task { try await download.remove() }
             await vault.arrived()

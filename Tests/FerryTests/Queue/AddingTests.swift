@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Adding downloads", .timeLimit(.minutes(30)))
 struct AddingTests {
-    @Test("is all or none: one bad request among many lists nothing and asks nobody")
+    @Test("Adding: one invalid request among several lists none and sends no request")
     func allOrNone() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a", "/b", "/c"])
@@ -37,7 +37,7 @@ struct AddingTests {
         }
     }
 
-    @Test("under an identifier that is listed says so, and leaves the listed one alone")
+    @Test("Adding: an identifier already in use is a duplicate error, and the listed download stays as it was")
     func listedID() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a", "/b", "/c"])
@@ -56,7 +56,7 @@ struct AddingTests {
         }
     }
 
-    @Test("under an identifier that is listed leaves the listed one its secrets", arguments: [true, false])
+    @Test("Adding: an identifier already in use leaves the listed download its secrets", arguments: [true, false])
     func listedSecrets(isKept: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -85,7 +85,7 @@ struct AddingTests {
         }
     }
 
-    @Test("the same again gives the listed one, within one call too")
+    @Test("Adding: a repeated request gives the listed download, within one call too")
     func existing() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -96,7 +96,7 @@ struct AddingTests {
             let again = try await manager.download(try shop.single("/a"))
             #expect(again == both[0])
             #expect(try await manager.downloadCount == 1)
-            // Elsewhere, or under another name, it is another one.
+            // Another directory or another name is another download.
             let other = try await manager.download(
                 try shop.single("/a") { $0.destination = .directory(shop.directory, name: .exact("other")) })
             #expect(other != again)
@@ -107,7 +107,7 @@ struct AddingTests {
         }
     }
 
-    @Test("the same again is an error where that was asked for, within one call too")
+    @Test("Adding: a repeated request is a duplicate error under the rule fail, within one call too")
     func fail() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])
@@ -123,7 +123,7 @@ struct AddingTests {
         }
     }
 
-    @Test("another one of the same fetches a file of its own, and never uses what belongs to the first")
+    @Test("Adding: another download of one URL has its own file and leaves the first one's part file")
     func another() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -139,7 +139,7 @@ struct AddingTests {
             #expect(shop.server.requests.last?.range == nil)
             #expect(first.status.bytes == 1_000_000)
             #expect(second.status.path != first.status.path)
-            // Nor does cancelling one touch the other.
+            // A cancel of one leaves the other as it is.
             let third = try await manager.download(try shop.single("/a") { $0.onDuplicate = .addAnother })
             try await shop.expectAll([third], are: resource)
             #expect(await second.cancel())
@@ -152,7 +152,7 @@ struct AddingTests {
         }
     }
 
-    @Test("another one of a completed one is fetched too", arguments: [3_000_000, 20_000])
+    @Test("Adding: another download of a completed one is fetched into its own file", arguments: [3_000_000, 20_000])
     func anotherOfCompleted(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: size)
@@ -170,7 +170,8 @@ struct AddingTests {
     }
 
     @Test(
-        "a completed one whose file is as it was gives it at once, without a request", arguments: [3_000_000, 20_000])
+        "Adding: a completed download with an unchanged file is returned without a request",
+        arguments: [3_000_000, 20_000])
     func completed(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: size)
@@ -192,7 +193,7 @@ struct AddingTests {
     }
 
     @Test(
-        "a completed one whose file is gone or another is fetched again; the other file stays",
+        "Adding: a completed download with a missing or replaced file is fetched again beside the other file",
         arguments: [true, false])
     func fileGone(isReplaced: Bool) async throws {
         try await Workshop.run { shop in
@@ -212,7 +213,7 @@ struct AddingTests {
         }
     }
 
-    @Test("a failed or cancelled one that is asked for again begins again")
+    @Test("Adding: a repeated request for a failed or cancelled download starts it again")
     func ended() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -234,7 +235,7 @@ struct AddingTests {
         }
     }
 
-    @Test("one that starts paused is listed and asks nobody until it is resumed")
+    @Test("Adding: a download that starts paused sends no request before resume")
     func startsPaused() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -250,7 +251,7 @@ struct AddingTests {
         }
     }
 
-    @Test("one that is to start later takes no slot before, starts then, or when it is resumed")
+    @Test("Adding: a download with a start date holds no slot before, and starts at that date or on resume")
     func notBefore() async throws {
         try await Workshop.run { shop in
             let clock = SteppedClock()
@@ -278,7 +279,7 @@ struct AddingTests {
     }
 
     @Test(
-        "one that is to start at a time that no clock counts waits until it is resumed, or starts at once",
+        "Adding: a start date beyond any clock waits for resume, and an invalid or past one starts at once",
         arguments: [Double.infinity, .greatestFiniteMagnitude, 1e21, .nan, -.infinity])
     func strangeTime(seconds: Double) async throws {
         try await Workshop.run { shop in
@@ -290,7 +291,7 @@ struct AddingTests {
             if !waits { try await shop.expectAll([download], are: resource) }
             #expect(shop.asked.isEmpty == waits)
             await first.shutdown()
-            // Kept, it is a time that is far away.
+            // The stored date is one far in the future.
             let second = shop.kept()
             let again = try #require(try await second.downloads().first)
             #expect(shop.asked.isEmpty == waits)
@@ -300,7 +301,7 @@ struct AddingTests {
         }
     }
 
-    @Test("keeps identifier, label and the app's own data, up to 4 KiB, after a relaunch too")
+    @Test("Adding: identifier, label and user info up to 4 KiB are kept, after a relaunch too")
     func texts() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])

@@ -12,7 +12,7 @@ struct ChangeTests {
         [try DownloadURL(shop.server.url(path))]
     }
 
-    @Test("its URL while it runs: the same file is proven, and it goes on with its bytes")
+    @Test("Change: a new URL of the same file during the transfer resumes with the held bytes")
     func newURL() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
@@ -31,7 +31,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("its URL to that of another file is a conflict: the bytes stay, and the old URL goes on with them")
+    @Test("Change: a new URL of another file is a conflict, and the old URL resumes with the held bytes")
     func otherFile() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
@@ -56,7 +56,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("its URL while it waits for its turn, or is paused, keeps its place and state")
+    @Test("Change: a new URL of a waiting or paused download keeps its position and state")
     func waiting() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -82,7 +82,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("limits, priority and texts of one that runs are changed without another request, and kept")
+    @Test("Change: limits, priority and texts of a running download change without a request, and are kept")
     func limits() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: 3_000_000)
@@ -114,7 +114,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("limits and texts of one that is just starting hold for that start")
+    @Test("Change: limits and texts that change during a start apply to that start")
     func limitsAtStart() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -127,7 +127,7 @@ struct ChangeTests {
                     $0.rateLimit = 20_000
                     $0.startsPaused = true
                 })
-            // Its run has read its limits, and waits for its secrets.
+            // The run has read its limits and waits for its secrets.
             let vault = HeldVault.hold(.read, in: scheduler)
             #expect(await download.resume())
             await vault.arrived()
@@ -147,7 +147,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("what cannot be is refused, and changes nothing")
+    @Test("Change: invalid values are refused, and the request stays as it was")
     func refused() async throws {
         try await Workshop.run { shop in
             let manager = shop.kept()
@@ -164,7 +164,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("new headers are sent from then on, and the bytes kept")
+    @Test("Change: new headers are sent with the next request, which resumes")
     func headers() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -180,7 +180,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("a URL of another origin gets none of the secrets that were given for the first (A35)")
+    @Test("Change: a URL of another origin gets none of the secrets of the first (A35)")
     func secrets() async throws {
         try await Workshop.run { shop in
             try await OriginServer.with { other in
@@ -212,7 +212,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("a new URL at the origin of a mirror that it had gets none of the secrets of the first (A35)")
+    @Test("Change: a new URL at the origin of a former mirror gets none of the first origin's secrets (A35)")
     func formerMirror() async throws {
         try await Workshop.run { shop in
             try await OriginServer.with { mirror in
@@ -245,7 +245,9 @@ struct ChangeTests {
         }
     }
 
-    @Test("one that waits for credentials holds no slot, and goes on with them", arguments: [true, false])
+    @Test(
+        "Change: a download waiting for credentials holds no slot, and given credentials complete it",
+        arguments: [true, false])
     func credentials(isRelaunched: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -268,8 +270,7 @@ struct ChangeTests {
         }
     }
 
-    @Test(
-        "one whose secrets were not kept waits for them also after a new limit, until others or a link elsewhere come")
+    @Test("Change: secrets that were not kept are waited for until new headers or a URL elsewhere are given")
     func secretsNotKept() async throws {
         try await Workshop.run { shop in
             try await OriginServer.with { other in
@@ -300,7 +301,7 @@ struct ChangeTests {
                 try await all[0].change { $0.headers[name] = "again" }
                 try await shop.expectAll([all[0]], are: resource)
                 #expect(shop.server.requests.map { $0.head["X-Key"] } == ["again"])
-                // What was given for one origin is not needed at another.
+                // Secrets of one origin are not needed at another.
                 let sources = [try DownloadURL(other.url("/c"))]
                 try await all[1].change { $0.sources = sources }
                 #expect(await all[1].resume())
@@ -310,7 +311,7 @@ struct ChangeTests {
         }
     }
 
-    @Test("one that waits for a fresh link holds no slot, and goes on with its bytes under a new URL")
+    @Test("Change: a download waiting for a fresh link holds no slot, and a new URL resumes it")
     func freshLink() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: 12_000_000)

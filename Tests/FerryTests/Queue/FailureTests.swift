@@ -7,13 +7,15 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Failures in a queue", .timeLimit(.minutes(30)))
+@Suite("Failures in the queue", .timeLimit(.minutes(30)))
 struct FailureTests {
     private func isFailed(_ event: DownloadEvent) -> Bool {
         if case .failed = event.kind { true } else { false }
     }
 
-    @Test("a full disk is waited for without a slot, and it goes on by itself (B3)", arguments: [true, false])
+    @Test(
+        "Disk full: a download waits for space without a slot and starts by itself when there is room (B3)",
+        arguments: [true, false])
     func diskFull(isFullBefore: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -51,7 +53,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a disk that fills up in the middle keeps the bytes, asks nobody while it is full, and goes on with them")
+    @Test("Disk full: a download that fills the disk keeps its bytes and resumes when there is room")
     func diskFullLater() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: 20_000_000)
@@ -72,7 +74,7 @@ struct FailureTests {
             await shop.reach(download) { $0 == .waiting(.diskSpace) }
             let held = download.status.bytes
             #expect(held > 0)
-            // Paused and resumed it tries at once; cancelled it would be gone.
+            // Pause and resume try again at once, with the same bytes.
             #expect(await download.pause())
             #expect(download.status.state == .paused)
             isFull.store(false, ordering: .relaxed)
@@ -83,7 +85,7 @@ struct FailureTests {
         }
     }
 
-    @Test("an error keeps the bytes, and can be resumed")
+    @Test("Failure: held bytes stay, and resume fetches only the rest")
     func keepsBytes() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -106,7 +108,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a failed one is tried again by itself after a while, where that was asked for")
+    @Test("Failure: with retriesFailedAfter a failed download is tried again by itself until it succeeds")
     func retriesFailed() async throws {
         try await Workshop.run { shop in
             let clock = SteppedClock()
@@ -123,12 +125,12 @@ struct FailureTests {
             let other = try await manager.download(try shop.single("/b"))
             try await shop.expectAll([other], are: resource)
             guard case .failed = download.status.state else { Issue.record("\(download.status.state)"); return }
-            // Again, and once more.
+            // The second attempt fails, the third completes.
             let gate = Gate()
             shop.server.script("/a", [.status(503).and(.hold(gate))], then: .status(503))
             clock.jump(.seconds(601))
             await gate.arrived()
-            // It has not ended any more: clearing leaves it alone.
+            // The download runs again, so clear does not remove it.
             try await manager.clear(.failed)
             #expect(try await manager.downloads() == [download, other])
             gate.open()
@@ -143,7 +145,7 @@ struct FailureTests {
         }
     }
 
-    @Test("a failed one that would be tried again later starts at once when it is resumed")
+    @Test("Failure: resume of a failed download starts it at once instead of at the retry date")
     func resumesFailed() async throws {
         try await Workshop.run { shop in
             let clock = SteppedClock()
@@ -163,7 +165,7 @@ struct FailureTests {
         }
     }
 
-    @Test("pausing, cancelling and shutting down are no failures, whenever they come")
+    @Test("Failure: pause, cancel and shutdown are never reported as failed, in any phase")
     func neverFailed() async throws {
         try await Workshop.run { shop in
             shop.serve(["/head"], [.hold(Gate())])

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A journal that is adopted", .timeLimit(.minutes(30)))
+@Suite("Adopted journals", .timeLimit(.minutes(30)))
 struct ForeignJournalTests {
     private func change(_ shop: Workshop, _ change: (inout JournalRecord) -> Void) throws {
         let path = FilePath(shop.path("old.part.ferry"))
@@ -17,7 +17,7 @@ struct ForeignJournalTests {
         try journal.write(changed)
     }
 
-    @Test("Adopting: a journal may forbid, and allows nothing")
+    @Test("Adopting: restrictions of the journal are taken over, and permissions are not")
     func trust() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/old"])
@@ -40,7 +40,7 @@ struct ForeignJournalTests {
         }
     }
 
-    @Test("Adopting: what a journal announced before is not taken for the list's own word")
+    @Test("Adopting: a move announced in the journal leaves the file at the announced path alone")
     func announced() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/old"])
@@ -62,7 +62,7 @@ struct ForeignJournalTests {
         }
     }
 
-    @Test("Adopting: an id of several lines is refused, in a list, in a request and in resume data")
+    @Test("Identifiers: one of several lines is refused in a request, in a journal and in resume data")
     func identifiers() async throws {
         let id = "a\nERROR forged"
         #expect(!DownloadID(rawValue: id).canBeStored)
@@ -81,7 +81,7 @@ struct ForeignJournalTests {
                 id: id, urls: [shop.server.url("/a")], name: "old", totalBytes: 9, identity: FileIdentity(),
                 createdAt: 1)
             record.claimed = [[0, 3]]
-            // By other means than the journal's own, which refuses to write it.
+            // Written directly: `Journal` refuses such an identifier.
             let slot = JournalSlot(
                 version: 1, sequence: 2, slotBytes: 8192, payload: Array(try JSONEncoder().encode(record)))
             let encoded = slot.encode()
@@ -94,7 +94,7 @@ struct ForeignJournalTests {
         }
     }
 
-    @Test("Resume data: with its part file gone they begin anew only in a directory that the session has used")
+    @Test("Resume data: without the part file they start again only in a directory used by the session")
     func places() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -123,7 +123,7 @@ struct ForeignJournalTests {
     }
 
     @Test(
-        "Resume data: a path that is no part file's is refused",
+        "Resume data: a path that is not that of a part file is refused",
         arguments: ["/a", "/a.part/", "/.part", "a.part", "/x/../a.part", "/a.part.ferry", "/a\0.part"])
     func paths(path: String) {
         #expect(throws: DownloadError.self) {

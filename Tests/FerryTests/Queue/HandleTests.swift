@@ -7,9 +7,10 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("A handle", .timeLimit(.minutes(30)))
+@Suite("Download handles", .timeLimit(.minutes(30)))
 struct HandleTests {
-    @Test("shows after a resume the offset first, and never less", arguments: [false, true])
+    @Test(
+        "Handle: progress after a resume starts at the held offset and never falls below it", arguments: [false, true])
     func offsetFirst(isRelaunched: Bool) async throws {
         try await Workshop.run { shop in
             let (before, middle) = (Gate(), Gate())
@@ -48,7 +49,7 @@ struct HandleTests {
         }
     }
 
-    @Test("tells everyone who observes the end, also who comes late")
+    @Test("Handle: every observer gets the final status, also when it starts after the end")
     func observers() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -72,7 +73,7 @@ struct HandleTests {
         }
     }
 
-    @Test("who waits for the end is told of a cancel, and may stop waiting without stopping the download")
+    @Test("Handle: a waiting task gets a cancel as an error, and its own cancellation leaves the download running")
     func waiting() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -92,7 +93,7 @@ struct HandleTests {
         }
     }
 
-    @Test("pauses before the first byte, and that holds")
+    @Test("Handle: a pause before the first byte holds, for a running and a waiting download")
     func pauseEarly() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -100,7 +101,7 @@ struct HandleTests {
             let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
             let downloads = try await manager.download(["/a", "/b"].map { try shop.single($0) })
             await gate.arrived()
-            // One that runs and one that waits for its turn.
+            // A running download and one that waits for a slot.
             #expect(await downloads[1].pause())
             #expect(await downloads[0].pause())
             #expect(downloads.allSatisfy { $0.status.state == .paused && $0.status.bytes == 0 })
@@ -116,7 +117,7 @@ struct HandleTests {
         }
     }
 
-    @Test("restarts a completed one, in the place of its file, and a cancelled one")
+    @Test("Handle: restart of a completed download replaces its file, restart of a cancelled one fetches it")
     func restart() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"])
@@ -164,7 +165,7 @@ struct HandleTests {
         #expect(shop.files == files)
     }
 
-    @Test("a call that the state does not allow changes nothing and says so")
+    @Test("Handle: a call that the state does not allow returns false or an error and changes nothing")
     func table() async throws {
         try await Workshop.run { shop in
             shop.serve(["/run"], [.stall(after: 1_000_000)])
@@ -200,11 +201,11 @@ struct HandleTests {
         }
     }
 
-    @Test("a call that verifying does not allow changes nothing and says so")
+    @Test("Handle: a call that verifying does not allow returns false or an error and changes nothing")
     func verifying() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
-            // What has the name is compared before anything is asked.
+            // The existing file is verified before the first request.
             try shop.write("mine", to: "a")
             let go = DispatchSemaphore(value: 0)
             let isFirst = Atomic(true)
@@ -226,7 +227,7 @@ struct HandleTests {
         }
     }
 
-    @Test("of one that was removed does nothing more, and says so")
+    @Test("Handle: calls on a removed download return false or an error and change nothing")
     func removed() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -241,7 +242,7 @@ struct HandleTests {
             #expect(await shop.code { try await download.change { $0.label = "x" } } != nil)
             #expect(try await manager.downloadCount == 0)
             #expect(shop.server.traffic.requestCount == requests)
-            // It can be listed anew.
+            // The same request can be added again.
             let again = try await manager.download(try shop.single("/a"))
             #expect(again != download)
             try await shop.expectAll([again], are: resource)

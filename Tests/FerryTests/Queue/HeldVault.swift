@@ -2,9 +2,9 @@ import Synchronization
 
 @testable import Ferry
 
-/// A vault that holds its first call of one kind up until a test lets it go on; the others go through.
+/// A vault that holds its first call of one kind until a test releases it, and passes all others on.
 ///
-/// Who is held up has taken its turns, and nothing else tells of that: order without sleeping.
+/// The held caller has taken its locks, which nothing else shows: order without sleeping.
 final class HeldVault: SecretVault {
     enum Call: Sendable { case read, remove }
 
@@ -19,16 +19,16 @@ final class HeldVault: SecretVault {
         self.held = held
     }
 
-    /// Puts one in front of a manager's own, once that is open.
+    /// Replaces the vault of a manager with a held one; the list must be open.
     static func hold(_ call: Call, in scheduler: Scheduler) -> HeldVault {
         let vault = HeldVault(scheduler.state.withLock { $0.vault }, holding: call)
         scheduler.state.withLock { $0.vault = vault }
         return vault
     }
 
-    /// Waits until the call has come.
+    /// Waits until the held call has arrived.
     func arrived() async { await came.pass() }
-    /// Lets it go on.
+    /// Releases the held call.
     func open() { door.open() }
 
     private func pass(_ call: Call) async {

@@ -5,9 +5,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("How many run", .timeLimit(.minutes(30)))
+@Suite("Limits of the queue", .timeLimit(.minutes(30)))
 struct LimitTests {
-    @Test("is raised, and the next one starts at once")
+    @Test("Concurrency limit: raising it starts the next download at once")
     func raised() async throws {
         try await Workshop.run { shop in
             let (first, second) = (Gate(), Gate())
@@ -28,7 +28,7 @@ struct LimitTests {
         }
     }
 
-    @Test("is lowered: the last to join wait again with their bytes, and go on with them in their order")
+    @Test("Concurrency limit: lowering it sends the last to join back to the queue, where they resume in order")
     func lowered() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b", "/c"], [.stall(after: 1_000_000)])
@@ -52,7 +52,7 @@ struct LimitTests {
         }
     }
 
-    @Test("is at least one, whatever is asked")
+    @Test("Concurrency limit: a value below one becomes one")
     func least() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -65,7 +65,7 @@ struct LimitTests {
         }
     }
 
-    @Test("is never passed by many, and none is left out", arguments: [1, 3])
+    @Test("Concurrency limit: many downloads never exceed it, and all complete", arguments: [1, 3])
     func many(limit: Int) async throws {
         try await Workshop.run { shop in
             let paths = (10..<34).map { "/\($0)" }
@@ -84,7 +84,7 @@ struct LimitTests {
         }
     }
 
-    @Test("counts no one who waits for the next attempt: others take the slot, and the place is kept (A28)")
+    @Test("Concurrency limit: a download that waits for a retry holds no slot and keeps its position (A28)")
     func backOff() async throws {
         try await Workshop.run { shop in
             let clock = SteppedClock()
@@ -105,7 +105,7 @@ struct LimitTests {
             }
             #expect(date.timeIntervalSince(clock.date()) > 2000)
             #expect(try await manager.downloads().map(\.id) == downloads.map(\.id))
-            // Its time has come, and its turn before the one behind it.
+            // The retry is due and goes before the download behind it.
             clock.jump(.seconds(3001))
             gate.open()
             try await shop.expectAll(downloads, are: resource)
@@ -114,7 +114,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a download that waits for its next attempt tries at once when it is resumed")
+    @Test("Retry: resume of a download that waits for its next attempt tries at once")
     func retryNow() async throws {
         try await Workshop.run { shop in
             let clock = SteppedClock()
@@ -128,7 +128,7 @@ struct LimitTests {
             let downloads = try await manager.download(["/a", "/b"].map { try shop.single($0) })
             await gate.arrived()
             await shop.reach(downloads[0]) { if case .waiting(.retry) = $0 { true } else { false } }
-            // Two ways: while it has a run no more, and after.
+            // The resume makes the retry due before its date.
             #expect(await downloads[0].resume())
             #expect(shop.asked == ["/a", "/b"])
             gate.open()
@@ -138,7 +138,7 @@ struct LimitTests {
         }
     }
 
-    @Test("to one host is capped over all downloads, and the cap can be raised while they run")
+    @Test("Connections per host: the limit applies to all downloads together, and can be raised while they run")
     func perHost() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -167,9 +167,11 @@ struct LimitTests {
 
     enum Rate: CaseIterable { case ofAll, ofEach, changed }
 
-    /// However busy the machine is: bytes are compared with the time that they took. That it is not much less either,
-    /// `make bench` shows.
-    @Test("in bytes a second is kept: no more comes than in its time may", arguments: Rate.allCases)
+    /// Holds on a busy machine: bytes are compared with the time that they took. `make bench` shows that the rate is
+    /// not much lower than the limit.
+    @Test(
+        "Rate limit: bytes never exceed rate times time, for one download, for all, and after a change",
+        arguments: Rate.allCases)
     func rate(_ rate: Rate) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b"], size: 1_500_000)
@@ -188,7 +190,7 @@ struct LimitTests {
                 (start, before) = (clock.now, transport.bodyBytes)
                 await manager.configure { $0.rateLimit = 1_000_000 }
             }
-            // With the piece that each connection has beyond its share, and what may come at once after a rest.
+            // With one piece per connection beyond its share, and the burst after an idle time.
             func most() -> Double { 1_000_000 * (clock.now - start).seconds + 200_000 }
             while downloads.contains(where: { !$0.status.state.isFinal }) {
                 let bytes = Double(transport.bodyBytes - before)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Who runs next", .timeLimit(.minutes(30)))
+@Suite("Order of the queue", .timeLimit(.minutes(30)))
 struct OrderTests {
-    /// A manager with one slot, taken by a download that is held.
+    /// Runs a body with a manager whose only slot is held by a blocked download.
     private func blocked(
         _ shop: Workshop, _ body: (DownloadManager, Download, Gate, Resource) async throws -> Void
     ) async throws {
@@ -38,7 +38,7 @@ struct OrderTests {
         try await manager.downloads().map(\.id.rawValue).joined()
     }
 
-    @Test("is the one of the highest priority; nobody who runs is stopped for it")
+    @Test("Order: the highest priority runs next, and no running download is stopped for it")
     func priority() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, blocker, gate, resource in
@@ -56,7 +56,7 @@ struct OrderTests {
         }
     }
 
-    @Test("follows every move: to the front, to the back, before and behind another")
+    @Test("Order: moves to the front, to the back, before and behind another one decide what runs next")
     func moves() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, blocker, gate, resource in
@@ -70,7 +70,7 @@ struct OrderTests {
                 #expect(try await list(manager) == "dxcba")
                 try await a.move(to: .before(b.id))
                 #expect(try await list(manager) == "dxcab")
-                // Where it is already, and beside itself.
+                // To its present position, and beside itself.
                 try await a.move(to: .before(b.id))
                 try await a.move(to: .after(a.id))
                 #expect(try await list(manager) == "dxcab")
@@ -81,7 +81,7 @@ struct OrderTests {
         }
     }
 
-    @Test("a move reads what is beside its place, not the whole list")
+    @Test("Order: a move never loads the whole list")
     func movesInLongLists() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, _, gate, _ in
@@ -105,7 +105,7 @@ struct OrderTests {
         }
     }
 
-    @Test("a move beside one that is not there says so and changes nothing")
+    @Test("Order: a move beside a missing identifier, or one of another priority, is an error and changes nothing")
     func badMove() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, _, gate, _ in
@@ -120,7 +120,7 @@ struct OrderTests {
         }
     }
 
-    @Test("many moves between the same two find room every time")
+    @Test("Order: repeated moves between the same two downloads always find a position")
     func crowded() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, _, gate, _ in
@@ -136,7 +136,7 @@ struct OrderTests {
         }
     }
 
-    @Test("paused ones are moved too, and resumed together in their new order")
+    @Test("Order: paused downloads can be moved, and resumeAll runs them in the new order")
     func movedWhilePaused() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, blocker, gate, resource in
@@ -154,7 +154,7 @@ struct OrderTests {
         }
     }
 
-    @Test("after everything was paused and resumed it is as before, whoever holds handles")
+    @Test("Order: pauseAll and resumeAll keep it, with handles or without")
     func pauseAll() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, blocker, gate, resource in
@@ -178,7 +178,7 @@ struct OrderTests {
         }
     }
 
-    @Test("all resumed into a free slot start in the order of the list, also where only some have a handle")
+    @Test("Order: resumeAll with a free slot starts downloads in list order, with handles or without")
     func resumeAllInOrder() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/b", "/c", "/d"])
@@ -195,7 +195,7 @@ struct OrderTests {
         }
     }
 
-    @Test("joining again takes the last place")
+    @Test("Order: a resumed download takes the last position")
     func joiningAgain() async throws {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, blocker, gate, resource in

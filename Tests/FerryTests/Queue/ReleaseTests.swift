@@ -6,11 +6,11 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Letting go", .timeLimit(.minutes(30)))
+@Suite("Release of managers and downloads", .timeLimit(.minutes(30)))
 struct ReleaseTests {
     private final class Delegate: DownloadManagerDelegate {}
 
-    /// What must be gone.
+    /// Weak references to all objects that must be released.
     private struct Rests {
         weak var manager: DownloadManager?
         weak var scheduler: Scheduler?
@@ -42,9 +42,9 @@ struct ReleaseTests {
         }
     }
 
-    /// Tasks that end let go a moment later than who waits for them goes on.
+    /// A task releases its captures a moment after the code that awaits it continues.
     private func expectNothingLeft(_ rests: () -> Rests, sourceLocation: SourceLocation = #_sourceLocation) async {
-        // What is left when the time is up is said below.
+        // The objects left after the time-out are reported below.
         try? await eventually { rests().left.isEmpty }
         #expect(rests().left == [], sourceLocation: sourceLocation)
     }
@@ -55,9 +55,7 @@ struct ReleaseTests {
         rests.engine = manager.scheduler?.engine
     }
 
-    @Test(
-        "of a manager that was shut down leaves nothing of it, its downloads and its delegate",
-        arguments: [true, false])
+    @Test("Release: after shutdown manager, downloads and delegate are released", arguments: [true, false])
     func afterShutdown(isKept: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.hold(Gate())])
@@ -86,7 +84,9 @@ struct ReleaseTests {
         }
     }
 
-    @Test("of one whose downloads all ended leaves nothing", arguments: [true, false])
+    @Test(
+        "Release: after all downloads have ended and a shutdown manager and downloads are released",
+        arguments: [true, false])
     func afterTheEnd(isKept: Bool) async throws {
         try await Workshop.run { shop in
             let (gate, small) = (Gate(), Gate())
@@ -111,7 +111,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test("the last reference shuts a manager down: states are kept, and the identifier can be opened again")
+    @Test("Release: the last reference to a manager shuts it down, and the next manager resumes its downloads")
     func lastReference() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -125,7 +125,7 @@ struct ReleaseTests {
                 rests.note(download)
                 id = download.id
             }
-            // At once, while the first is still at it.
+            // The first manager is still shutting down.
             let next = shop.kept()
             let again = try #require(try await next.download(id: id))
             try await shop.expectAll([again], are: resource)
@@ -135,7 +135,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test("who holds a download holds its manager; who listens to events does not")
+    @Test("Release: a download handle keeps its manager alive, an event sequence does not")
     func holders() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"], [.stall(after: 1_000_000)])

@@ -6,9 +6,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Moving a download's files", .timeLimit(.minutes(30)))
+@Suite("Relocation of a download's files", .timeLimit(.minutes(30)))
 struct RelocateTests {
-    /// Another directory on the same file system, or on a real other one.
+    /// Runs a body with another directory, on the same or on another file system.
     private func elsewhere(
         _ shop: Workshop, isOther: Bool = false, _ body: (String) async throws -> Void
     ) async throws {
@@ -37,7 +37,9 @@ struct RelocateTests {
         try await download.relocate(to: URL(filePath: directory))
     }
 
-    @Test("one that runs goes on there with all of its bytes, and nothing stays here", arguments: places)
+    @Test(
+        "Relocate: a running download resumes in the new directory, and no file stays in the old one",
+        arguments: places)
     func running(isOther: Bool) async throws {
         try await Workshop.run { shop in
             try await elsewhere(shop, isOther: isOther) { place in
@@ -60,7 +62,9 @@ struct RelocateTests {
         }
     }
 
-    @Test("one that is paused stays paused, is found there after a relaunch, and goes on", arguments: places)
+    @Test(
+        "Relocate: a paused download stays paused, and resumes in the new directory after a relaunch",
+        arguments: places)
     func paused(isOther: Bool) async throws {
         try await Workshop.run { shop in
             try await elsewhere(shop, isOther: isOther) { place in
@@ -86,7 +90,7 @@ struct RelocateTests {
         }
     }
 
-    @Test("one without bytes yet begins there")
+    @Test("Relocate: a download without bytes starts in the new directory")
     func fresh() async throws {
         try await Workshop.run { shop in
             try await elsewhere(shop) { place in
@@ -102,7 +106,9 @@ struct RelocateTests {
         }
     }
 
-    @Test("a finished one takes its file along, and is known there: removed there when asked", arguments: places)
+    @Test(
+        "Relocate: a completed download's file is moved, numbered there, and removable after a relaunch",
+        arguments: places)
     func finished(isOther: Bool) async throws {
         try await Workshop.run { shop in
             try await elsewhere(shop, isOther: isOther) { place in
@@ -128,7 +134,7 @@ struct RelocateTests {
         }
     }
 
-    @Test("an end that nobody has handled yet is told with the place where the file is now")
+    @Test("Relocate: an unacknowledged completion is reported with the new path")
     func told() async throws {
         try await Workshop.run { shop in
             try await elsewhere(shop) { place in
@@ -149,13 +155,13 @@ struct RelocateTests {
         }
     }
 
-    /// How the next download ended of which it is told.
+    /// The next completed download in these events.
     private func end(of events: AsyncStream<DownloadEvent>) async -> FinishedDownload? {
         for await event in events { if case .completed(let file) = event.kind { return file } }
         return nil
     }
 
-    @Test("a finished file that is another by now, or is gone, is not moved")
+    @Test("Relocate: a completed file that was replaced or deleted is an error, and nothing is moved")
     func replaced() async throws {
         try await Workshop.run { shop in
             try await elsewhere(shop) { place in
@@ -175,7 +181,7 @@ struct RelocateTests {
         }
     }
 
-    @Test("where it is already, under whatever name of the directory, nothing is moved")
+    @Test("Relocate: the same directory under any path moves no file and sends no request")
     func same() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a", "/b"], size: 12_000_000, [.stall(after: 6_000_000)])
@@ -199,7 +205,7 @@ struct RelocateTests {
         }
     }
 
-    @Test("a directory that cannot be made moves nothing, and what ran goes on where it was")
+    @Test("Relocate: a directory that cannot be created is an error, and the download resumes where it was")
     func impossible() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: 12_000_000, [.stall(after: 6_000_000)])
@@ -215,7 +221,7 @@ struct RelocateTests {
         }
     }
 
-    @Test("killed after a finished file got its new name, the list finds it at the next launch")
+    @Test("Relocate: after a kill that follows the rename the next launch has the file's new path")
     func cut() async throws {
         try await Workshop.run { shop in
             try await elsewhere(shop) { place in
@@ -224,7 +230,7 @@ struct RelocateTests {
                 let download = try await first.download(try shop.single("/a"))
                 _ = try await download.finished()
                 let store = try await #require(first.scheduler).opened()
-                // What a move does before its last step, and no more.
+                // The steps of a move up to the rename.
                 try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
                 let stamp = try #require(try await store.row(download.id)?.published)
                 try await store.commit([
@@ -243,7 +249,7 @@ struct RelocateTests {
         }
     }
 
-    @Test("killed before a finished file got its new name, it is where it was")
+    @Test("Relocate: after a kill before the rename the next launch has the file's old path")
     func cutBefore() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])

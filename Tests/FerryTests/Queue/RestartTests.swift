@@ -4,11 +4,11 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Restarting a completed download", .timeLimit(.minutes(30)))
+@Suite("Restart of a completed download", .timeLimit(.minutes(30)))
 struct RestartTests {
     private static let sizes: [Int64] = [300_000, 3_000_000]
 
-    /// A download that has completed, and whose server has another file by now.
+    /// A completed download, and the new file that its server has now.
     private struct Completed {
         var download: Download
         var old: Resource
@@ -27,7 +27,7 @@ struct RestartTests {
     }
 
     @Test(
-        "puts the new file in the place of the old one when it is complete, whatever the conflict rule",
+        "Restart: the complete new file replaces the old one under every conflict rule",
         arguments: sizes, [ConflictRule.rename, .fail, .skip, .overwrite])
     func replaced(size: Int64, rule: ConflictRule) async throws {
         try await Workshop.run { shop in
@@ -43,14 +43,16 @@ struct RestartTests {
             #expect(file.path == shop.path("a") && !file.wasAlreadyComplete)
             shop.expect(file.path, is: done.new)
             #expect(shop.files == ["a"])
-            // It is known as its own again.
+            // The new file counts as the download's own.
             try await done.download.remove(deletingFile: true)
             #expect(shop.files == [])
             await manager.shutdown()
         }
     }
 
-    @Test("leaves a file that was changed, before or meanwhile, and numbers the new one", arguments: [false, true])
+    @Test(
+        "Restart: a file that was changed before or during it stays, and the new one gets a number",
+        arguments: [false, true])
     func changed(isLate: Bool) async throws {
         try await Workshop.run { shop in
             let manager = shop.kept()
@@ -70,7 +72,7 @@ struct RestartTests {
         }
     }
 
-    @Test("takes the place of a file that has a number, not that of the one that has the name", arguments: sizes)
+    @Test("Restart: a numbered file is replaced, and the user's file without a number stays", arguments: sizes)
     func numbered(size: Int64) async throws {
         try await Workshop.run { shop in
             try shop.write("mine", to: "a")
@@ -86,7 +88,7 @@ struct RestartTests {
         }
     }
 
-    @Test("never replaces a file that was there before the download, and was its answer")
+    @Test("Restart: a user's file that was the result of the rule skip is never replaced or deleted")
     func usersOwn() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])
@@ -97,7 +99,7 @@ struct RestartTests {
             #expect(await download.restart())
             _ = try await download.finished()
             #expect(shop.text("a") == "mine")
-            // Nor is it deleted.
+            // A removal does not delete the user's file.
             try await download.remove(deletingFile: true)
             #expect(shop.text("a") == "mine")
             _ = try await manager.download(try shop.single("/a") { $0.onConflict = .skip }).finished()
@@ -108,7 +110,7 @@ struct RestartTests {
         }
     }
 
-    @Test("that is taken back with its file takes the old one too", arguments: sizes)
+    @Test("Restart: removal with its file during it deletes the old and the new file", arguments: sizes)
     func removed(size: Int64) async throws {
         try await Workshop.run { shop in
             let manager = shop.kept()
@@ -124,7 +126,7 @@ struct RestartTests {
         }
     }
 
-    @Test("goes on after a relaunch, and takes the place of the old file then")
+    @Test("Restart: after a relaunch it resumes and replaces the old file")
     func relaunched() async throws {
         try await Workshop.run { shop in
             let first = shop.kept()
@@ -145,7 +147,8 @@ struct RestartTests {
         }
     }
 
-    @Test("that is paused before its first byte is not answered by the old file", arguments: [false, true])
+    @Test(
+        "Restart: after a pause before the first byte the old file is not taken as complete", arguments: [false, true])
     func early(isRelaunched: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -171,7 +174,7 @@ struct RestartTests {
         }
     }
 
-    @Test("that is cancelled leaves the old file, and may be asked for again")
+    @Test("Restart: cancelling it keeps the old file, and it can be started again")
     func cancelled() async throws {
         try await Workshop.run { shop in
             let manager = shop.kept()

@@ -6,9 +6,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Cancelling with resume data", .timeLimit(.minutes(30)))
+@Suite("Resume data", .timeLimit(.minutes(30)))
 struct ResumeDataTests {
-    /// A download that was taken off the list at a million bytes, and its data.
+    /// The resume data of a download that was cancelled at a million bytes.
     private func taken(
         _ shop: Workshop, _ manager: DownloadManager, _ change: (inout DownloadRequest) -> Void = { _ in }
     ) async throws -> ResumeData {
@@ -22,7 +22,7 @@ struct ResumeDataTests {
         return data
     }
 
-    @Test("goes on under the same bytes", arguments: [true, false])
+    @Test("Resume data: a cancelled download resumes at its offset in the next manager", arguments: [true, false])
     func goesOn(isKept: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -48,7 +48,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("used twice is refused while its download is listed, and begins anew afterwards")
+    @Test("Resume data: a second use is refused while the download is listed, and starts again after its removal")
     func twice() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -71,7 +71,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("used twice at the same time lists it once")
+    @Test("Resume data: four uses at the same time list one download")
     func twiceAtOnce() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -93,7 +93,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("that is damaged or foreign is refused")
+    @Test("Resume data: damaged and foreign data are refused")
     func damaged() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])
@@ -110,7 +110,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("begins anew, and says so, when its part file is gone")
+    @Test("Resume data: without its part file the download starts again, and its history has the restart")
     func partGone() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -128,7 +128,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("leaves the part file alone that another download has by that name now")
+    @Test("Resume data: a part file of another download under the same name stays that download's")
     func anothers() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -155,7 +155,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("never joins bytes of another file: the server has a new one, and it begins anew")
+    @Test("Resume data: when the server has another file, the download starts again with that file")
     func changed() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])
@@ -172,7 +172,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("of nothing is not resumable: it is cancelled all the same")
+    @Test("Resume data: a download without bytes is cancelled with the error notResumable")
     func nothing() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -191,9 +191,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test(
-        "that the app keeps is its own: a list that is made again from journals leaves its download out until it is used"
-    )
+    @Test("Resume data: a list rebuilt from journals has the download only after the data were used")
     func listLost() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -217,7 +215,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("that the list refuses leaves one that waits in the queue")
+    @Test("Resume data: when the catalogue refuses the removal, the download stays in the queue")
     func refused() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a", "/x"])
@@ -241,7 +239,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("of a small file that was in memory goes on too")
+    @Test("Resume data: a small file held in memory resumes at its offset")
     func small() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], size: 400_000, [.stall(after: 100_000)])
@@ -257,7 +255,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("holds no credentials and no secret headers (D7)")
+    @Test("Resume data: they hold no credentials and no secret headers")
     func secrets() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])

@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("The ledger of runs", .timeLimit(.minutes(30)))
+@Suite("Ledger of runs", .timeLimit(.minutes(30)))
 struct RunLedgerTests {
     let path = FilePath(FileManager.default.temporaryDirectory.path + "/ferry-ledger-" + UUID().uuidString)
     let disk = LocalFileSystem()
@@ -21,7 +21,7 @@ struct RunLedgerTests {
         try Data(record.encoded).write(to: URL(filePath: path.string))
     }
 
-    @Test("Ledger: who runs when the process dies is counted, once for each process, until a run ends otherwise")
+    @Test("Ledger: each process death counts once for each running download, until a run ends otherwise")
     func counts() throws {
         defer { try? FileManager.default.removeItem(atPath: path.string) }
         for deaths in 0..<3 {
@@ -33,7 +33,7 @@ struct RunLedgerTests {
             ledger.end(id("b"))
         }
         #expect(try open().deaths(of: id("a")) == 3)
-        // It has not run since: nothing is added.
+        // Without a run since then nothing is added.
         let last = try open()
         #expect(last.deaths(of: id("a")) == 3)
         last.begin(id("a"))
@@ -41,7 +41,7 @@ struct RunLedgerTests {
         #expect(try open().deaths(of: id("a")) == 0)
     }
 
-    @Test("Ledger: of those that run when the process is asked to end, none is counted")
+    @Test("Ledger: after a requested end of the process no run is counted")
     func shutdown() throws {
         defer { try? FileManager.default.removeItem(atPath: path.string) }
         try open().begin(id("a"))
@@ -49,13 +49,13 @@ struct RunLedgerTests {
         ledger.begin(id("a"))
         ledger.begin(id("b"))
         ledger.endAll()
-        // Begun by a thread that has not heard of it.
+        // A run that begins after `endAll`.
         ledger.begin(id("c"))
         let next = try open()
         #expect([id("a"), id("b"), id("c")].map(next.deaths) == [0, 0, 0])
     }
 
-    @Test("Ledger: a power cut, after which the system is another run, counts for nobody and forgets nobody")
+    @Test("Ledger: another boot of the system adds no death and keeps earlier counts")
     func powerCut() throws {
         defer { try? FileManager.default.removeItem(atPath: path.string) }
         try open().begin(id("a"))
@@ -64,7 +64,7 @@ struct RunLedgerTests {
         #expect(try open().deaths(of: id("a")) == 1)
     }
 
-    @Test("Ledger: what is torn, foreign or absurd counts for nobody, and never traps")
+    @Test("Ledger: torn, foreign and absurd records count no death and never trap")
     func damage() throws {
         defer { try? FileManager.default.removeItem(atPath: path.string) }
         try open().begin(id("a"))
@@ -88,7 +88,7 @@ struct RunLedgerTests {
         }
     }
 
-    @Test("Ledger: identifiers of any length and with any characters are told apart; those not listed go")
+    @Test("Ledger: identifiers of any length and characters are distinct, and unlisted ones are removed")
     func identifiers() throws {
         defer { try? FileManager.default.removeItem(atPath: path.string) }
         let ids = ["a b", "a\nb", "a", "文件", String(repeating: "x", count: 1000), " ", "1 a"].map(id)
@@ -101,7 +101,7 @@ struct RunLedgerTests {
         #expect(try open().deaths(of: ids[0]) == 1)
     }
 
-    @Test("Ledger: it holds as many records as run at a time, however many have run")
+    @Test("Ledger: the file has as many records as runs at the same time, however many have run")
     func size() throws {
         defer { try? FileManager.default.removeItem(atPath: path.string) }
         let ledger = try open()

@@ -5,9 +5,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("Shutting a manager down", .timeLimit(.minutes(30)))
+@Suite("Shutdown of a manager", .timeLimit(.minutes(30)))
 struct ShutdownTests {
-    @Test("keeps every state and the order; the identifier can be opened again, and goes on")
+    @Test("Shutdown: states and order are kept, and a manager with the same identifier resumes")
     func statesAreKept() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/done", "/fail", "/pause", "/run", "/wait", "/gone"])
@@ -34,7 +34,7 @@ struct ShutdownTests {
             #expect(
                 all.map(\.status.state.kind) == [.completed, .failed, .paused, .waiting, .waiting, .cancelled])
 
-            // Nothing may start while it is looked at.
+            // The held request keeps the others from starting.
             let gate = Gate()
             shop.server.script("/run", [.hold(gate)])
             let next = shop.kept { $0.maxConcurrentDownloads = 1 }
@@ -56,7 +56,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("ends every handle and sequence, and what is called afterwards changes nothing and says so")
+    @Test("Shutdown: handles and sequences end, and later calls return false or throw shutDown")
     func handlesEnd() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -106,7 +106,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("before anything was opened is fine, and says so to who comes later")
+    @Test("Shutdown: before the first use it creates no file, and later calls throw shutDown")
     func unopened() async throws {
         try await Workshop.run { shop in
             let manager = shop.kept()
@@ -116,7 +116,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("a list that is open cannot be opened a second time, and the first goes on (B9)")
+    @Test("Second opener: an open list cannot be opened again, and the first manager goes on (B9)")
     func secondOpener() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
@@ -129,13 +129,13 @@ struct ShutdownTests {
             let download = try await manager.download(request)
             try await shop.expectAll([download], are: resource)
             await manager.shutdown()
-            // It was not open: it may be, once the other is closed.
+            // The second manager can open the list once the first is shut down.
             #expect(try await second.downloads().map(\.id) == [download.id])
             await second.shutdown()
         }
     }
 
-    @Test("after the last has ended: what waits for its turn runs, what is paused stays, nothing new is taken")
+    @Test("Finish and shut down: waiting downloads run, paused ones stay, and new ones are refused")
     func finishing() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -159,7 +159,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("after the last has ended counts those of an earlier launch, also when nothing was opened yet")
+    @Test("Finish and shut down: downloads of an earlier launch run, also without an earlier call")
     func finishingUnopened() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -173,7 +173,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("after the last has ended comes at once when another one has the list, and nobody is told anything")
+    @Test("Finish and shut down: it returns at once and reports nothing when another manager has the list")
     func finishingClosed() async throws {
         try await Workshop.run { shop in
             let manager = shop.kept()
@@ -188,13 +188,13 @@ struct ShutdownTests {
     }
 
     @Test(
-        "after the last has ended comes also when that was cancelled or paused while it waited",
+        "Finish and shut down: it returns when the last waiting download is cancelled or paused",
         arguments: [true, false])
     func finishingWithNothingLeft(isPaused: Bool) async throws {
         try await Workshop.run { shop in
             let network = ManualNetworkMonitor(.offline)
             let manager = shop.kept(monitor: network)
-            // Somewhere else than this machine.
+            // A host outside this machine, which needs a network.
             let request = DownloadRequest(
                 sources: [try DownloadURL("http://192.0.2.1/file")], destination: .directory(shop.directory))
             let download = try await manager.download(request)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Ferry
 
-/// New credentials stop a download and let it go on; in between it is out of the queue. There it is held up.
-@Suite("A download that stands aside while it is changed", .timeLimit(.minutes(30)))
+/// New credentials stop a download and start it again; in between it is out of the queue, where the vault holds it.
+@Suite("Download out of the queue during a change", .timeLimit(.minutes(30)))
 struct StandingAsideTests {
     private let someone = Credentials(user: "ann", password: "hush")
 
@@ -16,7 +16,7 @@ struct StandingAsideTests {
         return try shop.single(path) { $0.headers[name] = "secret" }
     }
 
-    @Test("comes back to the place that it was given meanwhile")
+    @Test("Provide credentials: a download moved during the call returns to its new position")
     func moved() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -40,7 +40,7 @@ struct StandingAsideTests {
         }
     }
 
-    @Test("is waited for by a manager that finishes")
+    @Test("Finish and shut down: it waits for a download that is given credentials")
     func finishing() async throws {
         try await Workshop.run { shop in
             let gate = Gate()

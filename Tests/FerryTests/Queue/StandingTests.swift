@@ -5,9 +5,9 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-@Suite("What a download waits for", .timeLimit(.minutes(30)))
+@Suite("Reasons for waiting", .timeLimit(.minutes(30)))
 struct StandingTests {
-    @Test("is told of those that would run if there were a network, and of none behind them")
+    @Test("Waiting for the network: an event is sent for those within the limit, and for none behind them")
     func onlyTheirTurn() async throws {
         try await Workshop.run { shop in
             let manager = shop.kept(engine: .far(), monitor: ManualNetworkMonitor(.offline)) {
@@ -17,7 +17,7 @@ struct StandingTests {
             async let told = shop.told(events)
             let all = try await manager.download((0..<5).map { try shop.far("/\($0)") })
             #expect(all.allSatisfy { $0.status.state == .waiting(.network) })
-            // Nobody hears it twice, and the next one when it would be his turn.
+            // Each download is reported once, and the third when it comes within the limit.
             #expect(await all[1].resume())
             #expect(await all[0].pause())
             await manager.shutdown()
@@ -28,7 +28,7 @@ struct StandingTests {
         }
     }
 
-    @Test("is told to the delegate when it is the network, before it has begun, and again when the network goes")
+    @Test("Waiting for the network: the delegate is told before the start and after each loss of the network")
     func delegate() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -51,7 +51,7 @@ struct StandingTests {
         }
     }
 
-    @Test("is the network also for one that joins while there is none")
+    @Test("Waiting for the network: a download resumed while offline has this state at once")
     func joined() async throws {
         try await Workshop.run { shop in
             let manager = shop.kept(engine: .far(), monitor: ManualNetworkMonitor(.offline))
@@ -65,7 +65,7 @@ struct StandingTests {
         }
     }
 
-    @Test("is a slot once its time has come and others have them all")
+    @Test("Waiting for a slot: after its start date a download has this state while others hold all slots")
     func timeHasCome() async throws {
         try await Workshop.run { shop in
             let clock = SteppedClock()

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import FerryEngine
 
-/// The machine's clock, put forward by a test; who sleeps for seconds or more is woken by that alone.
+/// The machine's clock, put forward by a test; sleeps of two seconds or more end by that alone.
 final class SteppedClock: EngineClock {
     private struct Sleeper {
         let until: Duration

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The queue's worked example", .timeLimit(.minutes(30)))
+@Suite("Worked example of the queue", .timeLimit(.minutes(30)))
 struct WorkedExampleTests {
-    @Test("a limit that falls from 5 to 2 sends the last to join back, and the first of those is the next to run")
+    @Test("Concurrency limit: from 5 to 2 the last to join wait, and the first of those runs next")
     func example() async throws {
         try await Workshop.run { shop in
             let names = ["08", "09", "10", "11", "12"]

@@ -21,7 +21,7 @@ extension Workshop {
         return DownloadManager(configuration, engine: engine, monitor: monitor)
     }
 
-    /// What lies in the directory, the state of managers apart.
+    /// The names in the directory without the managers' state.
     var files: [String] { names.filter { $0 != "state" } }
 
     /// A request over one connection.
@@ -32,7 +32,7 @@ extension Workshop {
         }
     }
 
-    /// Serves a file at each path; the answers are scripted, then honest.
+    /// Serves a file at each path; the responses are scripted, then honest.
     @discardableResult
     func serve(_ paths: [String], size: Int64 = 3_000_000, _ script: [Behaviour] = []) -> Resource {
         let resource = Resource(size: size)
@@ -43,10 +43,10 @@ extension Workshop {
         return resource
     }
 
-    /// The paths that were asked for, in order.
+    /// The paths of all requests, in order.
     var asked: [String] { server.requests.map(\.path) }
 
-    /// Waits until all have ended: each file holds exactly these bytes.
+    /// Waits for the end of all downloads and expects each file to be equal to the resource.
     func expectAll(
         _ downloads: [Download], are resource: Resource, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -61,7 +61,7 @@ extension Workshop {
         return nil
     }
 
-    /// All that a manager tells until it is shut down.
+    /// All events of a manager until its shutdown.
     func told(_ events: AsyncStream<DownloadEvent>) async -> [DownloadEvent] {
         var all: [DownloadEvent] = []
         for await event in events { all.append(event) }

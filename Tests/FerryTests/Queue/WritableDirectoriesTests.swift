@@ -6,11 +6,11 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Looking whether downloads can go somewhere", .timeLimit(.minutes(30)))
+@Suite("Check for writable directories", .timeLimit(.minutes(30)))
 struct WritablePlacesTests {
     private let directory = FileManager.default.temporaryDirectory.path
 
-    @Test("leaves the caller's thread free while the disk does not answer")
+    @Test("Writable directories: a disk that does not answer leaves the caller's thread free")
     @MainActor func slowDisk() async throws {
         let (asked, answer) = (Door(), DispatchSemaphore(value: 0))
         let places = WritableDirectories(
@@ -22,13 +22,13 @@ struct WritablePlacesTests {
             })
         let destination = DownloadRequest.Destination.directory(directory)
         let checking = Task { @MainActor in try await places.check([destination]) }
-        // On the main thread too: it would not get here.
+        // Also on the main thread: a blocked one would not get here.
         await asked.pass()
         answer.signal()
         try await checking.value
     }
 
-    @Test("asks the disk once for a directory, and once for each file")
+    @Test("Writable directories: the disk is asked once for a directory and twice for each file")
     func once() async throws {
         let disk = FaultyFileSystem()
         let places = WritableDirectories(fileSystem: disk)
@@ -42,7 +42,7 @@ struct WritablePlacesTests {
         #expect(disk.count == 1 + 2 * files.count)
     }
 
-    @Test("says what cannot be written to, and remembers none of those")
+    @Test("Writable directories: an unwritable one is an error and checked again at the next call")
     func refused() async throws {
         let disk = FaultyFileSystem { _, _ in .io }
         let places = WritableDirectories(fileSystem: disk)

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// What outlives the processes of one app: its downloads and its state, in a workshop's directory.
+/// The files that outlive the processes of one app: downloads and state, in a workshop's directory.
 struct AppHome: Sendable {
     let shop: Workshop
     var downloads = "downloads"
@@ -39,8 +39,8 @@ struct AppHome: Sendable {
         return try AppProcess(settings: settings, shell: shell)
     }
 
-    /// Adds a download under its path's name, and waits until the server has stopped sending after `bytes`; what is
-    /// there is claimed then, and it goes on to wait for more.
+    /// Adds a download under its path's name and waits until the server stalls after `bytes`; these are claimed then,
+    /// and the download waits for more.
     func begin(
         _ name: String, in app: AppProcess, bytes: Int64, _ fields: [String: any Sendable] = [:]
     ) async throws {
@@ -50,7 +50,7 @@ struct AppHome: Sendable {
         // A pause makes it durable.
         try await app.ask("pause", ["id": name])
         try await app.ask("resume", ["id": name])
-        // The same again from there: it runs.
+        // The resumed response stalls after as many bytes again: the download runs.
         try await app.ask("wait", ["id": name, "bytes": 2 * bytes])
     }
 

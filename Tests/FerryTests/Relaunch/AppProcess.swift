@@ -5,9 +5,9 @@ import Testing
 
 @testable import Ferry
 
-/// `ferry-app` as a process of its own: commands go in, lines come out, and it is killed.
+/// `ferry-app` as a process of its own, with commands as input and lines of JSON as output.
 final class AppProcess: Sendable {
-    /// A line that it said.
+    /// A line of the app's output.
     struct Line: Sendable, Decodable {
         /// One download of a list.
         struct Item: Sendable, Decodable, Equatable {
@@ -36,7 +36,7 @@ final class AppProcess: Sendable {
         var event: String?
         var number: Int64?
         var delegate: String?
-        /// The session, of one that the daemon has started.
+        /// The session of an app that the daemon has started.
         var launched: String?
 
         var kind: DownloadEvent.Kind? {
@@ -62,7 +62,7 @@ final class AppProcess: Sendable {
     private let output = Pipe()
     private let state = Mutex(State())
 
-    /// Starts it; `shell` is a line for `sh -c` that begins it with `"$@"`.
+    /// Starts the app; `shell` is a script for `sh -c` that runs it as `"$@"`.
     init(
         settings: [String: any Sendable], environment: [String: String] = [:], shell: String? = nil
     ) throws {
@@ -83,19 +83,19 @@ final class AppProcess: Sendable {
 
     var id: Int32 { program.id }
 
-    /// What it has said so far.
+    /// The lines so far.
     var lines: [Line] { state.withLock { $0.lines } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// The calls of its delegate so far, `call id`.
+    /// The delegate's calls so far, as `call id`.
     var calls: [String] { lines.compactMap { line in line.delegate.map { "\($0) \(line.id ?? "")" } } }
 
-    /// The numbers of the events that ended this download, as they were told.
+    /// The numbers of the reported events that ended this download.
     func numbers(of id: String) -> [Int64] { lines.compactMap { $0.id == id ? $0.number : nil } }
 
-    // MARK: Talking
+    // MARK: Commands
 
-    /// Has it do something, and gives its answer; `nil` when it ended before.
+    /// Sends a command and returns the reply; `nil` when the app ended before.
     func attempt(_ what: String, _ fields: [String: any Sendable] = [:]) async throws -> Line? {
         let number = state.withLock { state in
             defer { state.asked += 1 }
@@ -107,7 +107,7 @@ final class AppProcess: Sendable {
         return replies.count > number ? replies[number] : nil
     }
 
-    /// As ``attempt(_:_:)``, by an app that lives on and makes no mistake.
+    /// Sends a command and expects a reply without an error.
     @discardableResult
     func ask(
         _ what: String, _ fields: [String: any Sendable] = [:], sourceLocation: SourceLocation = #_sourceLocation
@@ -121,17 +121,17 @@ final class AppProcess: Sendable {
     /// The listed downloads.
     func list() async throws -> [Line.Item] { try #require(await ask("list").items) }
 
-    /// Has it do something that ends it before it answers.
+    /// Sends a command that ends the app before it replies.
     func send(_ what: String, _ fields: [String: any Sendable] = [:]) throws {
         var object = fields
         object["what"] = what
         var data = try JSONSerialization.data(withJSONObject: object)
         data.append(UInt8(ascii: "\n"))
-        // One that has ended reads no more.
+        // An app that has ended reads no more.
         try? input.fileHandleForWriting.write(contentsOf: data)
     }
 
-    /// Waits until what it has said meets a condition, or it has ended.
+    /// Waits until the lines meet a condition, or the app has ended.
     func wait(_ isMeant: @escaping @Sendable ([Line]) -> Bool) async {
         let key = state.withLock { state in
             state.lastKey += 1
@@ -154,29 +154,28 @@ final class AppProcess: Sendable {
         }
     }
 
-    /// Waits for a call of its delegate, as ``calls`` has it.
+    /// Waits for a call of the delegate, in the form of ``calls``.
     func waitForCall(_ call: String) async {
         await wait { $0.contains { "\($0.delegate ?? "") \($0.id ?? "")" == call } }
     }
 
-    /// Waits until it has printed the event that ended this download: one that is closed before was not told of it, and
-    /// the next launch is.
+    /// Waits until the app has printed the event that ended this download; closed earlier, the next launch gets it.
     func waitForEnd(of id: String) async {
         await wait { $0.contains { $0.id == id && $0.number != nil } }
     }
 
     // MARK: Ending
 
-    /// `kill -9`, and waits until it is gone; not for one that a shell has begun.
+    /// Sends SIGKILL and waits for the end; not for an app that a shell has started.
     func kill() async {
         program.signal(SIGKILL)
         await ended()
     }
 
-    /// Shuts its manager down, lets it end, and waits for that; one that has ended before is left alone.
+    /// Shuts the manager down, lets the app exit, and waits for its end; does nothing when it has ended before.
     func close() async throws {
         _ = try await attempt("shutdown")
-        // The end of its input may not come: another child may hold the pipe.
+        // The input may not reach its end: another child may hold the pipe.
         try send("exit")
         await ended()
     }
@@ -208,7 +207,7 @@ final class AppProcess: Sendable {
         for waiter in ready { waiter.continuation.resume() }
     }
 
-    /// A program that was built with the tests, and is beside them.
+    /// A program that was built beside the tests.
     static func program(_ name: String) throws -> URL {
         var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }

@@ -4,15 +4,13 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A download whose run ends the process", .timeLimit(.minutes(30)))
+@Suite("Crashes during a run", .timeLimit(.minutes(30)))
 struct CrashingRunTests {
     private static let file = Resource(size: 3_000_000, seed: 5)
 
     private func bad(_ items: [AppProcess.Line.Item]) -> AppProcess.Line.Item? { items.first { $0.id == "bad" } }
 
-    @Test(
-        "Crashes: a run that traps is not begun a fourth time; its download is paused with the reason, the rest goes on"
-    )
+    @Test("Crashes: after three traps a run is paused with the reason, and the other downloads run")
     func traps() async throws {
         try await AppHome.run { home in
             let server = home.server
@@ -20,7 +18,7 @@ struct CrashingRunTests {
             func app() throws -> AppProcess { try home.app(limit: 1, trapsOn: "/bad") }
             let first = try app()
             try await first.ask("add", ["id": "good", "url": server.url("/good"), "isPaused": true])
-            // It dies in the run, before or after it has answered.
+            // The app dies in the run, before or after its reply.
             _ = try await first.attempt("add", ["id": "bad", "url": server.url("/bad")])
             await first.wait { _ in false }
             for _ in 0..<2 {
@@ -41,13 +39,13 @@ struct CrashingRunTests {
             try await last.ask("resume", ["id": "good"])
             try await last.ask("wait", ["id": "good", "state": "completed"])
             #expect(!server.requests.contains { $0.path == "/bad" })
-            // Another try clears the count: it dies again, and once more by itself.
+            // A resume resets the count: the app dies again, and once more at its next launch.
             _ = try await last.attempt("resume", ["id": "bad"])
             await last.wait { _ in false }
             let again = try app()
             _ = try await again.attempt("activate")
             await again.wait { _ in false }
-            // Without what made it trap, it is whole.
+            // Without the cause of the trap the download completes.
             let healed = try home.app(limit: 1)
             try await healed.ask("wait", ["id": "bad", "state": "completed"])
             #expect(bad(try await healed.list())?.pauseReason == nil)
@@ -56,9 +54,7 @@ struct CrashingRunTests {
         }
     }
 
-    @Test(
-        "Crashes: three kills in a row pause what ran, with its bytes; a shut down or a death of the system does not count"
-    )
+    @Test("Crashes: three kills in a row pause the run, and an orderly end resets the count")
     func kills() async throws {
         try await AppHome.run { home in
             let server = home.server
@@ -77,11 +73,11 @@ struct CrashingRunTests {
             await first.kill()
             server.always("/bad", .hold(gate))
             try await run { await $0.kill() }
-            // A run that ends in another way clears the count.
+            // A run that ends in another way resets the count.
             try await run { try await $0.close() }
             try await run { await $0.kill() }
             try await run { await $0.kill() }
-            // The process that returns from main without having shut its manager down does not die under its runs.
+            // A process that returns from main without a shutdown does not count as a death.
             try await run { app in
                 try app.send("exit")
                 await app.wait { _ in false }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Ferry
 
-/// Killed by `strace` as it enters its n-th system call of some kinds.
+/// The app is killed by `strace` when it enters its n-th system call of some kinds.
 @Suite(
-    "An app that was killed while a file got its name", .serialized, .timeLimit(.minutes(30)),
+    "Kill during publishing", .serialized, .timeLimit(.minutes(30)),
     .enabled(if: Strace.canInject, "no strace here"))
 struct CutPublishingTests {
-    /// Calls, which of them, and the size of the file: the small one is published from memory.
+    /// System calls, the number of the one that kills, and the file's size: a small one is published from memory.
     struct Moment: Sendable, CustomTestStringConvertible {
         var calls: String
         var count: Int
@@ -28,12 +28,14 @@ struct CutPublishingTests {
         return all
     }()
 
-    @Test("B1: the next launch finishes the download and never fetches a published file again", arguments: moments)
+    @Test(
+        "Kill during publishing: the next launch completes the download without fetching a published file again (B1)",
+        arguments: moments)
     func killed(_ moment: Moment) async throws {
         try await AppHome.run { home in
             let resource = Resource(size: moment.size, seed: 9)
             home.server.serve("/f", resource)
-            // What is made once for all is there.
+            // The first launch makes the files of the catalogue.
             let before = try home.app()
             try await before.ask("activate")
             try await before.close()
@@ -41,7 +43,7 @@ struct CutPublishingTests {
             if try await first.attempt("add", ["id": "f", "url": home.server.url("/f")]) != nil,
                 try await first.attempt("wait", ["id": "f", "state": "completed"]) != nil
             {
-                // There were fewer such calls.
+                // The run had fewer such calls.
                 try await first.close()
                 #expect(moment.count > 1, "\(moment.calls) is never called")
             }
@@ -64,7 +66,7 @@ struct CutPublishingTests {
                 #expect(home.server.traffic.requestCount == requests)
                 #expect(home.server.bodyBytes("/f") == served)
             }
-            // Its end is an event of one number, however often it is told.
+            // The end is one event number, however often it is reported.
             let third = try home.app(delegate: "print")
             try await third.ask("activate")
             await third.waitForCall("didFinish ")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("A catalogue that is lost", .timeLimit(.minutes(30)))
+@Suite("Lost catalogue", .timeLimit(.minutes(30)))
 struct LostCatalogueTests {
     enum Loss: String, Sendable, CaseIterable {
         case deleted, overwritten, damagedInside
@@ -21,7 +21,7 @@ struct LostCatalogueTests {
         case .overwritten:
             try Data(String(repeating: "this is no database\n", count: 5000).utf8).write(to: URL(filePath: path))
         case .damagedInside:
-            // The header stays; every page behind it is noise.
+            // The header stays; every page behind it is damaged.
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
             var data = try Data(contentsOf: URL(filePath: path))
             #expect(data.count > 4096)
@@ -32,7 +32,7 @@ struct LostCatalogueTests {
         }
     }
 
-    @Test("what its user had paused stays paused when the list is made again, with its limits, and goes on when asked")
+    @Test("Lost catalogue: a paused download stays paused with its limits, and completes after resume")
     func paused() async throws {
         try await AppHome.run { home in
             home.server.serve("/a", Resource(size: Self.size, seed: 1))
@@ -55,7 +55,9 @@ struct LostCatalogueTests {
         }
     }
 
-    @Test("B10: is made again from the journals: order, labels, data and priorities", arguments: Loss.allCases)
+    @Test(
+        "Lost catalogue: it is rebuilt from journals with order, labels, user info and priorities (B10)",
+        arguments: Loss.allCases)
     func rebuilt(_ loss: Loss) async throws {
         try await AppHome.run { home in
             for (seed, name) in ["a", "b", "c"].enumerated() {
@@ -69,7 +71,7 @@ struct LostCatalogueTests {
             #expect(before.map(\.id) == ["b", "c", "a"])
             await first.kill()
             if loss == .damagedInside {
-                // What is in the file itself must be enough of a database to be damaged.
+                // The rows must be in the file itself, not only in its log.
                 let again = try home.app(limit: 1)
                 try await again.ask("activate")
                 try await again.close()
@@ -88,7 +90,7 @@ struct LostCatalogueTests {
             #expect(after.map(\.priority) == [1, 0, 0])
             #expect(after.map(\.bytes) == held)
             #expect(after.map(\.total) == [Self.size, Self.size, Self.size])
-            // Asked for again, as an app does at each start, they are those that are listed.
+            // Repeated requests, as of an app at each start, give the listed downloads.
             for name in ["a", "b", "c"] {
                 let answer = try await second.ask("add", ["url": home.server.url("/" + name)])
                 #expect(answer.id == name)
@@ -103,15 +105,15 @@ struct LostCatalogueTests {
             let aside = home.state + "/catalogue.sqlite.damaged-1"
             #expect(FileManager.default.fileExists(atPath: aside) == (loss != .deleted))
             try await second.close()
-            // The new one is kept.
+            // The rebuilt catalogue is kept.
             let third = try home.app()
             #expect(try await third.list().map(\.state) == ["completed", "completed", "completed"])
             try await third.close()
         }
     }
 
-    /// What a journal holds was looked for once, when the file was made: whatever ended that left an empty list for good.
-    @Test("is made again at the next launch when the process ended, or the disk refused, before that was done (B10)")
+    /// Journals were searched once, when the file was made: an interruption left an empty list for good.
+    @Test("Lost catalogue: an interrupted or refused rebuild is done at the next launch (B10)")
     func cut() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
@@ -123,7 +125,7 @@ struct LostCatalogueTests {
             for suffix in ["", "-wal", "-shm"] {
                 try? FileManager.default.removeItem(atPath: state + "/catalogue.sqlite" + suffix)
             }
-            // As a process leaves it that is killed after it has made the tables.
+            // The state after a kill that follows the creation of the tables.
             let made = try await Catalogue.open(directory: state, downloads: shop.directory)
             #expect(made.isNew)
             try await made.catalogue.database.write { db in
@@ -151,7 +153,7 @@ struct LostCatalogueTests {
             try await shop.expectAll(found, are: resource)
             try await third.clear(.completed)
             await third.shutdown()
-            // What was taken off the list since is not looked for.
+            // Downloads that were removed since are not searched for.
             let last = shop.kept()
             #expect(try await last.downloadCount == 0)
             await last.shutdown()

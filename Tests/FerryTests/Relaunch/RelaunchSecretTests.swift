@@ -4,11 +4,11 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Secrets of an app that was killed", .timeLimit(.minutes(30)))
+@Suite("Secrets after kill -9", .timeLimit(.minutes(30)))
 struct RelaunchSecretTests {
     private static let size: Int64 = 6_000_000
     private static let (user, password, token) = ("nutzer-7781", "zauberwort-4711", "geheim-0815")
-    /// As they are, and as they are sent.
+    /// The secrets as they are, and as they are sent.
     private static let secrets = [
         user, password, token, Data("\(user):\(password)".utf8).base64EncodedString(),
     ]
@@ -31,7 +31,7 @@ struct RelaunchSecretTests {
         .basicAuth(user, password).and(.require("X-Token") { $0 == token })
     }
 
-    @Test("C7: let its download go on, from files that nobody else can read; they stand nowhere else, and go with it")
+    @Test("Secrets after kill: they resume the download from private files, are in no other, and go with it")
     func kept() async throws {
         try await AppHome.run { home in
             let first = try home.app()
@@ -45,7 +45,7 @@ struct RelaunchSecretTests {
             for name in ["catalogue.sqlite", "catalogue.sqlite-wal", "lock"] {
                 #expect(home.mode(home.state + "/" + name) == 0o600, "\(name)")
             }
-            // One that is left alone with its resume data.
+            // A download that is cancelled with resume data.
             try await first.ask(
                 "add",
                 [
@@ -79,7 +79,8 @@ struct RelaunchSecretTests {
     }
 
     @Test(
-        "C7: that were not to be kept are asked for, and it goes on from its bytes with them", arguments: [false, true])
+        "Secrets after kill: not kept, they are waited for, and given ones resume the download",
+        arguments: [false, true])
     func notKept(wereKeptBefore: Bool) async throws {
         try await AppHome.run { home in
             let first = try home.app(storesCredentials: wereKeptBefore)
@@ -103,7 +104,7 @@ struct RelaunchSecretTests {
             let waiting = try await second.ask("wait", ["id": "a", "state": "waiting(credentials)"])
             #expect(waiting.state == "waiting(credentials)")
             #expect(home.server.traffic.requestCount == requests)
-            // The setting holds for what earlier runs wrote.
+            // The setting removes secrets that earlier runs stored.
             #expect(files() == [])
             #expect(home.claimed("a") == held)
             try await second.ask("credentials", ["id": "a", "user": Self.user, "password": Self.password])
@@ -116,7 +117,7 @@ struct RelaunchSecretTests {
         }
     }
 
-    @Test("C7: are used for the list that was made again from journals")
+    @Test("Secrets after kill: a list rebuilt from journals uses them")
     func rebuilt() async throws {
         try await AppHome.run { home in
             let first = try home.app()

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Ferry
 
-@Suite("An app that was killed and starts again", .timeLimit(.minutes(30)))
+@Suite("Relaunch after kill -9", .timeLimit(.minutes(30)))
 struct RelaunchTests {
     private static let size: Int64 = 6_000_000
     private static func file(_ seed: UInt64) -> Resource { Resource(size: size, seed: seed) }
 
-    @Test("B1: finds all downloads in order; goes on with those that ran or waited, and with no others")
+    @Test("Relaunch: all downloads are listed in order, and running and waiting ones resume (B1)")
     func states() async throws {
         try await AppHome.run { home in
             let server = home.server
@@ -17,13 +17,13 @@ struct RelaunchTests {
                 server.serve("/" + name, Self.file(UInt64(seed + 1)))
             }
             let first = try home.app(limit: 2)
-            // One that is paused, and one that failed, both with bytes.
+            // A paused and a failed download, both with bytes.
             try await home.begin("e", in: first, bytes: 1_000_000)
             try await first.ask("pause", ["id": "e"])
             server.script("/f", [.cut(after: 2_000_000)], then: .status(451))
             try await first.ask("add", ["id": "f", "url": server.url("/f")])
             #expect(try await first.ask("wait", ["id": "f", "state": "failed"]).state == "failed")
-            // Two that run, two that wait.
+            // Two running and two waiting downloads.
             try await home.begin("a", in: first, bytes: 1_000_000)
             try await home.begin("b", in: first, bytes: 1_500_000)
             for name in ["c", "d"] { try await first.ask("add", ["id": name, "url": server.url("/" + name)]) }
@@ -72,7 +72,7 @@ struct RelaunchTests {
             }
             #expect(try await second.list()[..<2].map(\.state) == ["paused", "failed"])
             #expect(!server.requests[requests...].contains { $0.path == "/e" || $0.path == "/f" })
-            // Both can be gone on with.
+            // Both can be resumed.
             for name in ["e", "f"] {
                 try await second.ask("resume", ["id": name])
                 try await second.ask("wait", ["id": name, "state": "completed"])
@@ -83,8 +83,8 @@ struct RelaunchTests {
         }
     }
 
-    /// How far it was had been written down every ten seconds while it ran, and not when it began to wait.
-    @Test("shows what one that waited for its next attempt holds")
+    /// Progress was stored every ten seconds while the download ran, but not when it began to wait.
+    @Test("Relaunch: a download that waited for a retry shows its held bytes")
     func betweenAttempts() async throws {
         try await AppHome.run { home in
             home.server.serve("/a", Self.file(1))
@@ -97,7 +97,7 @@ struct RelaunchTests {
                 }
             }
             try await first.ask("wait", ["id": "a", "state": "waiting(retry)"])
-            // What is read has been written.
+            // A read returns after all earlier writes.
             #expect(try await first.list().map(\.state) == ["waiting(retry)"])
             try await eventually { home.claimed("a") > 0 }
             await first.kill()
@@ -111,7 +111,7 @@ struct RelaunchTests {
         }
     }
 
-    @Test("finds its downloads when their directory was moved, and goes on there")
+    @Test("Relaunch: downloads in a moved directory are found and resume there")
     func moved() async throws {
         try await AppHome.run { home in
             home.server.serve("/a", Self.file(1))
@@ -131,7 +131,7 @@ struct RelaunchTests {
             let second = try other.app()
             try await second.ask("wait", ["id": "a", "state": "completed"])
             #expect(home.server.bodyBytes("/a") - bytes == Self.size - held)
-            // The finished one is known by its new place too.
+            // The completed download is found under its new path too.
             try await second.ask("add", ["url": home.server.url("/b")])
             #expect(try await second.list().map(\.state) == ["completed", "completed"])
             #expect(!home.server.requests[requests...].contains { $0.path == "/b" })
@@ -142,7 +142,7 @@ struct RelaunchTests {
         }
     }
 
-    @Test("B9: shares its list with no second process, which is told so and harms nothing")
+    @Test("Relaunch: a second process is refused, and the first completes its download (B9)")
     func second() async throws {
         try await AppHome.run { home in
             home.server.serve("/a", Self.file(1))
@@ -163,7 +163,7 @@ struct RelaunchTests {
             try await first.ask("wait", ["id": "a", "state": "completed"])
             #expect(home.server.traffic.requestCount == 1)
             await first.kill()
-            // The same process may have it now.
+            // The same process can open the list now.
             #expect(try await second.list().map(\.id) == ["a"])
             try await second.close()
             #expect(home.names == ["a"])

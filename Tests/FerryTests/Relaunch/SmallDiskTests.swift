@@ -5,15 +5,15 @@ import Testing
 @testable import Ferry
 
 @Suite(
-    "An app on a small disk", .timeLimit(.minutes(30)),
+    "App on a small disk", .timeLimit(.minutes(30)),
     .enabled(
         if: RunningProgram.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=1m", "ferry-test", "/mnt"]),
         "no right to mount a disk of its own"))
 struct SmallDiskTests {
-    @Test("B3: that fills up waits with its bytes; when there is room again it goes on and fetches only the rest")
+    @Test("Full disk: a download waits with its bytes, and with room again fetches only the rest (B3)")
     func filled() async throws {
         try await AppHome.run { home in
-            // No length is known before: the lack of room shows only while it is written.
+            // Without a known length the disk is found full only by a write.
             let resource = Resource(size: 6_000_000, seed: 31, framing: .chunked(65_536))
             home.server.serve("/f", resource)
             let app = try home.app(
@@ -23,7 +23,7 @@ struct SmallDiskTests {
                     """)
             try await app.ask("add", ["id": "f", "url": home.server.url("/f")])
             try await app.ask("wait", ["id": "f", "state": "waiting"])
-            // The app alone sees that disk; here is where it sees it.
+            // The disk is mounted for the app alone; this is its path for others.
             let disk = "/proc/\(app.id)/root\(home.directory)"
             #expect(
                 try FileManager.default.contentsOfDirectory(atPath: disk).sorted() == [
@@ -33,7 +33,7 @@ struct SmallDiskTests {
             #expect(held > 0)
             let sent = home.server.bodyBytes()
             try FileManager.default.removeItem(atPath: disk + "/filler")
-            // It would look again by itself after a while.
+            // The app would try again by itself after a while.
             try await app.ask("resume", ["id": "f"])
             try await app.ask("wait", ["id": "f", "state": "completed"])
             home.shop.expect(disk + "/f", is: resource)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("Downloads that ended while nobody listened", .timeLimit(.minutes(30)))
+@Suite("Ends without a listener", .timeLimit(.minutes(30)))
 struct ToldAgainTests {
     private func complete(_ names: [String], in app: AppProcess, of home: AppHome) async throws {
         for name in names {
@@ -14,7 +14,7 @@ struct ToldAgainTests {
         }
     }
 
-    @Test("are told again with the same number when the app was killed in the handler, and never after it returned")
+    @Test("Ends: after a kill in the handler an end has the same number, after its return it is not reported")
     func killedInHandler() async throws {
         try await AppHome.run { home in
             let first = try home.app(delegate: "hold")
@@ -32,7 +32,7 @@ struct ToldAgainTests {
             await second.waitForCall("didComplete a")
             await second.waitForEnd(of: "a")
             #expect(second.numbers(of: "a") == numbers)
-            // The one that holds the handler has not been told that this was all.
+            // The app in the held handler has not got the last call.
             #expect(second.calls == ["didComplete a"])
             await second.kill()
 
@@ -53,7 +53,7 @@ struct ToldAgainTests {
         }
     }
 
-    @Test("are told in their order, and that this was all exactly once, after the last")
+    @Test("Ends: they are reported in order after a relaunch, with one call that all were reported")
     func order() async throws {
         try await AppHome.run { home in
             let first = try home.app(events: "none")
@@ -65,7 +65,7 @@ struct ToldAgainTests {
             let second = try home.app(delegate: "print")
             try await second.ask("activate")
             await second.waitForCall("didFinish ")
-            // What ends from now on comes behind it, and is not followed by another.
+            // Later ends come after that call, and no second one follows.
             try await complete(["d"], in: second, of: home)
             await second.waitForCall("didComplete d")
             try await second.close()
@@ -79,7 +79,7 @@ struct ToldAgainTests {
         }
     }
 
-    @Test("are told to who reads the events, until they are acknowledged")
+    @Test("Ends: event sequences report them after each launch until they are acknowledged")
     func events() async throws {
         try await AppHome.run { home in
             let first = try home.app(events: "none")

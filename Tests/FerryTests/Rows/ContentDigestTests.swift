@@ -5,8 +5,8 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A digest of one message (RFC 9530 Content-Digest) that is wrong (A45, C2).
-@Suite("An answer without its Content-Digest (A45)", .timeLimit(.minutes(30)))
+/// A wrong digest of one message (RFC 9530 Content-Digest).
+@Suite("Content-Digest mismatch (A45)", .timeLimit(.minutes(30)))
 struct ContentDigestTests {
     private static let size: Int64 = 6_000_000
 
@@ -16,12 +16,14 @@ struct ContentDigestTests {
         return .field("Content-Digest", "sha-\(sha512 ? 512 : 256)=:\(Data(bytes).base64EncodedString()):")
     }
 
-    @Test("A45: is fetched again, that part alone, as a counted attempt with the reason", arguments: [false, true])
+    @Test(
+        "Content-Digest: after a mismatch that range alone is fetched again as a counted attempt (A45)",
+        arguments: [false, true])
     func part(isCorrupt: Bool) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: Self.size)
             shop.server.serve("/a", resource)
-            // The digest is of other bytes, or the bytes are others than the digest's.
+            // Either the digest or the bytes are wrong.
             let wrong =
                 isCorrupt
                 ? Self.right(resource, 2_000_000..<Self.size).and(.corrupt(at: 4_000_000)) : .wrongContentDigest
@@ -36,7 +38,9 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: that brought the whole file is fetched again", arguments: [400_000, 6_000_000] as [Int64])
+    @Test(
+        "Content-Digest: after a mismatch a response with the whole file is fetched again (A45)",
+        arguments: [400_000, 6_000_000] as [Int64])
     func whole(size: Int64) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: size)
@@ -50,7 +54,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: of unknown length is fetched again")
+    @Test("Content-Digest: after a mismatch a chunked response of unknown length is fetched again (A45)")
     func chunked() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: Self.size, framing: .chunked(10_000))
@@ -62,7 +66,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: with the right digest, or one too weak to count, costs nothing", arguments: [0, 1, 2])
+    @Test("Content-Digest: a right digest, or one of a weak algorithm, causes no retry (A45)", arguments: [0, 1, 2])
     func fine(kind: Int) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: Self.size)
@@ -80,7 +84,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: that is cut before its end is not judged: what came of it is kept")
+    @Test("Content-Digest: a response cut before its end is not verified, and its bytes are kept (A45)")
     func cut() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: Self.size)
@@ -93,7 +97,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: each time ends it with what was expected and what came; the rest is kept, and can be gone on with")
+    @Test("Content-Digest: repeated mismatches are an error with both digests, and held bytes can be resumed (A45)")
     func always() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: Self.size)
@@ -115,7 +119,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: is taken back in the journal, in both of its records, before its bytes change (C2)")
+    @Test("Content-Digest: a mismatch is withdrawn from both journal slots before its bytes change (A45)")
     func durably() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: Self.size)
@@ -127,16 +131,16 @@ struct ContentDigestTests {
             let manager = shop.manager(engine: shop.engine(clock: clock)) { $0.stallTimeout = .seconds(6000) }
             let download = try await manager.download(try shop.request("/a"))
             await shop.reach(5_000_000, download)
-            // A checkpoint claims what came of it, while nothing is known of its end.
+            // A checkpoint claims the received bytes before the end of the response is known.
             clock.jump(.seconds(11))
             try await shop.untilJournal("a") { $0.claimed == [[0, 5_000_000]] }
             middle.open()
-            // The next request is made: from here on its bytes may change.
+            // At the next request the bytes of the withdrawn range may change.
             await again.arrived()
             #expect(try shop.journal("a").claimed == [[0, 2_000_000]])
             let text = try #require(shop.text("a.part.ferry"))
             #expect(!text.contains("5000000"), "\(text)")
-            // As if it was killed here: what is left is right, and goes on.
+            // As after a kill here: the claimed bytes are right and resumed.
             await manager.shutdown()
             #expect(try shop.held("a", of: resource) == 2_000_000)
             again.open()
@@ -147,7 +151,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: does not spoil the digest of the whole, which has read its bytes already")
+    @Test("Content-Digest: after a mismatch the digest of the whole file is still right (A45)")
     func follower() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -174,7 +178,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: among several connections is fetched again, and the others go on")
+    @Test("Content-Digest: a mismatch on several connections is fetched again, and the file is right (A45)")
     func several() async throws {
         var configuration = Workshop.counting
         configuration.connectionRate = 8_000_000
@@ -189,7 +193,7 @@ struct ContentDigestTests {
         }
     }
 
-    @Test("A45: in a stream cannot be taken back: it fails, and says so")
+    @Test("Content-Digest: a mismatch in a stream is a checksum error without a retry (A45)")
     func stream() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: Self.size))
@@ -215,7 +219,7 @@ struct ContentDigestTests {
     private static let zeros = String(repeating: "0", count: 64)
 
     @Test(
-        "A45: and a whole without its digest is never published: it says expected and actual, and is kept, marked",
+        "Whole-file digest: a mismatch is an error with both digests, marked in the journal, never published (A45)",
         arguments: [
             Whole(name: "Repr-Digest", behaviour: .wrongReprDigest),
             Whole(name: "Content-MD5", behaviour: .field("Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA==")),

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Ferry
 
-/// Servers that do not want many connections, and such that make many pay (A13, A46–A48).
-@Suite("A server and the number of connections", .timeLimit(.minutes(30)))
+/// Servers that limit connections, and servers on which several are faster (A13, A46–A48).
+@Suite("Servers with a limit of connections", .timeLimit(.minutes(30)))
 struct CrowdRowTests {
     private static func limited(_ limit: ConnectionLimit, rate: Int64 = 8_000_000) -> OriginServer.Configuration {
         var configuration = Workshop.counting
@@ -15,7 +15,7 @@ struct CrowdRowTests {
     }
 
     @Test(
-        "A46: that allows only two, whatever it does to more of them: the file is right, nothing begins again",
+        "Connection limit: a server that allows two in any way sends the right file without a restart (A46)",
         arguments: [
             ConnectionLimit.Excess.refuse, .reset, .close, .status(429, retryAfter: nil), .status(503, retryAfter: "1"),
         ])
@@ -31,7 +31,7 @@ struct CrowdRowTests {
         }
     }
 
-    @Test("A46: that allows one alone is asked by one, and none of its bytes is lost")
+    @Test("Connection limit: a server that allows one sends the file without a retry or restart (A46)")
     func allowsOne() async throws {
         try await Workshop.run(Self.limited(ConnectionLimit(1, .status(503, retryAfter: nil)))) { shop in
             let resource = Resource(size: 24_000_000)
@@ -43,8 +43,8 @@ struct CrowdRowTests {
         }
     }
 
-    /// How many are found in which time is shown with the machine's own clock, in `TransferMachineScenarioTests`.
-    @Test("A47: that throttles each of them gets several")
+    /// `TransferMachineScenarioTests` shows with a manual clock how many connections are found in which time.
+    @Test("Connection limit: a server that throttles each connection gets several (A47)")
     func throttled() async throws {
         var configuration = Workshop.counting
         configuration.connectionRate = 3_000_000
@@ -59,7 +59,9 @@ struct CrowdRowTests {
         }
     }
 
-    @Test("A48: that answers one at a time finishes with one", arguments: [ConnectionLimit.Excess.wait, .hang])
+    @Test(
+        "Connection limit: a server that answers one at a time sends the file without a restart (A48)",
+        arguments: [ConnectionLimit.Excess.wait, .hang])
     func oneAtATime(excess: ConnectionLimit.Excess) async throws {
         try await Workshop.run(Self.limited(ConnectionLimit(1, excess), rate: 12_000_000)) { shop in
             let resource = Resource(size: 32_000_000)
@@ -71,7 +73,7 @@ struct CrowdRowTests {
         }
     }
 
-    @Test("A13: whose nodes give one file different tags: parts are not joined under two of them, and nothing is lost")
+    @Test("Validators: nodes with different ETags for one file cause no restart, and the file is right (A13)")
     func nodes() async throws {
         var configuration = Workshop.counting
         configuration.connectionRate = 8_000_000
@@ -85,7 +87,7 @@ struct CrowdRowTests {
         }
     }
 
-    @Test("A2, A13: whose file changes while several are at it: all of one version, with the reason")
+    @Test("Validators: a file that changes under several connections is of one version, with the reason (A2, A13)")
     func changes() async throws {
         var configuration = Workshop.counting
         configuration.connectionRate = 8_000_000

@@ -7,8 +7,8 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// Redirects, secrets on their way, links that expire, servers that want time (A33–A38).
-@Suite("A link that leads elsewhere, or nowhere", .timeLimit(.minutes(30)))
+/// Redirects, secrets, expired links, and Retry-After (A33–A38).
+@Suite("Redirects and expired links", .timeLimit(.minutes(30)))
 struct LinkRowTests {
     private static var encrypted: OriginServer.Configuration {
         var configuration = OriginServer.Configuration()
@@ -16,7 +16,7 @@ struct LinkRowTests {
         return configuration
     }
 
-    @Test("A34: from https to http is refused, and says what would allow it; allowed, it is followed")
+    @Test("Redirect: https to http is refused with the option that allows it, and followed when allowed (A34)")
     func downgrade() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
@@ -41,11 +41,11 @@ struct LinkRowTests {
         }
     }
 
-    /// Where the redirect leads, seen from the first server.
+    /// The part of the origin that the redirect changes.
     enum Elsewhere: CaseIterable { case host, port, scheme }
 
     @Test(
-        "A35: to another host, port or scheme goes without the user's secrets, user info or a Referer",
+        "Redirect: another host, port or scheme gets no secrets, user info or Referer (A35)",
         arguments: Elsewhere.allCases, [false, true])
     func otherOrigin(elsewhere: Elsewhere, isResumed: Bool) async throws {
         let first = elsewhere == .scheme ? Self.encrypted : OriginServer.Configuration()
@@ -88,9 +88,9 @@ struct LinkRowTests {
         }
     }
 
-    /// Deliberate: a cookie is its host's, whatever the port (RFC 6265 §8.5); that is how sites sign in on one port and
-    /// serve on another. What the user gave as a header is for its origin alone.
-    @Test("A35: cookies that servers set on the way go to another port of the same host, never to another host")
+    /// Deliberate: a cookie belongs to its host with any port (RFC 6265 §8.5), so that sites can sign in on one port
+    /// and serve on another. A header of the user is for its origin alone.
+    @Test("Redirect: a server's cookie goes to another port of its host, never to another host (A35)")
     func cookies() async throws {
         try await Workshop.run { shop in
             try await OriginServer.with { other in
@@ -109,7 +109,7 @@ struct LinkRowTests {
     }
 
     @Test(
-        "A36: with links that expire keeps the bytes and goes through the original link again",
+        "Expired link: the original link is requested again, and the bytes are kept (A36)",
         arguments: [403, 404, 410])
     func expiring(status: Int) async throws {
         try await Workshop.run { shop in
@@ -120,12 +120,12 @@ struct LinkRowTests {
             try shop.expect(outcome.file.path, is: resource)
             #expect(outcome.restartReason == nil)
             #expect(outcome.says("going through the original link again"))
-            // Pages that say no are all that comes beside the file.
+            // Only the bodies of refusals come beside the file.
             #expect(shop.server.bodyBytes() < resource.size + 1000)
         }
     }
 
-    @Test("A36: a fresh link behind the original that leads to another file is noticed")
+    @Test("Expired link: a fresh link to another file is noticed, and the new file is fetched whole (A36)")
     func expiredToAnother() async throws {
         try await Workshop.run { shop in
             let (old, new) = (Resource(size: 12_000_000), Resource(size: 12_000_000, seed: 5))
@@ -142,7 +142,7 @@ struct LinkRowTests {
         }
     }
 
-    @Test("A38: Retry-After is obeyed in seconds and as a date, and capped at six hours", arguments: [0, 1, 2])
+    @Test("Retry-After: seconds and dates are obeyed, and the wait is capped at six hours (A38)", arguments: [0, 1, 2])
     func wishes(kind: Int) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 10_000))
@@ -171,7 +171,7 @@ struct LinkRowTests {
         }
     }
 
-    @Test("A38, B11: the wall clock may jump while it backs off and fetches: only the monotonic one counts")
+    @Test("Wall clock: jumps during retries and transfers cause no restart and lose no byte (A38, B11)")
     func clockJumps() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 6_000_000)
@@ -185,7 +185,7 @@ struct LinkRowTests {
     }
 }
 
-/// A wall clock that somebody sets by years, again and again; the monotonic one goes as it goes.
+/// A wall clock that jumps by years at each read, with a steady monotonic clock.
 private final class RestlessClock: EngineClock {
     private let system = SystemClock()
     private let count = Atomic(0)

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Every row of the two tables of what Ferry must survive has a test that bears its number.
-@Suite("The matrix of rows and tests") struct MatrixTests {
-    /// What a test of each row does, and so where one must be: with servers on the wire, and for this machine anywhere.
+/// Every row of servers (A) and of machines (B) has a test with its number in the title.
+@Suite("Matrix of rows and tests") struct MatrixTests {
+    /// The targets with servers on the wire: each server row needs a test there, a machine row anywhere.
     private static let wire = ["FerryEngineTests", "FerryTests", "FerryCLITests"]
 
-    @Test("names each server row A1–A48 in a test on the wire, and each machine row B1–B15 in a test")
+    @Test("Matrix: every server row A1–A48 has a test on the wire, and every machine row B1–B15 has a test")
     func whole() throws {
         var root = URL(filePath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "reads numbers where names of tests have them, and nowhere else",
+        "Matrix: row numbers are found at the start or in brackets of titles, and nowhere else",
         arguments: [
             ("@Test(\"A3, A5–A7: x\")", ["A3", "A5", "A6", "A7"]), ("Row(\"A24: two lengths\")", ["A24"]),
             ("@Suite(\"A digest (A45)\")", ["A45"]), ("@Test(\"x (A38, B11)\")", ["A38", "B11"]),
@@ -37,7 +37,7 @@ import Testing
         #expect(Self.rows(in: text).sorted() == rows.sorted())
     }
 
-    /// The numbers before a colon at the beginning of a string, or in round brackets inside one.
+    /// The row numbers before a colon at the start of a string, or in round brackets inside one.
     private static func rows(in text: String) -> Set<String> {
         let beginning = /"((?:[ABCD][0-9]+(?:–[ABCD]?[0-9]+)?(?:, )?)+):/
         let bracketed = /"[^"\n]*\(((?:[ABCD][0-9]+(?:–[ABCD]?[0-9]+)?(?:, )?)+)\)[^"\n]*"/

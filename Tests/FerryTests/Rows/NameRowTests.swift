@@ -4,8 +4,8 @@ import Testing
 
 @testable import Ferry
 
-/// What servers want files to be called (A39–A42).
-@Suite("A name that a server gives", .timeLimit(.minutes(30)))
+/// File names that servers give (A39–A42).
+@Suite("File names given by a server", .timeLimit(.minutes(30)))
 struct NameRowTests {
     static let long = String(repeating: "x", count: 4000)
 
@@ -35,12 +35,14 @@ struct NameRowTests {
         ("A41", "filename", "path.bin"),
     ]
 
-    @Test("A39, A40, A41: is made safe, stays in its directory, and leaves room for part and journal", arguments: names)
+    @Test(
+        "File name: unsafe names are made safe, stay in the directory, and leave room for suffixes (A39, A40, A41)",
+        arguments: names)
     func safe(row: String, disposition: String, name: String) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 1_500_000, contentDisposition: disposition)
             shop.server.serve("/path.bin", resource)
-            // In the middle the part file and the journal have their names.
+            // The cut leaves part file and journal on the disk for a while.
             shop.server.script("/path.bin", [.cut(after: 1_200_000)])
             let outcome = try await shop.get("/path.bin", engine: shop.engine())
             let file = try outcome.file
@@ -51,7 +53,9 @@ struct NameRowTests {
         }
     }
 
-    @Test("A39: of the URL is made safe in the same way", arguments: [("/a%2F..%2Fb.bin", "b.bin"), ("/", "download")])
+    @Test(
+        "File name: an unsafe name from the URL is made safe (A39)",
+        arguments: [("/a%2F..%2Fb.bin", "b.bin"), ("/", "download")])
     func fromURL(path: String, name: String) async throws {
         try await Workshop.run { shop in
             shop.server.serve(path, Resource(size: 10_000))
@@ -61,7 +65,7 @@ struct NameRowTests {
     }
 
     @Test(
-        "A42: that exists already, or comes while it is fetched, is never overwritten: the next one is taken",
+        "File name: a name in use, before or during the download, is not overwritten but numbered (A42)",
         arguments: [10_000, 3_000_000] as [Int64], [false, true])
     func taken(size: Int64, isThereBefore: Bool) async throws {
         try await Workshop.run { shop in

@@ -5,10 +5,10 @@ import Testing
 @testable import Ferry
 
 /// Servers that are slow, silent or endless (A28–A31).
-@Suite("A server that is slow, silent or endless", .timeLimit(.minutes(30)))
+@Suite("Slow, silent and endless servers", .timeLimit(.minutes(30)))
 struct PatienceRowTests {
     @Test(
-        "A28: a body that stalls, or comes one byte a second, is cut at the stall timeout, and goes on where it was",
+        "Stall timeout: a body that stalls or trickles is cut and resumed at its offset (A28)",
         arguments: [Behaviour.stall(after: 5_000_000), .rate(1, after: 5_000_000)])
     func stall(behaviour: Behaviour) async throws {
         try await Workshop.run { shop in
@@ -24,7 +24,7 @@ struct PatienceRowTests {
             try await shop.server.waitFor { $0.requests.count >= 2 }
             try shop.expect(await download.finished().path, is: resource)
             await manager.shutdown()
-            // A byte or two of the slow one may have come.
+            // A few bytes of the slow body may have arrived.
             #expect(shop.server.bodyBytes() <= resource.size + 1000)
             var reasons: [String] = []
             for await event in events {
@@ -35,13 +35,12 @@ struct PatienceRowTests {
         }
     }
 
-    @Test(
-        "A28: a server that says nothing, or never ends its head, is given up at the limit for a head, and asked again")
+    @Test("Head timeout: a server that sends no head, or never ends it, is requested again (A28)")
     func silence() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
             shop.server.serve("/a", resource)
-            // Interim answers without end are no head either (A31).
+            // Interim responses without end are no final head either (A31).
             let interim = Array("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".utf8)
             let endless = Behaviour { answer, _, _ in
                 answer.before = [.pace(bytesPerSecond: 2_000_000), .endless(interim)]
@@ -59,7 +58,7 @@ struct PatienceRowTests {
         }
     }
 
-    @Test("A28: of a server that accepts and says nothing the greeting is waited for no longer than a head")
+    @Test("Head timeout: a connection that stays silent after accept is given up and made again (A28)")
     func greeting() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 10_000)
@@ -76,7 +75,7 @@ struct PatienceRowTests {
     }
 
     @Test(
-        "A29: a body without end is given up at --max-size, and what is on the disk is no larger",
+        "Maximum size: an endless body ends with tooLarge, and the part file is no larger (A29)",
         arguments: [false, true])
     func endless(isChunked: Bool) async throws {
         try await Workshop.run(Workshop.counting) { shop in
@@ -93,7 +92,7 @@ struct PatienceRowTests {
         }
     }
 
-    @Test("A29: a file that says to be larger than --max-size is refused before its body")
+    @Test("Maximum size: a larger Content-Length is refused before the body (A29)")
     func tooLarge() async throws {
         try await Workshop.run(Workshop.counting) { shop in
             shop.server.serve("/a", Resource(size: 50_000_000))

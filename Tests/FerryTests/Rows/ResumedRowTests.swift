@@ -4,36 +4,36 @@ import Testing
 
 @testable import Ferry
 
-/// What a server does when a download goes on.
+/// A server's behaviour on resume.
 struct Change: Sendable, CustomTestStringConvertible {
     enum Fate: Sendable {
-        /// The bytes that are held are used.
+        /// The held bytes are resumed.
         case goesOn
-        /// They are of the same file, and it is read from its beginning all the same.
+        /// The held bytes are of the same file, which is read from its start nevertheless.
         case isReadOver
-        /// They are of another file: a new part, with the reason.
+        /// The held bytes are of another file: a new part file, with the reason.
         case beginsAgain
     }
 
     var name: String
-    /// For the first requests, one each.
+    /// The behaviours for the first requests, one each.
     var behaviours: [Behaviour] = []
     var then: Behaviour = .honest
     var fate: Fate
-    /// Words that some event has.
+    /// Text that an event contains.
     var reason: String
-    /// Answers that are dropped, each after what the sockets hold.
+    /// The number of dropped responses, each of which costs a socket buffer.
     var dropped: Int64 = 0
     var testDescription: String { name }
 }
 
-/// What a download that has some bytes already does about servers that misbehave.
-@Suite("A server that misbehaves when a download goes on", .timeLimit(.minutes(30)))
+/// Resumed downloads from servers that misbehave.
+@Suite("Misbehaving servers on resume", .timeLimit(.minutes(30)))
 struct ResumedRowTests {
     private static let size: Int64 = 12_000_000
     private static let held: Int64 = 5_000_000
 
-    /// What stands in a 206 for bytes 5000000 to 11999999 of 12000000, and is no Content-Range of these.
+    /// Values of a 206 for bytes 5000000 to 11999999 of 12000000 that are no Content-Range of these.
     private static let malformed: [(String, String)] = [
         ("last < first", "bytes 9-1/10"), ("total ≤ last", "bytes 5000000-11999999/11999999"),
         ("a position beyond 2^63", "bytes 5000000-9223372036854775808/12000000"),
@@ -108,7 +108,7 @@ struct ResumedRowTests {
                 reason: value.isEmpty ? "Content-Range" : "impossible Content-Range", dropped: 2)
         }
 
-    @Test("gets the right file all the same, and fetches no more than it must", arguments: changes)
+    @Test("Resume: each misbehaviour gives the right file and fetches no more than necessary", arguments: changes)
     func resumes(change: Change) async throws {
         try await Workshop.run(Workshop.counting) { shop in
             let resource = Resource(size: Self.size)
@@ -135,14 +135,14 @@ struct ResumedRowTests {
                 needed = file.totalBytes
                 shop.expect(file.path, is: Resource(size: file.totalBytes, seed: file.totalBytes == 13_000_000 ? 3 : 1))
             }
-            // Samples cost a little more than 1 MB; pages and excess count too.
+            // Samples cost a little more than 1 MB; error pages and excess bytes count too.
             let most = needed + change.dropped * Workshop.waste + 10_000
             #expect(shop.server.bodyBytes() - before <= most)
         }
     }
 
     @Test(
-        "that refuses what is asked leaves what is held, asks once, and says what to do",
+        "Resume: a refusing response keeps the held bytes, is not retried, and a good link resumes",
         arguments: [
             Row("A19: a login page", then: .htmlPage(), reason: "web page"),
             Row("A37: 403", then: .status(403), reason: "answered 403"),
@@ -170,7 +170,7 @@ struct ResumedRowTests {
             #expect(outcome.retries == 0 && shop.server.requests.count == count + 1)
             #expect(shop.names == ["a.part", "a.part.ferry"])
             #expect(try shop.held("a", of: resource) == Self.held)
-            // The link works again: nothing of what was held is fetched.
+            // The link works again: no held byte is fetched again.
             shop.server.always("/a", .honest)
             let again = try await shop.get("/a", engine: shop.engine())
             try shop.expect(again.file.path, is: resource)
@@ -179,7 +179,7 @@ struct ResumedRowTests {
         }
     }
 
-    @Test("A11: a 416 for a file that shrank begins again")
+    @Test("Resume: a 416 for a file that shrank leads to a fetch from the start (A11)")
     func shrank() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 20_000_000))
@@ -194,10 +194,10 @@ struct ResumedRowTests {
         }
     }
 
-    @Test("A11: a 416 that says the length that is held, under the same validator, means that all is there")
+    @Test("Resume: a 416 with the held length under the same validator means that the file is complete (A11)")
     func allThere() async throws {
         try await Workshop.run(Workshop.counting) { shop in
-            // Its length is not known before its end, which never comes.
+            // The length is known only at the end of the body, which never arrives.
             let resource = Resource(size: Self.held, framing: .chunked(10_000))
             shop.server.serve("/a", resource)
             shop.server.script(
@@ -222,7 +222,7 @@ struct ResumedRowTests {
         }
     }
 
-    @Test("A11: a 416 without a length is no answer: it is asked for the whole, and no body is waited for")
+    @Test("Resume: a 416 without a length is followed by a request for the whole file (A11)")
     func noLength() async throws {
         try await Workshop.run(Workshop.counting) { shop in
             let resource = Resource(size: Self.size)
@@ -238,7 +238,7 @@ struct ResumedRowTests {
     }
 
     @Test(
-        "A12: a 200 of just the length that is held proves nothing: without the same identity it is another file",
+        "Resume: a 200 of exactly the held length is another file without the same identity (A12)",
         arguments: [true, false])
     func equalLength(hasTags: Bool) async throws {
         try await Workshop.run { shop in
@@ -257,7 +257,7 @@ struct ResumedRowTests {
     }
 
     @Test(
-        "A15: what is no strong validator never stands in If-Range; samples decide, over one connection",
+        "Resume: a validator that is not strong is never sent in If-Range, and samples decide (A15)",
         arguments: [
             Resource(size: 20_000_000, etag: "W/\"1\"", lastModified: nil),
             Resource(size: 20_000_000, etag: nil, lastModified: Date(timeIntervalSinceNow: 3600)),
@@ -273,13 +273,13 @@ struct ResumedRowTests {
             #expect(try outcome.file.proof == .sampled)
             #expect(outcome.says("samples matched"))
             #expect(shop.server.requests.allSatisfy { $0.ifRange == nil })
-            // The server may hear of the end of one only after the beginning of the next.
+            // The server may see the end of one request only after the start of the next.
             #expect(shop.server.traffic.peakRequests <= 2)
             #expect(shop.server.bodyBytes() - before <= 15_000_000 + 2 * Workshop.waste)
         }
     }
 
-    @Test("A15: without any validator it begins again, with the reason")
+    @Test("Resume: without a validator the file is fetched from the start with the reason (A15)")
     func unvalidated() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: Self.size, etag: nil, lastModified: nil)
@@ -293,7 +293,7 @@ struct ResumedRowTests {
         }
     }
 
-    @Test("A15, A26: --strict takes neither a weak validator nor a file that ends by close")
+    @Test("Strict: neither a weak validator nor a body that ends by close is proof (A15, A26)")
     func strict() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/close", Resource(size: 3_000_000, framing: .close))
@@ -311,7 +311,7 @@ struct ResumedRowTests {
     }
 
     @Test(
-        "A16: an ETag that is none is as if it were not there: the date decides",
+        "ETag: an invalid one is ignored, and Last-Modified decides (A16)",
         arguments: ["abc", "\"" + String(repeating: "e", count: 1100) + "\""])
     func badTag(tag: String) async throws {
         try await Workshop.run { shop in
@@ -326,7 +326,7 @@ struct ResumedRowTests {
     }
 
     @Test(
-        "A21: of a body that is cut, closed by FIN, every byte is kept: none is sent twice",
+        "Cut body: after a close by FIN every received byte is kept, and none is sent twice (A21)",
         arguments: [[2_345_678], [1_000_000, 1_000_001, 3_000_000]])
     func cut(lengths: [Int64]) async throws {
         try await Workshop.run { shop in
@@ -340,7 +340,7 @@ struct ResumedRowTests {
         }
     }
 
-    @Test("A25: a chunked body without its last chunk is not whole; what came of it is kept")
+    @Test("Chunked body: a missing last chunk is no end of the body, and the download is retried (A25)")
     func lastChunk() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)

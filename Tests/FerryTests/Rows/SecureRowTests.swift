@@ -4,8 +4,8 @@ import Testing
 
 @testable import Ferry
 
-/// TLS, and connections that do not come about (A26, A43, A44).
-@Suite("A connection that cannot be trusted, or does not come about", .timeLimit(.minutes(30)))
+/// TLS, and connections that fail (A26, A43, A44).
+@Suite("TLS and connections that fail", .timeLimit(.minutes(30)))
 struct SecureRowTests {
     private static func tls(_ certificate: Certificate, isOld: Bool = false) -> OriginServer.Configuration {
         var configuration = OriginServer.Configuration()
@@ -14,7 +14,7 @@ struct SecureRowTests {
         return configuration
     }
 
-    @Test("A26: over TLS the end of the connection without close_notify ends no body; with it, it does")
+    @Test("TLS: a close without close_notify does not end a body, a close with it does (A26)")
     func closeNotify() async throws {
         try await Workshop.run(Self.tls(.good)) { shop in
             let resource = Resource(size: 3_000_000)
@@ -28,7 +28,7 @@ struct SecureRowTests {
     }
 
     @Test(
-        "A43: a certificate that is expired, self-signed, of another host, or old TLS fails at once, and sends nothing",
+        "TLS: an invalid certificate or an old version fails without a retry, before a request is sent (A43)",
         arguments: [(Certificate.expired, false), (.selfSigned, false), (.wrongHost, false), (.good, true)])
     func certificates(certificate: Certificate, isOld: Bool) async throws {
         try await Workshop.run(Self.tls(certificate, isOld: isOld)) { shop in
@@ -43,7 +43,7 @@ struct SecureRowTests {
         }
     }
 
-    @Test("A43: a certificate that went bad while it was fetched leaves what is held")
+    @Test("TLS: a certificate that becomes invalid fails without a retry, and the held bytes stay (A43)")
     func wentBad() async throws {
         let resource = Resource(size: 12_000_000)
         try await Workshop.run(Self.tls(.good)) { shop in
@@ -64,7 +64,7 @@ struct SecureRowTests {
     }
 
     @Test(
-        "A44: a connection that ends in the TLS handshake is made again",
+        "TLS: a connection closed during the handshake is retried (A44)",
         arguments: [Greeting.close, .reset, .closeAtFirstBytes])
     func handshake(greeting: Greeting) async throws {
         try await Workshop.run(Self.tls(.good)) { shop in
@@ -77,7 +77,7 @@ struct SecureRowTests {
         }
     }
 
-    @Test("A44: a server that comes back is found again, and what was held goes on")
+    @Test("Connect: when a refusing server listens again, the held bytes are resumed (A44)")
     func refused() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 12_000_000)
@@ -95,7 +95,7 @@ struct SecureRowTests {
         }
     }
 
-    @Test("A44: when nobody listens it gives up after its attempts, and says so")
+    @Test("Connect: refused connections end after the maximum of attempts with that reason (A44)")
     func nobody() async throws {
         try await Workshop.run { shop in
             try await shop.server.setListening(false)
@@ -107,7 +107,7 @@ struct SecureRowTests {
         }
     }
 
-    @Test("A44: a name that does not exist is given up after a few attempts")
+    @Test("Connect: an unknown host name ends after a few attempts with its name (A44)")
     func noName() async throws {
         try await Workshop.run { shop in
             let url = try DownloadURL("http://no-such-host.invalid/a")
@@ -120,9 +120,9 @@ struct SecureRowTests {
         }
     }
 
-    /// It was tried again as a name without an address is.
+    /// Such an address was retried, as a host name without an address is.
     @Test(
-        "an address in the URL that is not of the wanted family fails at once, and says so",
+        "Connect: an address of the unwanted family fails without a retry, with the reason",
         arguments: [("http://[::1]:9/a", TransferSettings.AddressFamily.v4), ("http://127.0.0.1:9/a", .v6)])
     func family(url: String, family: TransferSettings.AddressFamily) async throws {
         try await Workshop.run { shop in

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Ferry
 
-/// A server, what it does request by request, and what that may cost.
+/// A server's behaviour, request by request, and the bytes that it may cost.
 struct Row: Sendable, CustomTestStringConvertible {
     var name: String
     var behaviours: [Behaviour]
     var then: Behaviour
-    /// Words that some event, or the error, has.
+    /// Text that an event or the error contains.
     var reason: String?
-    /// The most bytes of content that the server may have to send.
+    /// The largest number of body bytes that the server may send.
     var served: Int64
     var connections: Int
     var testDescription: String { name }
@@ -29,8 +29,8 @@ struct Row: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What whole downloads do about servers that misbehave.
-@Suite("A server that misbehaves", .timeLimit(.minutes(30)))
+/// Fresh downloads from servers that misbehave.
+@Suite("Misbehaving servers", .timeLimit(.minutes(30)))
 struct TrustRowTests {
     static let survivable: [Row] = [
         Row(
@@ -69,7 +69,7 @@ struct TrustRowTests {
             then: .chunked(10_000), reason: "before the end", served: 26_000_000),
     ]
 
-    @Test("in these ways is survived, and the file is right", arguments: survivable)
+    @Test("Fresh download: each survivable misbehaviour gives the right file without a restart", arguments: survivable)
     func survives(row: Row) async throws {
         try await Workshop.run(Workshop.counting) { shop in
             let resource = Resource(size: 20_000_000)
@@ -126,7 +126,7 @@ struct TrustRowTests {
         Row("A37: 410", then: .status(410)).saying("answered 410"),
     ]
 
-    @Test("in these ways is refused, once, and nothing is left", arguments: refused)
+    @Test("Fresh download: each refused misbehaviour ends without a retry, and no file is left", arguments: refused)
     func refuses(row: Row) async throws {
         try await Workshop.run(Workshop.counting) { shop in
             shop.server.serve("/a", Resource(size: 3_000_000))
@@ -144,7 +144,7 @@ struct TrustRowTests {
     }
 
     @Test(
-        "A27: bad chunk sizes are refused, once; what came before them is kept",
+        "Chunked body: an invalid chunk size is refused after one request, and the part file stays (A27)",
         arguments: ["zz", "-5", "fffffffffffffffff", "0x10", ""], [0, 2_000_000] as [Int64])
     func chunkSizes(line: String, after count: Int64) async throws {
         try await Workshop.run { shop in
@@ -156,14 +156,14 @@ struct TrustRowTests {
             #expect(outcome.says("unusable answer"))
             #expect(outcome.retries == 0 && shop.server.requests.count == 1)
             #expect(shop.names == ["a.part", "a.part.ferry"])
-            // Of the piece with the bad size nothing may be told from the good before it.
+            // Bytes in the same piece as the invalid size may be lost.
             #expect(try shop.held("a", of: resource) <= count)
         }
     }
 }
 
 extension Row {
-    /// The same, with words that the error has; what is refused is not read.
+    /// The same row with a text that the error contains; a refused body is not read.
     fileprivate func saying(_ reason: String) -> Row {
         var row = self
         row.reason = reason

@@ -7,14 +7,14 @@ import Testing
 @testable import FerryEngine
 
 extension Workshop {
-    /// An origin that counts as sent little more than what the other end has taken.
+    /// An origin with small send buffers, which counts little more than the client has read.
     static var counting: OriginServer.Configuration {
         var configuration = OriginServer.Configuration()
         configuration.sendBuffer = 65_536
         return configuration
     }
 
-    /// What an answer that nobody reads may cost: what the sockets hold.
+    /// The bytes that socket buffers may hold of a response that is not read.
     static let waste: Int64 = 3_000_000
 
     /// The journal beside a part file.
@@ -22,7 +22,7 @@ extension Workshop {
         try Journal.read(at: FilePath(path(name + ".part.ferry")), fileSystem: LocalFileSystem())
     }
 
-    /// How many bytes the journal claims; each of them is the server's.
+    /// The number of claimed bytes in the journal, each compared with the resource.
     func held(_ name: String, of resource: Resource) throws -> Int64 {
         let handle = try FileHandle(forReadingFrom: URL(filePath: path(name + ".part")))
         defer { try? handle.close() }
@@ -36,14 +36,14 @@ extension Workshop {
         return count
     }
 
-    /// Waits until the journal says so.
+    /// Waits until the journal meets the condition.
     func untilJournal(_ name: String, _ isSuch: (JournalRecord) -> Bool) async throws {
         try await eventually { (try? journal(name)).map(isSuch) ?? false }
     }
 }
 
 extension Workshop.Outcome {
-    /// All that was said about why.
+    /// The reasons in events and in the error.
     var reasons: [String] {
         let told = events.compactMap { event -> String? in
             switch event {
