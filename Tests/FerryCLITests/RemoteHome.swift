@@ -18,7 +18,7 @@ struct RemoteHome: Sendable {
             let home = RemoteHome(server: server, place: try Workplace(), root: root)
             let result: Result<Void, any Error>
             do { result = .success(try await body(home)) } catch { result = .failure(error) }
-            await home.stopDaemon()
+            try await home.started.end()
             try result.get()
         }
     }
@@ -59,27 +59,8 @@ struct RemoteHome: Sendable {
         return try FerryCLITests.objects(outcome.text)
     }
 
-    /// The process of the daemon; `nil` when none runs.
-    var daemon: Int32? {
-        (try? String(contentsOfFile: root + "/state/daemon.lock", encoding: .utf8))
-            .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-    }
+    /// The process of the daemon; `nil` when none was started.
+    var daemon: Int32? { started.process }
 
-    /// Ends the daemon and waits until it is gone.
-    private func stopDaemon() async {
-        guard let daemon else { return }
-        kill(daemon, SIGTERM)
-        let lock = root + "/state/daemon.lock"
-        // The daemon holds this lock until its end.
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let descriptor = open(lock, O_RDWR | O_CLOEXEC)
-                if descriptor >= 0 {
-                    flock(descriptor, LOCK_EX)
-                    close(descriptor)
-                }
-                continuation.resume()
-            }
-        }
-    }
+    private var started: StartedDaemon { StartedDaemon(state: root + "/state") }
 }

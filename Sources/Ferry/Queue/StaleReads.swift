@@ -8,6 +8,8 @@ import Synchronization
 final class StaleReads: Sendable {
     private struct State {
         var changed: [Int: Set<DownloadID>] = [:]
+        /// Readers during which any download may have changed.
+        var outdated: Set<Int> = []
         var last = 0
     }
     private let state = Mutex(State())
@@ -29,12 +31,21 @@ final class StaleReads: Sendable {
         }
     }
 
-    /// Whether a download changed since this reader began, or last called this method for it.
+    /// Whether a download changed since this reader began, or last called this method for it; after ``noteAll()``
+    /// always.
     func hasChanged(_ id: DownloadID, since reader: Int) -> Bool {
-        state.withLock { state in state.changed[reader]?.remove(id) != nil }
+        state.withLock { $0.changed[reader]?.remove(id) != nil || $0.outdated.contains(reader) }
     }
 
-    func end(_ reader: Int) { state.withLock { $0.changed[reader] = nil } }
+    func end(_ reader: Int) {
+        state.withLock { state in
+            state.changed[reader] = nil
+            state.outdated.remove(reader)
+        }
+    }
+
+    /// Notes that any download may have changed.
+    func noteAll() { state.withLock { $0.outdated.formUnion($0.changed.keys) } }
 
     /// Notes a stored change; called while the object of the download still exists.
     func note(_ id: DownloadID) {

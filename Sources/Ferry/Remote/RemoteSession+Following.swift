@@ -8,20 +8,34 @@ import Synchronization
 /// Applies the daemon's events.
 extension RemoteSession {
     /// Applies one event of the stream, in order.
-    func take(_ sent: ServerSentEvent) async {
-        do {
-            if let event = try StreamEvent(sent) { await take(event) }
-        } catch { configuration.logger?.error("an event of the daemon cannot be read: \(error)") }
+    ///
+    /// Throws `unreachable` if the state that the event refers to could not be read; the stream must then begin again
+    /// with a snapshot, because objects would otherwise show an outdated state for good.
+    func take(_ sent: ServerSentEvent) async throws(DaemonFailure) {
+        let event: StreamEvent?
+        do { event = try StreamEvent(sent) } catch {
+            configuration.logger?.error("an event of the daemon cannot be read: \(error)")
+            event = nil
+        }
+        do throws(DaemonFailure) {
+            if let event { try await take(event) }
+        } catch {
+            configuration.logger?.warning("the state after an event could not be read: \(error)")
+            if case .unreachable = error {
+                state.withLock { $0.lastEvent = nil }
+                throw error
+            }
+        }
         if let id = sent.id { state.withLock { $0.lastEvent = id } }
     }
 
-    private func take(_ event: StreamEvent) async {
+    private func take(_ event: StreamEvent) async throws(DaemonFailure) {
         switch event {
         case .state(let said): stands(said)
         case .progress(let batch): for one in batch { moved(one) }
         case .removed(let ids): removed(ids.map { DownloadID(rawValue: $0) })
         case .order: list.tell { ListChange(isReordered: true) }
-        case .happened(let body), .ended(let body): await happened(body.event)
+        case .happened(let body), .ended(let body): try await happened(body.event)
         case .network(let body): set(network: body.status)
         case .settings: break
         case .upToDate:
@@ -29,23 +43,23 @@ extension RemoteSession {
             updates.notify()
         case .reset(let snapshot):
             set(network: snapshot.network.status)
-            do throws(DaemonFailure) { try await lookAround() } catch {
-                configuration.logger?.warning("where downloads stand could not be read anew: \(error)")
-            }
+            // Calls of a joined session may have been answered before events that were lost; the first snapshot
+            // precedes all calls.
+            if state.withLock({ $0.isUpToDate }) { readers.noteAll() }
+            try await lookAround()
             list.tell { ListChange(isReordered: true) }
         }
     }
 
     private func stands(_ said: ListedDownload) {
         guard said.session == place.identifier else { return }
-        let isHeld = known(said.id) != nil
+        // Responses to earlier calls are outdated. Noted before the object is searched; see ``current(_:_:since:)``.
+        readers.note(said.id)
         switch said.status.state {
         // The daemon reports progress of running downloads, with or without handles.
         case .downloading, .verifying: _ = live(for: said)
         case .waiting, .paused, .failed, .completed, .cancelled:
-            // Rows read before this event are outdated.
-            readers.note(said.id)
-            if isHeld { _ = live(for: said) }
+            if known(said.id) != nil { _ = live(for: said) }
             state.withLock { _ = $0.moving.remove(said.id) }
         }
         list.tell { ListChange(changed: [said.id]) }
@@ -62,6 +76,8 @@ extension RemoteSession {
     }
 
     func removed(_ ids: [DownloadID]) {
+        // Noted before the objects are searched; see ``current(_:_:since:)``.
+        readers.note(ids)
         let gone = state.withLock { state in
             ids.compactMap { id in
                 state.running[id] = nil
@@ -69,19 +85,14 @@ extension RemoteSession {
                 return registry.remove(id)
             }
         }
-        for id in ids { readers.note(id) }
         for live in gone { live.close() }
         list.tell { ListChange(removed: Set(ids)) }
         updates.notify()
     }
 
-    private func happened(_ said: DownloadEvent) async {
+    private func happened(_ said: DownloadEvent) async throws(DaemonFailure) {
         // Update the object before delivering an end: the event may precede the state.
-        if let live = known(said.id), !said.kind.fits(live.current) {
-            do throws(DaemonFailure) { try await look(at: live) } catch {
-                configuration.logger?.warning("where a download stands could not be read: \(error)")
-            }
-        }
+        if let live = known(said.id), !said.kind.fits(live.current) { try await look(at: live) }
         let event = DownloadEvent(
             id: said.id, date: said.date, kind: said.kind, number: said.number, reason: said.reason,
             onAcknowledge: { [weak self] number in self?.handled(number) })

@@ -157,7 +157,7 @@ extension RemoteSession {
                 .list, query: [("state", "downloading,verifying"), ("limit", "\(FerryAPI.mostEntries)")]),
             as: DownloadPage.self)
         for said in running.items {
-            guard let live = live(for: said) else { continue }
+            guard let live = live(for: said)?.live else { continue }
             // The name is set with the server's first response, so the start has been reported.
             let hasBegun = live.status.path != nil
             state.withLock { if hasBegun, $0.running[live.id] != nil { $0.moving.insert(live.id) } }
@@ -216,9 +216,12 @@ extension RemoteSession {
             group.addTask { [clock] in
                 do throws(DaemonFailure) {
                     var events = stream.hearing { signs.last.withLock { $0 = clock.now() } }.makeAsyncIterator()
-                    while let event = try await events.next() { await self.take(event) }
+                    while let event = try await events.next() { try await self.take(event) }
                     return false
-                } catch { return true }
+                } catch {
+                    // What the event said is not shown yet, so the next stream begins with a snapshot.
+                    return true
+                }
             }
             group.addTask { [clock] in
                 while !Task.isCancelled {

@@ -18,11 +18,13 @@ extension RemoteSession {
         do {
             call = try DaemonCall(.add, json: NewDownloads(bodies))
         } catch { throw DownloadError(.internal, "\(error)") }
+        let reader = readers.begin()
+        defer { readers.end(reader) }
         let answer = try await ask(call, as: DownloadItems.self)
         guard answer.items.count == named.count else { throw Self.unreadable("\(answer.items.count) answers") }
-        return try zip(answer.items, named).map { (said, request) throws(DownloadError) in
-            try self.live(said, request)
-        }
+        var all: [LiveDownload] = []
+        for (said, request) in zip(answer.items, named) { all.append(try await current(said, request, since: reader)) }
+        return all
     }
 
     func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
@@ -31,8 +33,11 @@ extension RemoteSession {
             call = try DaemonCall(.addResumeData, json: ResumeDataBody(data.data))
         } catch { throw DownloadError(.internal, "\(error)") }
         var wasRepeated = false
+        let reader = readers.begin()
+        defer { readers.end(reader) }
         do throws(DownloadError) {
-            return try live(await ask(call, as: ListedDownload.self, wasRepeated: &wasRepeated))
+            let said = try await ask(call, as: ListedDownload.self, wasRepeated: &wasRepeated)
+            return try await current(said, since: reader)
         } catch {
             // An earlier attempt of this call has used the data.
             guard wasRepeated, error.code == .notResumable, let live = try await download(data.id) else { throw error }
@@ -45,7 +50,9 @@ extension RemoteSession {
         do { call = try DaemonCall(.adopt, json: AdoptBody(path: path)) } catch {
             throw DownloadError(.internal, "\(error)")
         }
-        return try live(await ask(call, as: ListedDownload.self))
+        let reader = readers.begin()
+        defer { readers.end(reader) }
+        return try await current(await ask(call, as: ListedDownload.self), since: reader)
     }
 
     // MARK: Reading
@@ -74,7 +81,8 @@ extension RemoteSession {
             defer { readers.end(reader) }
             let page = try await ask(DaemonCall(.list, query: query), as: DownloadPage.self)
             for said in page.items where seen.insert(said.id).inserted {
-                if let live = try await fresh(said, reader) { all.append(live) }
+                let live = try await current(said, since: reader)
+                if !live.isClosed { all.append(live) }
             }
             next += page.items.count
             if page.items.count < size || next >= page.total { break }
@@ -90,18 +98,34 @@ extension RemoteSession {
         let reader = readers.begin()
         defer { readers.end(reader) }
         guard let said = try await listed(id) else { return nil }
-        return try await fresh(said, reader)
+        let live = try await current(said, since: reader)
+        return live.isClosed ? nil : live
     }
 
-    /// The object of a listed download, requested again if it has changed since `reader` began. `nil` if it has left
-    /// the list.
-    private func fresh(_ said: ListedDownload, _ reader: Int) async throws(DownloadError) -> LiveDownload? {
-        var said = said
-        while readers.hasChanged(said.id, since: reader), known(said.id) == nil {
-            guard let again = try await listed(said.id) else { return nil }
-            said = again
+    /// The object of a download in a response, as of the newest event; closed if the download has left the list.
+    ///
+    /// An event during the call, which began after `reader`, may have found no object to update. So a new object is
+    /// registered first and then compared with the noted events, while an event is noted first and then searches the
+    /// object: one of them finds the other, and the download is read again.
+    private func current(
+        _ said: ListedDownload, _ request: DownloadRequest? = nil, since reader: Int
+    ) async throws(DownloadError) -> LiveDownload {
+        guard let (live, isNew) = live(for: said, request: request) else {
+            throw Self.unreadable("a download without its request")
         }
-        return try live(said)
+        let isOwn = said.session == place.identifier
+        guard isNew, isOwn, readers.hasChanged(said.id, since: reader) else { return live }
+        do throws(DownloadError) {
+            if let again = try await listed(said.id) {
+                if let snapshot = DownloadSnapshot(again) { show(snapshot, on: live) }
+            } else {
+                removed([said.id])
+            }
+        } catch {
+            // The call itself has succeeded. The snapshot that begins the next stream updates the object.
+            state.withLock { $0.lastEvent = nil }
+        }
+        return live
     }
 
     private func listed(_ id: DownloadID) async throws(DownloadError) -> ListedDownload? {
@@ -127,14 +151,6 @@ extension RemoteSession {
         report.orphanedParts = said.orphanedParts
         report.orphanedBytes = said.orphanedBytes
         return report
-    }
-
-    /// The object of a response, with the request of this process if given.
-    func live(_ said: ListedDownload, _ request: DownloadRequest? = nil) throws(DownloadError) -> LiveDownload {
-        guard let live = live(for: said, request: request) else {
-            throw Self.unreadable("a download without its request")
-        }
-        return live
     }
 
     static func unreadable(_ what: String) -> DownloadError {

@@ -92,9 +92,9 @@ final class RemoteSession: Sendable {
     func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
     func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
-    /// The object of a download in a response or event, updated to it. `request` is the request of this process, with
-    /// its secrets.
-    func live(for said: ListedDownload, request: DownloadRequest? = nil) -> LiveDownload? {
+    /// The object of a download in a response or event, updated to it, and whether it was created now. `request` is
+    /// the request of this process, with its secrets.
+    func live(for said: ListedDownload, request: DownloadRequest? = nil) -> (live: LiveDownload, isNew: Bool)? {
         guard let snapshot = DownloadSnapshot(said) else { return nil }
         let (live, isNew) = state.withLock { state in
             if let live = registry[said.id] { return (live, false) }
@@ -110,7 +110,7 @@ final class RemoteSession: Sendable {
             return (live, true)
         }
         if !isNew { show(snapshot, on: live) }
-        return live
+        return (live, isNew)
     }
 
     /// Applies a snapshot of the daemon, unless a newer one is shown.

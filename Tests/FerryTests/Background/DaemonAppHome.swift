@@ -21,7 +21,7 @@ struct DaemonAppHome: Sendable {
             let result: Result<Void, any Error>
             do { result = .success(try await body(own)) } catch { result = .failure(error) }
             // An app may have started a daemon that no object of this test holds.
-            try await own.stopDaemon()
+            try await own.daemon.end()
             try result.get()
         }
     }
@@ -85,32 +85,20 @@ struct DaemonAppHome: Sendable {
     /// Waits for the end of a download of any app.
     func waitForEnd(of id: String) async throws {
         let watcher = watcher()
-        let download = try #require(try await watcher.download(id: DownloadID(rawValue: id)))
-        _ = try? await download.finished()
+        try await notForever("the end of \(id)", seen: { daemon.sight }) {
+            let download = try #require(try await watcher.download(id: DownloadID(rawValue: id)))
+            _ = try? await download.finished()
+        }
         await watcher.shutdown()
     }
 
     /// The process identifier of the running daemon; `nil` when none answers.
-    func daemonID() async -> Int32? {
-        let greeting = try? await DaemonClient(socket: socket, session: "test").greet()
-        return greeting.map { Int32($0.pid) }
-    }
-
-    /// Ends the running daemon and returns when its process has ended.
-    func stopDaemon(_ signal: Int32 = SIGTERM) async throws {
-        guard let id = await daemonID() else { return }
-        kill(id, signal)
-        let lock = place + "/state/daemon.lock"
-        // The daemon holds this lock until its end.
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let descriptor = open(lock, O_RDWR | O_CLOEXEC)
-                if descriptor >= 0 {
-                    flock(descriptor, LOCK_EX)
-                    close(descriptor)
-                }
-                continuation.resume()
-            }
+    func daemonID() async throws -> Int32? {
+        try await notForever("the daemon's greeting", seen: { daemon.sight }) {
+            let greeting = try? await DaemonClient(socket: socket, session: "test").greet()
+            return greeting.map { Int32($0.pid) }
         }
     }
+
+    private var daemon: StartedDaemon { StartedDaemon(state: place + "/state") }
 }

@@ -121,9 +121,9 @@ struct DaemonAppTests {
         try await DaemonAppHome.run { home in
             let gate = Gate()
             let first = try home.app()
-            #expect(await home.daemonID() == nil)
+            #expect(try await home.daemonID() == nil)
             let resource = try await home.begin("a", in: first, gate)
-            let id = try #require(await home.daemonID())
+            let id = try #require(try await home.daemonID())
             #expect(getsid(id) == id)
             #if os(Linux)
                 let streams = (0...2).map {
@@ -135,7 +135,7 @@ struct DaemonAppTests {
             await first.kill()
             gate.open()
             try await home.waitForEnd(of: "a")
-            #expect(await home.daemonID() == id)
+            #expect(try await home.daemonID() == id)
             let second = try home.app()
             try await second.ask("activate")
             await second.waitForCall("didFinish ")

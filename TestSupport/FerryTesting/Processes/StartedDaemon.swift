@@ -1,0 +1,49 @@
+import Foundation
+
+/// A daemon that nobody here holds, as an app or a command has started it; known by its state directory.
+public struct StartedDaemon: Sendable {
+    private let state: String
+    private var lock: String { state + "/daemon.lock" }
+
+    public init(state: String) { self.state = state }
+
+    /// The process in its lock file, which may have ended; `nil` if there is none.
+    public var process: Int32? {
+        (try? String(contentsOfFile: lock, encoding: .utf8))
+            .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    /// What can be seen of it from outside: its process, its files, and the end of its log.
+    public var sight: String {
+        let status = process.flatMap { try? String(contentsOfFile: "/proc/\($0)/status", encoding: .utf8) }
+        let log = (try? String(contentsOfFile: state + "/daemon.log", encoding: .utf8)) ?? "no log"
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: state)) ?? []
+        return """
+            process \(process.map { "\($0)" } ?? "unknown"): \(status?.prefix(400) ?? "gone")
+            below \(state): \(names)
+            \(log.suffix(4000))
+            """
+    }
+
+    /// Asks it to leave, if it has been started; returns when it is gone. One that does not go is killed, and that fails.
+    public func end() async throws {
+        // It has the lock until its end; afterwards its number may be another process's.
+        let descriptor = open(lock, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0, let process else { return }
+        kill(process, SIGTERM)
+        try await notForever("the end of the daemon", seen: { sight }) {
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    Thread.detachNewThread {
+                        flock(descriptor, LOCK_EX)
+                        continuation.resume()
+                    }
+                }
+            } onCancel: {
+                kill(process, SIGKILL)
+            }
+        }
+    }
+}
