@@ -19,8 +19,11 @@
         /// The write end of the child's standard input; the kernel closes it when this process ends, for any reason.
         private let lifeline: Int32
 
-        /// A shell script that kills the command when its own standard input ends.
-        private static let guardian = #""$@" & child=$!; exec >/dev/null 2>&1; read -r line; kill "$child""#
+        /// A shell script that ends the command when its own standard input ends.
+        ///
+        /// Signals its own process group: a command that has ended may have been reaped by the shell, and another
+        /// process may have its number.
+        static let guardian = #""$@" & exec >/dev/null 2>&1; read -r line; kill 0"#
 
         /// Starts a program with arguments; `nil` if it is missing or cannot be started.
         static func start(_ program: String, _ arguments: [String]) -> ChildProcess? {
