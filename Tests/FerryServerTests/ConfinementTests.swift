@@ -51,12 +51,12 @@ struct ConfinementTests {
     }
 
     @Test("SessionStore: directories of old downloads are used only when the list is lost")
-    func sessions() throws {
+    func sessions() async throws {
         let root = try Self.directory()
         defer { try? FileManager.default.removeItem(atPath: root) }
         let book = SessionStore(root + "/sessions.json")
-        try book.register(SessionRegistration(identifier: "app", directory: "/app"))
-        try book.note(["/once"], of: "app")
+        try await book.register(SessionRegistration(identifier: "app", directory: "/app"))
+        try await book.note(["/once"], of: "app")
         #expect(book.directories(everUsed: false) == ["/app"])
         #expect(book.directories(everUsed: true) == ["/app", "/once"])
     }

@@ -79,7 +79,7 @@ struct DaemonRig: Sendable {
                 let http = HTTPClient(eventLoopGroupProvider: .singleton)
                 let rig = DaemonRig(
                     origin: origin, directory: directory, daemon: daemon, addresses: addresses, log: log, http: http,
-                    token: try daemon.tokens.make(named: "tests", at: Date()).grant.token)
+                    token: try await daemon.tokens.make(named: "tests", at: Date()).grant.token)
                 let result: Result<Void, any Error>
                 do { result = .success(try await body(rig)) } catch { result = .failure(error) }
                 try await http.shutdown()

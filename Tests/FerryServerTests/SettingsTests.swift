@@ -155,6 +155,48 @@ struct SettingsTests {
         #expect(settings.retriesFailedAfter == 1)
     }
 
+    @Test("changes at the same time are all kept, in the file too: of the daemon and of a session")
+    func atOnce() async throws {
+        try await DaemonRig.run { rig in
+            var changes: [SettingsChange] = []
+            for set in [
+                { $0.maxConcurrentDownloads = .set(7) }, { $0.rateLimit = .set(8000) },
+                { $0.allowsMetered = .set(false) }, { $0.allowsConstrained = .set(false) },
+            ] as [(inout SettingsChange) -> Void] {
+                var change = SettingsChange()
+                set(&change)
+                changes.append(change)
+            }
+            for round in 0..<10 {
+                let session = round % 2 == 0 ? "app" : nil
+                try await withThrowingTaskGroup(of: Int.self) { group in
+                    for change in changes {
+                        group.addTask {
+                            try await rig.ask(
+                                .changeSettings, session: session, query: session == nil ? "" : "scope=session",
+                                body: change
+                            ).status
+                        }
+                    }
+                    for try await status in group { #expect(status == 200) }
+                }
+                if session == nil {
+                    let written = try settings(at: rig.place.settings)
+                    for settings in [written, rig.daemon.settings.current] {
+                        #expect(settings.maxConcurrentDownloads == 7 && settings.rateLimit == 8000)
+                        #expect(!settings.allowsMetered && !settings.allowsConstrained)
+                    }
+                    try FileManager.default.removeItem(atPath: rig.place.settings)
+                } else {
+                    let own = try #require(SessionStore(rig.place.sessions).entry("app")?.settings)
+                    #expect(own.maxConcurrentDownloads == 7 && own.rateLimit == 8000)
+                    #expect(own.allowsMetered == false && own.allowsConstrained == false)
+                    try await rig.daemon.sessions.changeSettings(of: "app") { $0 = SessionSettings() }
+                }
+            }
+        }
+    }
+
     @Test("Settings: a changed file with a truth value for a number changes nothing")
     func changedType() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Tokens and one-time codes")
 struct TokenTests {
-    private func directory(_ body: (String) throws -> Void) throws {
+    private func directory(_ body: (String) async throws -> Void) async throws {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try body(path)
+        try await body(path)
     }
 
     private func mode(_ path: String) throws -> Int? {
@@ -21,12 +21,12 @@ struct TokenTests {
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
     @Test("TokenStore: a token has 256 bits, survives a restart, and is in no file")
-    func kept() throws {
-        try directory { directory in
+    func kept() async throws {
+        try await directory { directory in
             let path = directory + "/tokens.json"
             let store = TokenStore(path)
-            let first = try store.make(named: "Firefox on Linux", at: start).grant
-            let second = try store.make(named: "Chrome on Android", at: start + 1).grant
+            let first = try await store.make(named: "Firefox on Linux", at: start).grant
+            let second = try await store.make(named: "Chrome on Android", at: start + 1).grant
             #expect(first.token.utf8.count == 64)
             #expect(first.token != second.token)
             #expect(first.id != second.id)
@@ -34,8 +34,8 @@ struct TokenTests {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             for grant in [first, second] { #expect(!text.contains(grant.token)) }
             let next = TokenStore(path)
-            #expect(next.identify(["Bearer \(first.token)"], at: start + 2) == first.id)
-            #expect(next.identify(["Bearer \(second.token)"], at: start + 2) == second.id)
+            #expect(await next.identify(["Bearer \(first.token)"], at: start + 2) == first.id)
+            #expect(await next.identify(["Bearer \(second.token)"], at: start + 2) == second.id)
             let items = next.list(own: first.id, at: start + 3)
             #expect(Set(items.map(\.id)) == [first.id, second.id])
             #expect(items.first { $0.isOwn }?.name == "Firefox on Linux")
@@ -43,91 +43,120 @@ struct TokenTests {
     }
 
     @Test("TokenStore: a file that other users can read or write is not used", arguments: [0o644, 0o620])
-    func distrusted(mode: Int) throws {
-        try directory { directory in
+    func distrusted(mode: Int) async throws {
+        try await directory { directory in
             let path = directory + "/tokens.json"
-            let grant = try TokenStore(path).make(named: "x", at: start).grant
+            let grant = try await TokenStore(path).make(named: "x", at: start).grant
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            #expect(TokenStore(path).identify(["Bearer \(grant.token)"], at: start) == nil)
+            #expect(await TokenStore(path).identify(["Bearer \(grant.token)"], at: start) == nil)
         }
     }
 
     @Test("TokenStore: only one field with Bearer and the whole token identifies a client")
-    func carried() throws {
-        try directory { directory in
+    func carried() async throws {
+        try await directory { directory in
             let store = TokenStore(directory + "/tokens.json")
-            let token = try store.make(named: "x", at: start).grant.token
-            for text in ["Bearer \(token)", "bearer \(token)"] { #expect(store.identify([text], at: start) != nil) }
+            let token = try await store.make(named: "x", at: start).grant.token
+            for text in ["Bearer \(token)", "bearer \(token)"] {
+                #expect(await store.identify([text], at: start) != nil)
+            }
             let others = [
                 [], [token], ["Basic \(token)"], ["Bearer \(token) "], ["Bearer  \(token)"],
                 ["Bearer \(token.dropLast())"], ["Bearer \(token)0"], ["Bearer "], ["Bearer"],
                 ["Bearer \(token)", "Bearer \(token)"], ["Bearer \(String(repeating: "0", count: 64))"],
             ]
-            for fields in others { #expect(store.identify(fields, at: start) == nil, "\(fields)") }
+            for fields in others { #expect(await store.identify(fields, at: start) == nil, "\(fields)") }
         }
     }
 
     @Test("TokenStore: a withdrawn token is refused, also after a restart, and the others stay")
-    func withdrawn() throws {
-        try directory { directory in
+    func withdrawn() async throws {
+        try await directory { directory in
             let path = directory + "/tokens.json"
             let store = TokenStore(path)
             let (gone, kept) = (
-                try store.make(named: "a", at: start).grant, try store.make(named: "b", at: start).grant
+                try await store.make(named: "a", at: start).grant, try await store.make(named: "b", at: start).grant
             )
-            #expect(try store.withdraw(gone.id))
-            #expect(try !store.withdraw(gone.id))
+            #expect(try await store.withdraw(gone.id))
+            #expect(try await !store.withdraw(gone.id))
             for store in [store, TokenStore(path)] {
-                #expect(store.identify(["Bearer \(gone.token)"], at: start) == nil)
-                #expect(store.identify(["Bearer \(kept.token)"], at: start) == kept.id)
+                #expect(await store.identify(["Bearer \(gone.token)"], at: start) == nil)
+                #expect(await store.identify(["Bearer \(kept.token)"], at: start) == kept.id)
             }
         }
     }
 
     @Test("TokenStore: a withdrawn token is refused even when the file cannot be written")
-    func unwritable() throws {
-        try directory { directory in
+    func unwritable() async throws {
+        try await directory { directory in
             let path = directory + "/deep/tokens.json"
             try FileManager.default.createDirectory(atPath: directory + "/deep", withIntermediateDirectories: true)
             let store = TokenStore(path)
-            let grant = try store.make(named: "a", at: start).grant
+            let grant = try await store.make(named: "a", at: start).grant
             try FileManager.default.removeItem(atPath: directory + "/deep")
-            #expect(throws: DownloadError.self) { try store.withdraw(grant.id) }
-            #expect(store.identify(["Bearer \(grant.token)"], at: start) == nil)
-            #expect(throws: DownloadError.self) { try store.make(named: "b", at: start) }
+            await #expect(throws: DownloadError.self) { try await store.withdraw(grant.id) }
+            #expect(await store.identify(["Bearer \(grant.token)"], at: start) == nil)
+            await #expect(throws: DownloadError.self) { try await store.make(named: "b", at: start) }
             #expect(store.list(own: nil, at: start) == [])
         }
     }
 
     @Test("TokenStore: one token beyond the limit withdraws the least recently used one")
-    func most() throws {
-        try directory { directory in
+    func most() async throws {
+        try await directory { directory in
             let store = TokenStore(directory + "/tokens.json")
             var grants: [TokenStore.Grant] = []
             for index in 0..<TokenStore.mostTokens {
-                grants.append(try store.make(named: "\(index)", at: start + Double(index)).grant)
+                grants.append(try await store.make(named: "\(index)", at: start + Double(index)).grant)
             }
             let later = start + 1000
-            #expect(store.identify(["Bearer \(grants[0].token)"], at: later) != nil)
-            let (_, withdrawn) = try store.make(named: "new", at: later)
+            #expect(await store.identify(["Bearer \(grants[0].token)"], at: later) != nil)
+            let (_, withdrawn) = try await store.make(named: "new", at: later)
             #expect(withdrawn == [grants[1].id])
-            #expect(store.identify(["Bearer \(grants[0].token)"], at: later) != nil)
-            #expect(store.identify(["Bearer \(grants[1].token)"], at: later) == nil)
+            #expect(await store.identify(["Bearer \(grants[0].token)"], at: later) != nil)
+            #expect(await store.identify(["Bearer \(grants[1].token)"], at: later) == nil)
             #expect(store.list(own: nil, at: later).count == TokenStore.mostTokens)
         }
     }
 
     @Test("TokenStore: a token expires 30 days after its last use")
-    func lifetime() throws {
-        try directory { directory in
+    func lifetime() async throws {
+        try await directory { directory in
             let path = directory + "/tokens.json"
             let store = TokenStore(path)
-            let token = try store.make(named: "a", at: start).grant.token
+            let token = try await store.make(named: "a", at: start).grant.token
             let use = start + TokenStore.lifetime - 1
-            #expect(TokenStore(path).identify(["Bearer \(token)"], at: use) != nil)
-            #expect(TokenStore(path).identify(["Bearer \(token)"], at: use + TokenStore.lifetime - 1) != nil)
-            #expect(TokenStore(path).identify(["Bearer \(token)"], at: use + 3 * TokenStore.lifetime) == nil)
+            #expect(await TokenStore(path).identify(["Bearer \(token)"], at: use) != nil)
+            #expect(await TokenStore(path).identify(["Bearer \(token)"], at: use + TokenStore.lifetime - 1) != nil)
+            #expect(await TokenStore(path).identify(["Bearer \(token)"], at: use + 3 * TokenStore.lifetime) == nil)
             #expect(TokenStore(path).list(own: nil, at: use + 3 * TokenStore.lifetime) == [])
+        }
+    }
+
+    @Test("TokenStore: tokens that are made and withdrawn at the same time are all in the file, or not")
+    func atOnce() async throws {
+        try await directory { directory in
+            let path = directory + "/tokens.json"
+            let store = TokenStore(path)
+            let old = try await withThrowingTaskGroup(of: TokenStore.Grant.self) { group in
+                for index in 0..<8 { group.addTask { try await store.make(named: "\(index)", at: start).grant } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let new = try await withThrowingTaskGroup(of: TokenStore.Grant?.self) { group in
+                for grant in old {
+                    group.addTask {
+                        let isWithdrawn = try await store.withdraw(grant.id)
+                        #expect(isWithdrawn)
+                        return nil
+                    }
+                    group.addTask { try await store.make(named: "new", at: start).grant }
+                }
+                return try await group.reduce(into: [TokenStore.Grant]()) { if let grant = $1 { $0.append(grant) } }
+            }
+            for store in [store, TokenStore(path)] {
+                #expect(Set(store.list(own: nil, at: start).map(\.id)) == Set(new.map(\.id)))
+                for grant in old { #expect(await store.identify(["Bearer \(grant.token)"], at: start) == nil) }
+            }
         }
     }
 
@@ -152,8 +181,8 @@ struct TokenTests {
     }
 
     @Test("SignInFile: it is private and is deleted when its code is used, expired, displaced or cleared")
-    func files() throws {
-        try directory { directory in
+    func files() async throws {
+        try await directory { directory in
             let codes = OneTimeCodes()
             let place = directory + "/sign-in"
             func make(at now: Duration) throws -> (text: String, path: String) {

@@ -40,6 +40,7 @@ package final class TokenStore: Sendable {
 
     private let path: String
     private let entries: Mutex<[Entry]>
+    private let changes = FileChanges()
 
     /// Reads the file. One that is not private or not readable counts as empty, and every browser must sign in again.
     package init(_ path: String) {
@@ -52,44 +53,48 @@ package final class TokenStore: Sendable {
     /// Creates a token for a browser of this name. Returns it with the identifiers of the tokens that it displaced.
     ///
     /// Throws `disk` or `diskFull` if the file cannot be written; the token is then not valid.
-    package func make(named name: String, at now: Date) throws(DownloadError) -> (grant: Grant, withdrawn: [String]) {
+    package func make(
+        named name: String, at now: Date
+    ) async throws(DownloadError) -> (grant: Grant, withdrawn: [String]) {
         let token = RandomText.hex(bytes: 32)
         let entry = Entry(
             id: RandomText.hex(bytes: 8), digest: Self.digest(token), name: name, madeAt: now, lastUsed: now,
             writtenUse: now)
-        let result: Result<[String], DownloadError> = entries.withLock { entries in
-            var kept = entries.filter { !$0.hasExpired(at: now) }.sorted { $0.lastUsed > $1.lastUsed }
-            kept = [entry] + kept.prefix(Self.mostTokens - 1)
-            let withdrawn = entries.map(\.id).filter { id in !kept.contains { $0.id == id } }
-            do throws(DownloadError) { try write(kept) } catch { return .failure(error) }
-            entries = kept
-            return .success(withdrawn)
+        let withdrawn = try await changes.run { () throws(DownloadError) in
+            let old = self.entries.withLock { $0 }
+            let valid = old.filter { !$0.hasExpired(at: now) }.sorted { $0.lastUsed > $1.lastUsed }
+            let kept = [entry] + valid.prefix(Self.mostTokens - 1)
+            try self.write(kept)
+            let withdrawn = Set(old.map(\.id)).subtracting(kept.map(\.id))
+            // Tokens are used and withdrawn while the file is written.
+            self.entries.withLock { $0 = [entry] + $0.filter { !withdrawn.contains($0.id) } }
+            return withdrawn.sorted()
         }
-        return (Grant(id: entry.id, token: token), try result.get())
+        return (Grant(id: entry.id, token: token), withdrawn)
     }
 
     /// Returns the identifier of the token in a single `Authorization: Bearer TOKEN` field (RFC 6750 §2.1); `nil`
     /// otherwise. Compares all tokens, so that the timing reveals nothing.
-    package func identify(_ fields: [String], at now: Date) -> String? {
+    package func identify(_ fields: [String], at now: Date) async -> String? {
         guard fields.count == 1 else { return nil }
         let parts = fields[0].split(at: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         let digest = Self.digest(parts[1])
-        return entries.withLock { entries in
+        let (id, isDue): (String?, Bool) = entries.withLock { entries in
             var found: Int?
             for (index, entry) in entries.enumerated() where ConstantTime.areEqual(entry.digest, digest) {
                 found = index
             }
-            guard let found, !entries[found].hasExpired(at: now) else { return nil }
+            guard let found, !entries[found].hasExpired(at: now) else { return (nil, false) }
             // Follows the clock even if it was set back.
             entries[found].lastUsed = now
-            if abs(now.timeIntervalSince(entries[found].writtenUse)) > Self.usePrecision {
-                for index in entries.indices { entries[index].writtenUse = entries[index].lastUsed }
-                // A failed write loses only the time of the last use.
-                try? write(entries)
-            }
-            return entries[found].id
+            let isDue = abs(now.timeIntervalSince(entries[found].writtenUse)) > Self.usePrecision
+            if isDue { for index in entries.indices { entries[index].writtenUse = entries[index].lastUsed } }
+            return (entries[found].id, isDue)
         }
+        // A failed write loses only the time of the last use.
+        if isDue { try? await changes.run { () throws(DownloadError) in try self.writeCurrent() } }
+        return id
     }
 
     /// Whether the token with this identifier is valid.
@@ -104,15 +109,18 @@ package final class TokenStore: Sendable {
 
     /// Withdraws a token. Returns false if there is none with this identifier. Throws `disk` if the file still holds
     /// it; the token is then refused until the daemon exits.
-    package func withdraw(_ id: String) throws(DownloadError) -> Bool {
-        let result: Result<Bool, DownloadError> = entries.withLock { entries in
-            guard let index = entries.firstIndex(where: { $0.id == id }) else { return .success(false) }
+    package func withdraw(_ id: String) async throws(DownloadError) -> Bool {
+        let isKnown = entries.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
             entries.remove(at: index)
-            do throws(DownloadError) { try write(entries) } catch { return .failure(error) }
-            return .success(true)
+            return true
         }
-        return try result.get()
+        guard isKnown else { return false }
+        try await changes.run { () throws(DownloadError) in try self.writeCurrent() }
+        return true
     }
+
+    private func writeCurrent() throws(DownloadError) { try write(entries.withLock { $0 }) }
 
     private func write(_ entries: [Entry]) throws(DownloadError) {
         let text: String

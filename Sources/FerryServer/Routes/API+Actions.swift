@@ -41,7 +41,7 @@ extension API {
         }
         try confinement?.check(body.directory)
         let download = try await download(visit.id, for: visit)
-        try sessions.note([body.directory], of: download.session)
+        try await sessions.note([body.directory], of: download.session)
         try await download.relocate(to: URL(fileURLWithPath: body.directory, isDirectory: true))
         return try await answer(visit, changed: true)
     }

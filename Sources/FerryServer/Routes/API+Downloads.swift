@@ -51,7 +51,7 @@ extension API {
         }
         guard !new.downloads.isEmpty else { throw Problem(.badRequest, "There is no download to add.") }
         let requests = try new.downloads.map { try request($0, visit) }
-        try sessions.note(
+        try await sessions.note(
             Set(requests.compactMap(\.destination.place)).subtracting([directory(of: visit.session)]).sorted(),
             of: visit.session)
         let added = try await manager.add(requests, for: visit.session)

@@ -34,7 +34,7 @@ extension API {
             return try Answer.json(body)
         }
         if let directory = change.directory {
-            try sessions.register(SessionRegistration(identifier: visit.session, directory: directory))
+            try await sessions.register(SessionRegistration(identifier: visit.session, directory: directory))
         }
         try await settings.change(change, of: visit.session)
         let body = settings.body(of: visit.session, directory(of: visit.session))
@@ -105,7 +105,7 @@ extension API {
         let isNew = sessions.entry(registration.identifier) == nil
         // Taken before the registration, so that the client receives everything after this event.
         let last = station.lastID
-        try sessions.register(registration)
+        try await sessions.register(registration)
         let pending = try await pendingCounts()[registration.identifier] ?? 0
         return try Answer.json(
             body(of: registration.identifier, pending: pending, last: last), status: isNew ? .created : .ok)

@@ -26,7 +26,7 @@ extension API {
             throw Problem(.unauthorized, "The code is wrong, used or too old. Run ferry web for a new one.")
         }
         let name = BrowserName.name(of: visit.request.headers[.userAgent])
-        let (grant, withdrawn) = try tokens.make(named: name, at: Date())
+        let (grant, withdrawn) = try await tokens.make(named: name, at: Date())
         connections.close(tokens: withdrawn)
         return try Answer.json(TokenBody(id: grant.id, token: grant.token))
     }
@@ -36,10 +36,10 @@ extension API {
         return try Answer.json(TokenItems(tokens.list(own: visit.token, at: Date())))
     }
 
-    func withdraw(_ visit: APIRequest) throws -> Response {
+    func withdraw(_ visit: APIRequest) async throws -> Response {
         // Closes the connections even if the file cannot be written, as the token is no longer valid.
         defer { connections.close(tokens: [visit.identifier]) }
-        guard try tokens.withdraw(visit.identifier) else {
+        guard try await tokens.withdraw(visit.identifier) else {
             throw DownloadError(
                 .notFound, ErrorPhrase(.noToken, APIText.quote(visit.identifier)),
                 suggestion: ErrorPhrase(.listTokens), recovery: .needsUser)

@@ -63,7 +63,7 @@ struct API: Sendable {
         case .login: try await login(visit)
         case .makeCode: try await makeCode(visit)
         case .tokens: try listTokens(visit)
-        case .withdraw: try withdraw(visit)
+        case .withdraw: try await withdraw(visit)
         }
     }
 

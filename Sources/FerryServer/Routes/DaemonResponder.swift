@@ -43,7 +43,7 @@ final class DaemonResponder: HTTPResponder {
     ) async throws -> Response {
         let resource = Self.resource(request.method, path)
         let token =
-            context.isLocal ? nil : api.tokens.identify(request.headers[values: .authorization], at: Date())
+            context.isLocal ? nil : await api.tokens.identify(request.headers[values: .authorization], at: Date())
         var origin = self.origin(request, target, isLocal: context.isLocal)
         origin.hasToken = token != nil
         if let refusal = door.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }

@@ -54,8 +54,16 @@ package enum PrivateFile {
         guard fsync(directory) == 0 || errno == EINVAL else { throw failure(.syncDirectory, path) }
     }
 
-    /// Renames an unreadable file to `NAME.unreadable`, so that a new one does not replace its contents.
-    static func keepUnreadable(_ path: String) { rename(path, path + ".unreadable") }
+    /// Renames an unreadable file to `NAME.unreadable`, or if that exists to `NAME.unreadable.2` and so on, so that
+    /// neither a new file nor a later unreadable one replaces its contents.
+    static func keepUnreadable(_ path: String) {
+        let names = (1...mostUnreadable).lazy.map { path + ".unreadable" + ($0 == 1 ? "" : ".\($0)") }
+        var status = stat()
+        if let free = names.first(where: { lstat($0, &status) != 0 }) { rename(path, free) }
+    }
+
+    /// The maximum number of copies of one unreadable file.
+    private static let mostUnreadable = 100
 
     /// Creates a directory of mode 0700, and missing parent directories. An existing directory is not changed; it
     /// must belong to this user and have none of the `forbidden` mode bits, by default those of group and others.

@@ -25,6 +25,7 @@ package final class SessionStore: Sendable {
 
     private let path: String
     private let entries: Mutex<[String: Entry]>
+    private let changes = FileChanges()
 
     /// Reads the file. One that cannot be read counts as empty and is renamed to `NAME.unreadable`.
     package init(_ path: String) {
@@ -45,7 +46,7 @@ package final class SessionStore: Sendable {
 
     /// Adds a session, or changes the given members of a known one. Throws `disk`, or `invalidRequest` for invalid
     /// values.
-    package func register(_ registration: SessionRegistration) throws(DownloadError) {
+    package func register(_ registration: SessionRegistration) async throws(DownloadError) {
         try Self.check(registration.identifier)
         if let directory = registration.directory, !directory.utf8.hasPrefix("/") {
             throw DownloadError(.invalidRequest, ErrorPhrase(.relativePath, APIText.quote(directory)))
@@ -61,20 +62,26 @@ package final class SessionStore: Sendable {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.unusableCommand))
             }
         }
-        try change(registration.identifier) { entry in
+        try await change(registration.identifier) { entry in
             if let directory = registration.directory { entry.directory = directory }
             if let command = registration.launchCommand { entry.launchCommand = command }
         }
     }
 
-    /// Stores the session's own settings.
-    package func set(_ settings: SessionSettings, of identifier: String) throws(DownloadError) {
-        try change(identifier) { $0.settings = settings == SessionSettings() ? nil : settings }
+    /// Changes the session's own settings.
+    package func changeSettings(
+        of identifier: String, _ change: @escaping @Sendable (inout SessionSettings) -> Void
+    ) async throws(DownloadError) {
+        try await self.change(identifier) { entry in
+            var settings = entry.settings ?? SessionSettings()
+            change(&settings)
+            entry.settings = settings == SessionSettings() ? nil : settings
+        }
     }
 
     /// Records directories that downloads of a session use.
-    package func note(_ directories: [String], of identifier: String) throws(DownloadError) {
-        try change(identifier) { entry in
+    package func note(_ directories: [String], of identifier: String) async throws(DownloadError) {
+        try await change(identifier) { entry in
             var places = entry.places ?? []
             for directory in directories {
                 let known = places + [entry.directory].compactMap(\.self)
@@ -99,31 +106,30 @@ package final class SessionStore: Sendable {
         return Set(all).sorted()
     }
 
-    private func change(_ identifier: String, _ change: (inout Entry) -> Void) throws(DownloadError) {
-        let result: Result<Void, DownloadError> = entries.withLock { entries in
-            var entry = entries[identifier] ?? Entry()
+    private func change(
+        _ identifier: String, _ change: @escaping @Sendable (inout Entry) -> Void
+    ) async throws(DownloadError) {
+        try await changes.run { () throws(DownloadError) in
+            var new = self.entries.withLock { $0 }
+            let old = new[identifier]
+            var entry = old ?? Entry()
             change(&entry)
             // A new session is stored even if the change sets nothing.
-            guard entries[identifier] != entry else { return .success(()) }
-            guard entries[identifier] != nil || entries.count < Self.mostSessions else {
-                return .failure(
-                    DownloadError(
-                        .invalidRequest, ErrorPhrase(.manySessions, "\(Self.mostSessions)"), recovery: .needsUser))
+            guard old != entry else { return }
+            guard old != nil || new.count < Self.mostSessions else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.manySessions, "\(Self.mostSessions)"), recovery: .needsUser)
             }
-            var new = entries
             new[identifier] = entry
-            do {
-                let text = String(decoding: try APICoding.encode(new), as: UTF8.self)
-                try PrivateFile.write(text, to: path)
-            } catch let error as DownloadError {
-                return .failure(error)
-            } catch {
-                return .failure(DownloadError(.internal, "the sessions cannot be written", underlying: "\(error)"))
+            let text: String
+            do { text = String(decoding: try APICoding.encode(new), as: UTF8.self) } catch {
+                throw DownloadError(.internal, "the sessions cannot be written", underlying: "\(error)")
             }
-            entries = new
-            return .success(())
+            try PrivateFile.write(text, to: self.path)
+            // Only changes write here, and they are made in order.
+            let written = new
+            self.entries.withLock { $0 = written }
         }
-        try result.get()
     }
 
     /// Throws `invalidRequest` for a text that is not a valid session identifier.

@@ -15,6 +15,9 @@ final class SettingsController: Sendable {
     private let manager: DownloadManager
     private let station: EventBroadcaster
     private let sessions: SessionStore
+    private let changes = FileChanges()
+    /// Hands settings over in the order in which they were set.
+    private let telling = AsyncLock()
 
     init(
         _ settings: DaemonSettings, file: SettingsFile, manager: DownloadManager, station: EventBroadcaster,
@@ -46,18 +49,22 @@ final class SettingsController: Sendable {
 
     /// Applies a client's change, and writes it into the file, so that it counts after a restart too.
     func change(_ change: SettingsChange) async throws -> SettingsBody {
-        let changes = try [Setting: JSONValue](encoding: change)
-        _ = try current.merging(changes)
-        try file.merge(change)
-        let new = try state.withLock { state throws(Problem) in
-            state.current = try state.current.merging(changes)
-            return state.current
+        let members = try [Setting: JSONValue](encoding: change)
+        let new = try await changes.run {
+            _ = try self.current.merging(members)
+            try self.file.merge(change)
+            return try self.state.withLock { state throws(Problem) in
+                state.current = try state.current.merging(members)
+                return state.current
+            }
         }
         await tell()
         return new.body
     }
 
     private func tell() async {
+        await telling.acquire()
+        defer { telling.release() }
         let settings = current
         await manager.configure { settings.apply(to: &$0) }
         station.publish(.settings(settings.body), session: nil)
@@ -79,13 +86,15 @@ final class SettingsController: Sendable {
     /// Applies a change to what a session has set for itself; the bounds are those of the daemon's settings.
     func change(_ change: SettingsChange, of session: String) async throws {
         _ = try current.merging(try .init(encoding: change))
-        var own = sessions.entry(session)?.settings ?? SessionSettings()
-        if case .set(let count) = change.maxConcurrentDownloads { own.maxConcurrentDownloads = count }
-        if case .set(let rate) = change.rateLimit { own.rateLimit = rate }
-        if case .set(let flag) = change.allowsMetered { own.allowsMetered = flag }
-        if case .set(let flag) = change.allowsConstrained { own.allowsConstrained = flag }
-        try sessions.set(own, of: session)
-        manager.set(own, of: session)
+        try await sessions.changeSettings(of: session) { own in
+            if case .set(let count) = change.maxConcurrentDownloads { own.maxConcurrentDownloads = count }
+            if case .set(let rate) = change.rateLimit { own.rateLimit = rate }
+            if case .set(let flag) = change.allowsMetered { own.allowsMetered = flag }
+            if case .set(let flag) = change.allowsConstrained { own.allowsConstrained = flag }
+        }
+        await telling.acquire()
+        defer { telling.release() }
+        manager.set(sessions.entry(session)?.settings ?? SessionSettings(), of: session)
     }
 
     /// Hands what every session has set for itself to the manager, before it opens.

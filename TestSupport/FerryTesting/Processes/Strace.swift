@@ -30,6 +30,16 @@ public enum Strace {
         return tracer
     }
 
+    /// Writes the system calls of these kinds that a running program makes from now on into a file, with the paths of
+    /// descriptors. Returns once tracing is active; ends when the tracer is interrupted.
+    public static func record(calls: String, of id: Int32, to path: String) async throws -> RunningProgram {
+        let tracer = try RunningProgram([
+            "strace", "-f", "-qq", "-y", "-o", path, "-e", "trace=\(calls)", "-p", "\(id)",
+        ])
+        try await eventually { threads(of: id).allSatisfy { isTraced($0) } }
+        return tracer
+    }
+
     /// Whether a thread of this program is in a sync call.
     public static func isSyncing(_ id: Int32) -> Bool {
         threads(of: id).contains { thread in
