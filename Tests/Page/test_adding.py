@@ -72,6 +72,17 @@ class Adding(PageTest):
         self.assertEqual((shown["rateLimit"], shown["maxConnections"], shown["proof"]), (5_000_000, 2, "digest"))
         self.assertTrue((self.daemon.downloads / "a" / "b" / "chosen.bin").exists())
 
+    def test_a_web_page_is_taken_for_the_file_where_that_is_asked_for(self):
+        self.browser.write(FIELD, self.origin.file("30K", "wanted.iso", "html"))
+        self.browser.press(".options-toggle")
+        self.browser.press(".options [name=acceptsHTML]")
+        self.browser.press(".add-button")
+        item = self.browser.until(lambda: self.daemon.named("wanted.iso"), "it is listed")
+        self.browser.until_state(item["id"], "completed")
+        self.assertTrue((self.daemon.downloads / "wanted.iso").read_bytes().startswith(b"<!doctype html>"))
+        self.assertFalse(
+            self.browser.js("return document.querySelector('.options [name=acceptsHTML]').checked"), "for that one only")
+
     def test_one_that_is_added_paused_waits_for_its_button(self):
         self.browser.write(FIELD, self.origin.file("10K", "later.bin"))
         self.browser.press(".options-toggle")

@@ -78,6 +78,21 @@ class Details(PageTest):
             self.browser.press(f"{PANEL} button[data-action=resume]")
         self.browser.until_state(identifier, "completed")
 
+    def test_a_web_page_in_place_of_a_file_can_be_accepted(self):
+        identifier = self.daemon.add(self.origin.file("30K", "page.iso", "html"))
+        self.browser.until_state(identifier, "waiting")
+        self.open(identifier)
+        self.browser.press(f"{PANEL} [name=acceptsHTML]")
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        self.browser.until_state(identifier, "completed")
+        self.assertTrue((self.daemon.downloads / "page.iso").read_bytes().startswith(b"<!doctype html>"))
+
+    def test_the_box_for_a_web_page_is_shown_where_the_link_is_at_fault_alone(self):
+        self.open(self.held())
+        self.browser.one(f"{PANEL} .change [name=url]")
+        self.assertFalse(self.browser.js(
+            "return document.querySelector('.detail [name=acceptsHTML]').checkVisibility()"))
+
     def test_escape_and_going_back_close_it(self):
         identifier = self.daemon.add(self.origin.file("10K", "closed.bin"))
         self.browser.until_state(identifier, "completed")

@@ -100,8 +100,11 @@ export class AddForm {
     for (const [value, key] of [['', 'metered.follow'], ['yes', 'metered.allow'], ['no', 'metered.never']]) {
       this.#inputs.metered.input.append(h('option', { value }, t(key)));
     }
-    const paused = h('input', { type: 'checkbox', name: 'paused' });
-    this.#inputs.paused = { input: paused };
+    const check = (name, label) => {
+      const input = h('input', { type: 'checkbox', name });
+      this.#inputs[name] = { input };
+      return h('label', { class: 'check' }, input, h('span', null, label));
+    };
     return [
       field('name', t('add.name'), t('add.name.hint')),
       field('directory', t('add.directory'), t('add.directory.hint')),
@@ -110,7 +113,7 @@ export class AddForm {
       field('connections', t('add.connections'), t('add.connections.hint'), { type: 'number', min: '1', max: '64', inputmode: 'numeric' }),
       metered,
       field('headers', t('add.headers'), t('add.headers.hint'), { rows: '2', class: 'mono' }, 'textarea'),
-      h('label', { class: 'check field-paused' }, paused, h('span', null, t('add.paused'))),
+      h('div', { class: 'checks' }, check('paused', t('add.paused')), check('acceptsHTML', t('html.accept'))),
     ];
   }
 
@@ -179,6 +182,7 @@ export class AddForm {
     }
     if (value('metered')) asked.allowsMetered = value('metered') === 'yes';
     if (this.#inputs.paused.input.checked) asked.startsPaused = true;
+    if (this.#inputs.acceptsHTML.input.checked) asked.acceptsHTML = true;
     return asked;
   }
 
@@ -239,6 +243,7 @@ export class AddForm {
     this.#field.value = '';
     this.#inputs.name.input.value = '';
     this.#inputs.checksum.input.value = '';
+    this.#inputs.acceptsHTML.input.checked = false;
     this.#grow();
     this.#judge(true);
     if (listed > 0) this.#announcer.say(t('add.listed', { n: listed }));

@@ -30,17 +30,21 @@ export class ChangeForm {
       this.#inputs[name] = input;
       return h('div', { class: `field field-${name}` }, h('label', { for: id }, label), input);
     };
+    const acceptsHTML = h('input', { type: 'checkbox', name: 'acceptsHTML', on: { change: () => this.#judge() } });
+    this.#inputs.acceptsHTML = acceptsHTML;
     const options = (name, list) => {
       for (const [value, key] of list) this.#inputs[name].append(h('option', { value }, t(key)));
     };
     const nodes = this.#nodes;
     nodes.need = h('p', { class: 'notice', hidden: true });
+    nodes.page = h('label', { class: 'check', hidden: true }, acceptsHTML, h('span', null, t('html.accept')));
     nodes.error = h('p', { class: 'field-error', role: 'alert', hidden: true });
     nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, t('change.save'));
     nodes.who = h('div', { class: 'field-pair', hidden: true },
       field('user', t('change.user'), { autocapitalize: 'off' }), field('password', t('change.password'), { type: 'password' }));
     const fields = [
       field('url', t('change.link'), { placeholder: t('change.link.hint'), class: 'mono', type: 'url', dir: 'ltr' }),
+      nodes.page,
       nodes.who,
       h('div', { class: 'field-pair' },
         field('rateLimit', t('change.limit'), { placeholder: t('limit.none') }),
@@ -64,6 +68,7 @@ export class ChangeForm {
     this.#download = null;
     this.#shown = {};
     for (const name of ['user', 'password']) this.#inputs[name].value = '';
+    this.#inputs.acceptsHTML.checked = false;
     this.#complain(null);
   }
 
@@ -84,6 +89,8 @@ export class ChangeForm {
     const needsLink = download.waitReason === 'freshLink' || download.error?.code === 'freshLink';
     this.#nodes.who.hidden = !asksWho;
     this.#nodes.need.hidden = !asksWho && !needsLink;
+    // A page in place of the file is a dead link, too.
+    this.#nodes.page.hidden = !needsLink;
     setText(this.#nodes.need, asksWho ? t('change.credentials.needed') : needsLink ? t('change.link.needed') : '');
     this.#judge();
   }
@@ -101,6 +108,7 @@ export class ChangeForm {
       change.user = value('user');
       change.password = this.#inputs.password.value;
     }
+    if (this.#accepts) change.acceptsHTML = true;
     if (differs('rateLimit')) {
       const isNone = value('rateLimit') === '' || value('rateLimit') === '0';
       change.rateLimit = isNone ? null : parseRate(value('rateLimit'));
@@ -117,10 +125,12 @@ export class ChangeForm {
 
   #judge() {
     const isTouched = Object.entries(this.#shown).some(([name, value]) => this.#inputs[name].value.trim() !== value) ||
-      (!this.#nodes.who.hidden && this.#inputs.user.value !== '');
+      (!this.#nodes.who.hidden && this.#inputs.user.value !== '') || this.#accepts;
     this.#nodes.save.disabled = !isTouched;
     if (!isTouched) this.#complain(null);
   }
+
+  get #accepts() { return !this.#nodes.page.hidden && this.#inputs.acceptsHTML.checked; }
 
   #complain(name, text = '') {
     for (const [each, input] of Object.entries(this.#inputs)) setAttribute(input, 'aria-invalid', each === name ? 'true' : null);
@@ -142,6 +152,7 @@ export class ChangeForm {
       if (this.#download?.id !== id) return;
       this.#shown = {};
       for (const name of ['user', 'password']) this.#inputs[name].value = '';
+      this.#inputs.acceptsHTML.checked = false;
       this.#store.take(answer?.download ?? answer, mark);
       this.#announcer.say(t('change.saved'));
     } catch (problem) {

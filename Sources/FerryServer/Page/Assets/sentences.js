@@ -49,6 +49,8 @@ export const sentences = {
   'add.drop': ['Drop links or a list of links', '将链接或链接列表拖放到这里'],
   'add.drop.nothing': ['There was no link in what was dropped', '拖放的内容中没有链接'],
 
+  'html.accept': ['Accept a web page as the file', '接收网页作为文件'],
+
   'metered.follow': ['As set for all', '跟随全局设置'],
   'metered.allow': ['Allow', '允许'],
   'metered.never': ['Never use', '不使用'],
