@@ -58,7 +58,7 @@ import Testing
             ["get", "--limit-rate", "fast", "http://127.0.0.1:1/a"],
             ["get", "--on-conflict", "ask", "http://127.0.0.1:1/a"],
             ["get", "--header", "no colon", "http://127.0.0.1:1/a"], ["get", "gone.part"], ["plan"],
-            ["plan", "nothing"],
+            ["plan", "nothing"], ["plan", "."],
             ["get", "--json", "-o", "-", "http://127.0.0.1:1/a"], ["get", "--proxy", "foo", "http://127.0.0.1:1/a"],
             ["get", "--ca-file", "file", "https://127.0.0.1:1/a"],
         ])

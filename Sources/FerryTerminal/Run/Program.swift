@@ -47,6 +47,9 @@ package enum Program {
         } catch {
             return usage(error.message, command: "plan")
         }
+        for case .parts(let directory, _) in plan.items {
+            return usage("\(directory) is a directory; ferry plan needs a URL", command: "plan")
+        }
         let console = Console(StandardWriter())
         let run = PlanRun(
             plan, manager: DownloadManager(plan.configuration), reporter: reporter(plan, console, world),
