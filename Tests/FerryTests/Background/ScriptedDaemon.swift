@@ -72,9 +72,11 @@ final class ScriptedDaemon: Sendable {
         }
         guard let answer = try? script(request, self) else { return false }
         if request == "GET /api/v1/events" {
-            // Until the client has left.
-            var byte: UInt8 = 0
-            while recv(connection, &byte, 1, 0) > 0 {}
+            // Until the client has left; a silent stream would count as lost, and be opened anew.
+            var descriptor = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+            while poll(&descriptor, 1, 1000) == 0 {
+                Self.write("3\r\n\(ServerSentEvent.keepAlive)\r\n", to: connection)
+            }
             return false
         }
         guard let data = try? APICoding.encode(answer) else { return false }

@@ -63,6 +63,39 @@ import Testing
         }
     }
 
+    @Test func `NetlinkTable: extreme numbers in any place, and in any two, never trap`() {
+        let all = [RecordedNetwork.links, RecordedNetwork.addresses, RecordedNetwork.routes]
+        let numbers = Array(Set(ExtremeNumbers.all.map { UInt32(truncatingIfNeeded: $0) })).sorted()
+        func read(_ messages: [[UInt8]]) {
+            let table = Self.table(messages)
+            _ = NetworkVerdict.judge(table, manager: nil, settings: NetworkSettings(), before: nil)
+        }
+        func put(_ number: UInt32, at offset: Int, in bytes: inout [UInt8]) {
+            withUnsafeBytes(of: number) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
+        }
+        for (index, bytes) in all.enumerated() {
+            for offset in stride(from: 0, through: bytes.count - 4, by: 4) {
+                for number in numbers {
+                    var messages = all
+                    put(number, at: offset, in: &messages[index])
+                    read(messages)
+                }
+            }
+        }
+        var random = SeededGenerator(seed: 11)
+        for (one, other) in ExtremeNumbers.pairs {
+            for _ in 0..<20 {
+                var messages = all
+                for number in [one, other] {
+                    let index = Int.random(in: 0..<all.count, using: &random)
+                    let offset = Int.random(in: 0...(all[index].count - 4) / 2, using: &random) * 2
+                    put(UInt32(truncatingIfNeeded: number), at: offset, in: &messages[index])
+                }
+                read(messages)
+            }
+        }
+    }
+
     @Test func `NetlinkTable: of a full routing table a bounded number is kept, with the default route`() {
         var table = NetlinkTable()
         for message in NetlinkMessage.all(in: RecordedNetwork.links[...]) { table.add(message) }

@@ -58,7 +58,8 @@ struct ReleaseTests {
     @Test("Release: after shutdown manager, downloads and delegate are released", arguments: [true, false])
     func afterShutdown(isKept: Bool) async throws {
         try await Workshop.run { shop in
-            let resource = shop.serve(["/a"], [.hold(Gate())])
+            let gate = Gate()
+            let resource = shop.serve(["/a"], [.hold(gate)])
             shop.serve(["/b"], [.stall(after: 1_000_000)])
             var rests = Rests()
             do {
@@ -73,6 +74,8 @@ struct ReleaseTests {
                 rests.note(second)
                 let token = first.observe { _ in }
                 let progress = second.makeProgress()
+                // Else the request after the pause would be the one that is held.
+                await gate.arrived(1)
                 #expect(await first.pause())
                 #expect(await first.resume())
                 try await shop.expectAll([first], are: resource)
