@@ -234,11 +234,15 @@ public final class DownloadManager: Sendable {
         try PartFiles.list(in: Self.absolute(directory))
     }
 
-    /// The URLs in the journal of a part file, or in all journals of a directory; unreadable journals are omitted.
-    package static func journalURLs(at path: String) -> [DownloadURL] {
-        let inside = PartFiles.all(in: path) { $0.record.urls }
-        let found = inside.isEmpty ? (try? PartFiles.find(at: path)).map { [$0.record.urls] } ?? [] : inside
-        return found.flatMap { $0 }.compactMap { try? DownloadURL($0) }
+    /// The servers in the journal of a part file, or in all journals of a directory; unreadable journals are omitted.
+    /// Blocks.
+    package static func journalOrigins(at path: String) -> Set<Origin> {
+        var origins: Set<Origin> = []
+        func add(_ found: PartFiles.Found) {
+            for url in found.record.urls { if let url = try? DownloadURL(url) { origins.insert(url.origin) } }
+        }
+        if PartFiles.all(in: path, add).isEmpty, let found = try? PartFiles.find(at: path) { add(found) }
+        return origins
     }
 
     /// Requests the file's size, name and resumability from the server; writes nothing.

@@ -1,9 +1,37 @@
 import FerryCore
 import HTTPTypes
 
+/// The entries and problems of a list that arrives in pieces.
+private struct WholeList: Equatable {
+    var entries: [URLList.Entry] = []
+    var problems: [URLList.Problem] = []
+
+    init(_ bytes: [UInt8], pieceBytes: Int) {
+        var list = URLList()
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            list.append(rest.prefix(pieceBytes))
+            rest = rest.dropFirst(pieceBytes)
+            drain(&list)
+        }
+        list.finish()
+        drain(&list)
+    }
+
+    private mutating func drain(_ list: inout URLList) {
+        while let item = list.next() {
+            switch item {
+            case .entry(let entry): entries.append(entry)
+            case .problem(let problem): problems.append(problem)
+            }
+        }
+    }
+}
+
 extension FuzzTarget {
     static func urlList(_ input: [UInt8]) throws(BrokenPromise) {
-        let list = URLList(String(decoding: input, as: UTF8.self))
+        let list = WholeList(input, pieceBytes: .max)
+        try promise(list == WholeList(input, pieceBytes: 1), "pieces of one byte are parsed to another list")
         let lineCount = input.count { $0 == 0x0A } + 1
         var line = 0
         for entry in list.entries {
@@ -25,7 +53,7 @@ extension FuzzTarget {
     }
 
     /// Checks that a list written from the parsed entries is parsed to the same entries.
-    private static func checkWrittenAgain(_ list: URLList) throws(BrokenPromise) {
+    private static func checkWrittenAgain(_ list: WholeList) throws(BrokenPromise) {
         // User info is not written.
         let entries = list.entries.filter { $0.urls.allSatisfy { $0.credentials == nil } }
         var text = ""
@@ -36,7 +64,7 @@ extension FuzzTarget {
             if let checksum = entry.checksum { text += " checksum=\(checksum)\n" }
             for field in entry.headers { text += " header=\(field.name.rawName): \(field.value)\n" }
         }
-        let again = URLList(text)
+        let again = WholeList(Array(text.utf8), pieceBytes: 7)
         try promise(again.problems.isEmpty, "\(again.problems) in \(text.debugDescription)")
         try promise(again.entries.count == entries.count, "\(again.entries.count) entries in \(text.debugDescription)")
         for (entry, var other) in zip(entries, again.entries) {

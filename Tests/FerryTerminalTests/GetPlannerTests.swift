@@ -1,6 +1,7 @@
 import Ferry
 import FerryTerminal
 import HTTPTypes
+import Synchronization
 import Testing
 
 @Suite("GetPlanner") struct GetPlannerTests {
@@ -11,10 +12,14 @@ import Testing
     }
 
     private static func request(_ plan: GetPlan, _ index: Int = 0) throws -> DownloadRequest {
-        guard plan.items.indices.contains(index), case .request(let request) = plan.items[index] else {
+        guard case .request(let request)? = plan.items.dropFirst(index).first(where: { $0.request != nil }) else {
             throw UsageError("no request at \(index)")
         }
         return request
+    }
+
+    private static func badLines(_ plan: GetPlan) -> [String] {
+        plan.items.compactMap { if case .unusable(let line) = $0 { line } else { nil } }
     }
 
     @Test("GetPlanner: without options the plan has the documented defaults")
@@ -215,8 +220,8 @@ import Testing
         let renewed = try Self.request(Self.plan(.of("a.part.ferry", "http://new/f"), world))
         #expect(renewed.destination == .part("a.part.ferry"))
         #expect(renewed.sources.map(\.text) == ["http://new/f"])
-        #expect(try Self.plan(.of("x/a.part", "a.part.ferry"), world).items.count == 2)
-        guard case .parts(let directory, _)? = try Self.plan(.of("x"), world).items.first else {
+        #expect(try Array(Self.plan(.of("x/a.part", "a.part.ferry"), world).items).count == 2)
+        guard case .parts(let directory, _)? = try Array(Self.plan(.of("x"), world).items).first else {
             Issue.record("a directory stands for its part files")
             return
         }
@@ -270,25 +275,66 @@ import Testing
             .of {
                 $0.lists = ["-"]; $0.directory = "/d"
             }, .test(files: ["-": text]))
-        #expect(plan.items.count == 2)
+        #expect(plan.items.compactMap(\.request).count == 2)
         let first = try Self.request(plan)
         #expect(first.sources.map(\.text) == ["http://h/a", "http://m/a"])
         #expect(first.destination == .file("sub/b.iso"))
         #expect(first.headers[HTTPField.Name("X-A")!] == "1")
-        let last = try Self.request(plan, 1)
+        let last = try Self.request(plan, 2)
         #expect(last.sources.map(\.text) == ["http://h/e"])
         #expect(last.destination == .directory("/d"))
-        #expect(plan.badLines.count == 3)
-        #expect(plan.badLines[0].hasPrefix("standard input: line 6: "))
-        #expect(plan.badLines[1].hasPrefix("standard input: line 7: cannot write to directory /readonly/y"))
-        #expect(plan.badLines[2].hasPrefix("standard input: line 9: the header Range"))
+        let badLines = Self.badLines(plan)
+        #expect(badLines.count == 3)
+        #expect(badLines[0].hasPrefix("standard input: line 6: "))
+        #expect(badLines[1].hasPrefix("standard input: line 7: cannot write to directory /readonly/y"))
+        #expect(badLines[2].hasPrefix("standard input: line 9: the header Range"))
     }
 
     @Test("GetPlanner: a list of five thousand files is planned without a malformed line")
     func longList() throws {
         let text = (0..<5000).map { "http://h/\($0)\n" }.joined()
         let plan = try Self.plan(.of { $0.lists = ["l"] }, .test(files: ["l": text]))
-        #expect(plan.items.count == 5000)
-        #expect(plan.badLines.isEmpty)
+        #expect(plan.items.countFiles() == 5000)
+        #expect(plan.items.compactMap(\.request).count == 5000)
+        #expect(Self.badLines(plan).isEmpty)
+    }
+
+    @Test("PlannedItems: a list is read piece by piece as its entries are requested")
+    func piecewise() throws {
+        let reads = Mutex<[Int]>([])
+        var world = PlanningWorld.test()
+        let line = Array("http://h/f\n".utf8)
+        let lineCount = 100
+        world.openList = { path throws(UsageError) in
+            ListFile(name: path) { offset in
+                reads.withLock { $0.append(offset) }
+                return offset < lineCount * line.count ? line : []
+            }
+        }
+        var items = try Self.plan(.of { $0.lists = ["l"] }, world).items.makeIterator()
+        #expect(reads.withLock(\.self).isEmpty)
+        for number in 1..<lineCount {
+            #expect(items.next()?.request != nil)
+            // An entry ends with the next URL line.
+            #expect(reads.withLock { $0.count } == number + 1)
+        }
+        #expect(items.next()?.request != nil)
+        #expect(items.next() == nil)
+        #expect(reads.withLock(\.self) == (0...lineCount).map { $0 * line.count })
+    }
+
+    @Test("PlannedItems: a list that cannot be read to its end says so, and the next list goes on")
+    func unreadable() throws {
+        var world = PlanningWorld.test()
+        world.openList = { path throws(UsageError) in
+            ListFile(name: path) { offset throws(UsageError) in
+                guard offset == 0 else { throw UsageError("Input/output error") }
+                // Options of the last entry may be among the bytes that cannot be read.
+                return Array("http://h/\(path)\nhttp://h/last\n".utf8)
+            }
+        }
+        let plan = try Self.plan(.of { $0.lists = ["a", "b"] }, world)
+        #expect(plan.items.compactMap(\.request).flatMap(\.sources).map(\.text) == ["http://h/a", "http://h/b"])
+        #expect(Self.badLines(plan) == ["a", "b"].map { "\($0): cannot be read to its end: Input/output error" })
     }
 }

@@ -35,7 +35,8 @@ import Testing
         let event = DownloadEvent(id: DownloadID(rawValue: "a"), date: .distantPast, kind: .paused)
         #expect(ledger.entry(for: event) == nil)
         #expect(!ledger.isDone)
-        ledger.isSubmitted = true
+        let ends = [ledger.endSubmission(), ledger.endSubmission()]
+        #expect(ends == [true, false])
         #expect(ledger.isDone)
         ledger.note(.usage)
         #expect(ledger.exitCode == .usage)

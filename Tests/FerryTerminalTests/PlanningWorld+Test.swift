@@ -24,7 +24,7 @@ extension PlanningWorld {
                 guard let password else { throw UsageError("there is no terminal to ask on") }
                 return password
             },
-            journalURLs: { (journals[$0] ?? []).compactMap { try? DownloadURL($0) } },
+            journalOrigins: { Set((journals[$0] ?? []).compactMap { try? DownloadURL($0).origin }) },
             confirm: { question throws(UsageError) in
                 asked(question)
                 guard let answer else { throw UsageError("there is no terminal to confirm on") }

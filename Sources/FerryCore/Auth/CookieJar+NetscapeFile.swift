@@ -8,7 +8,7 @@ extension CookieJar {
     /// recorded in ``skippedLines``.
     public init(netscapeFile text: String) {
         self.init()
-        for line in TextLines(text).lines {
+        for line in TextLines(text) {
             var utf8 = line.text.utf8[...]
             let httpOnly = "#HttpOnly_"
             if utf8.starts(with: httpOnly.utf8) {

@@ -14,7 +14,7 @@ package struct ChecksumList: Sendable, Hashable {
     ///
     /// A line with an empty name is ignored: no file has that name, and such a digest is not meant for all files.
     package init(_ text: String) {
-        entries = TextLines(text).lines.compactMap { Self.entry($0.text.utf8) }
+        entries = TextLines(text).compactMap { Self.entry($0.text.utf8) }
     }
 
     /// Returns the digest for a file name, the strongest if there are several.

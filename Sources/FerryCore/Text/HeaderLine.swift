@@ -28,7 +28,7 @@ public enum HeaderLine {
     /// - Throws: The first malformed line, with its number.
     public static func parseFile(_ text: String) throws(ParseError) -> HTTPFields {
         var fields = HTTPFields()
-        for line in TextLines(text).lines {
+        for line in TextLines(text) {
             guard let first = line.text.utf8.first(where: { !ASCII.isWhiteSpace($0) }), first != UInt8(ascii: "#")
             else {
                 continue

@@ -1,21 +1,77 @@
-/// The numbered lines of a text file, without the byte order mark and line ends (LF or CRLF).
-struct TextLines {
+/// Splits text that arrives in pieces into numbered lines, without the byte order mark and line ends (LF or CRLF).
+///
+/// Keeps no more than one unfinished line and the last piece.
+struct TextLines: Sequence, IteratorProtocol {
     struct Line {
         /// Counted from 1.
         let number: Int
-        let text: Substring
+        /// Empty if the line is too long.
+        let bytes: ArraySlice<UInt8>
+        /// Whether the line has more bytes than ``TextLines/mostBytes``.
+        let isTooLong: Bool
+
+        /// The line as text; invalid UTF-8 is replaced.
+        var text: Substring { Substring(String(decoding: bytes, as: UTF8.self)) }
     }
 
-    let lines: [Line]
+    /// The maximum length of a line, in bytes.
+    private let mostBytes: Int
+    private var buffer: [UInt8] = []
+    /// The start of the unfinished line in the buffer.
+    private var start = 0
+    /// The end of the bytes without a line end.
+    private var scanned = 0
+    private var number = 0
+    private var isTooLong = false
+    /// Whether the byte order mark has been looked for.
+    private var isBegun = false
+    /// Whether all bytes are in the buffer.
+    private var isWhole = false
 
+    init(mostBytes: Int) { self.mostBytes = mostBytes }
+
+    /// Splits a whole text.
     init(_ text: String) {
-        var utf8 = text.utf8[...]
-        if utf8.starts(with: [0xEF, 0xBB, 0xBF]) { utf8 = utf8.dropFirst(3) }
-        var lines: [Line] = []
-        for (index, line) in utf8.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-            let bare = line.last == 0x0D ? line.dropLast() : line
-            lines.append(Line(number: index + 1, text: Substring(bare)))
+        self.init(mostBytes: .max)
+        append(text.utf8)
+        finish()
+    }
+
+    /// Adds the next piece of the text.
+    mutating func append(_ bytes: some Collection<UInt8>) {
+        buffer.removeFirst(start)
+        scanned -= start
+        start = 0
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// Declares the text complete, so that its last line needs no line end.
+    mutating func finish() { isWhole = true }
+
+    /// Returns the next line; `nil` if it is not complete yet, or at the end of the text.
+    mutating func next() -> Line? {
+        if !isBegun {
+            guard buffer.count >= 3 || isWhole else { return nil }
+            if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { (start, scanned) = (3, 3) }
+            isBegun = true
         }
-        self.lines = lines
+        guard let end = buffer[scanned...].firstIndex(of: 0x0A) ?? (isWhole ? buffer.endIndex : nil) else {
+            scanned = buffer.endIndex
+            if scanned - start > mostBytes {
+                isTooLong = true
+                start = scanned
+            }
+            return nil
+        }
+        guard number == 0 || start < buffer.endIndex || isTooLong else { return nil }
+        number += 1
+        defer {
+            start = Swift.min(end + 1, buffer.endIndex)
+            scanned = start
+            isTooLong = false
+        }
+        if isTooLong || end - start > mostBytes { return Line(number: number, bytes: [], isTooLong: true) }
+        let line = buffer[start..<end]
+        return Line(number: number, bytes: line.last == 0x0D ? line.dropLast() : line, isTooLong: false)
     }
 }

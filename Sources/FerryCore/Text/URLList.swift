@@ -1,84 +1,137 @@
-public import HTTPTypes
+package import HTTPTypes
 
-/// A list of files to download, one URL per line, or in aria2's format with mirrors and options.
-public struct URLList: Sendable, Hashable {
+/// Parses a list of files to download, one URL per line, or in aria2's format with mirrors and options.
+///
+/// The list arrives in pieces, and each entry is returned once it is complete, so memory does not grow with the list.
+///
+/// Empty lines and lines beginning with `#` are skipped. Tab-separated URLs on one line are mirrors of one file. Lines
+/// beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`, `header=`. Invalid mirrors
+/// and unknown options are dropped; an option with an invalid value drops its whole entry, because a download without
+/// that option is not what the list requests.
+package struct URLList: Sendable {
     /// One file.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// The source and its mirrors; never empty.
-        public var urls: [DownloadURL]
+        package var urls: [DownloadURL]
         /// The file name, from `out=`.
-        public var out: String?
+        package var out: String?
         /// The directory, from `dir=`.
-        public var dir: String?
+        package var dir: String?
         /// The expected digest, from `checksum=`.
-        public var checksum: Checksum?
+        package var checksum: Checksum?
         /// The header fields, from each `header=`.
-        public var headers = HTTPFields()
+        package var headers = HTTPFields()
         /// The line of the URL, counted from 1.
-        public var line: Int
+        package var line: Int
     }
 
     /// A line that cannot be used.
-    public struct Problem: Sendable, Hashable, CustomStringConvertible {
+    package struct Problem: Sendable, Hashable, CustomStringConvertible {
         /// The line, counted from 1.
-        public let line: Int
+        package let line: Int
         /// One line without a full stop, without secrets.
-        public let message: String
+        package let message: String
 
         /// `line 3: message`.
-        public var description: String { "line \(line): \(message)" }
+        package var description: String { "line \(line): \(message)" }
     }
 
-    /// The files, in the order of the list.
-    public private(set) var entries: [Entry] = []
-    /// The malformed lines, in the order of the list.
-    public private(set) var problems: [Problem] = []
+    package enum Item: Sendable, Hashable {
+        case entry(Entry)
+        case problem(Problem)
+    }
 
+    /// The maximum length of a line, in bytes.
+    package static let mostLineBytes = 1 << 20
+    /// The maximum number of header fields of an entry.
+    package static let mostHeaders = 100
+
+    private var lines = TextLines(mostBytes: mostLineBytes)
+    private var isWhole = false
+    /// Parsed and not yet returned; at most what one line yields.
+    private var found: ArraySlice<Item> = []
     /// The entry that following options apply to; `nil` after a malformed one, so that its options are dropped.
     private var current: Entry?
     private var isSkipping = false
 
-    /// Parses the whole text.
-    ///
-    /// Empty lines and lines beginning with `#` are skipped. Tab-separated URLs on one line are mirrors of one file.
-    /// Lines beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`, `header=`.
-    /// Invalid mirrors and unknown options are dropped; an option with an invalid value drops its whole entry, because
-    /// a download without that option is not what the list requests.
-    public init(_ text: String) {
-        for line in TextLines(text).lines {
-            let content = line.text.trimmedText
-            if content.isEmpty || content.utf8.first == UInt8(ascii: "#") { continue }
-            let isIndented = line.text.utf8.first.map(ASCII.isBlank) ?? false
-            if isIndented, !Self.isURL(content) {
-                readOption(line.text, line: line.number)
-            } else {
-                flush()
-                readURLs(line.text, line: line.number)
-            }
+    package init() {}
+
+    /// Adds the next bytes of the list.
+    package mutating func append(_ bytes: some Collection<UInt8>) { lines.append(bytes) }
+
+    /// Declares the list complete.
+    package mutating func finish() {
+        lines.finish()
+        isWhole = true
+    }
+
+    /// Returns the next entry or problem; `nil` if more bytes are needed, or at the end of the list.
+    package mutating func next() -> Item? {
+        while found.isEmpty, let line = lines.next() { read(line) }
+        if found.isEmpty, isWhole { flush() }
+        return found.popFirst()
+    }
+
+    /// Returns the number of entries in the bytes so far; counts invalid ones too.
+    package mutating func countEntries() -> Int {
+        var count = 0
+        while let line = lines.next() { if Self.kind(line.bytes) == .urls { count += 1 } }
+        return count
+    }
+
+    // MARK: Lines
+
+    private enum Kind {
+        case nothing
+        case urls
+        case option
+    }
+
+    private static func kind(_ line: ArraySlice<UInt8>) -> Kind {
+        let content = line.drop(while: ASCII.isWhiteSpace)
+        guard let first = content.first, first != UInt8(ascii: "#") else { return .nothing }
+        guard ASCII.isBlank(line[line.startIndex]) else { return .urls }
+        let start = String(decoding: content.prefix(8), as: UTF8.self).asciiLowercased
+        return start.utf8.hasPrefix("http://") || start.utf8.hasPrefix("https://") ? .urls : .option
+    }
+
+    private mutating func read(_ line: TextLines.Line) {
+        if line.isTooLong {
+            flush()
+            isSkipping = true
+            return report("the line is longer than 1 MiB", line: line.number)
         }
-        flush()
+        switch Self.kind(line.bytes) {
+        case .nothing: break
+        case .option: readOption(line.text, line: line.number)
+        case .urls:
+            flush()
+            readURLs(line.text, line: line.number)
+        }
+    }
+
+    private mutating func report(_ message: String, line: Int) {
+        found.append(.problem(Problem(line: line, message: message)))
     }
 
     private mutating func flush() {
-        if let current { entries.append(current) }
+        if let current { found.append(.entry(current)) }
         current = nil
     }
 
     private mutating func readURLs(_ text: Substring, line: Int) {
         var urls: [DownloadURL] = []
-        for part in text.utf8.split(separator: 0x09) {
-            let text = Substring(part).trimmedText
-            if text.isEmpty { continue }
-            guard urls.count < DownloadRequest.mostSources else {
-                let message = "a file has at most \(DownloadRequest.mostSources) URLs; the rest of the line is left out"
-                problems.append(Problem(line: line, message: message))
-                break
-            }
+        let parts = text.split(at: "\t").map(\.trimmedText).filter { !$0.isEmpty }
+        if parts.count > DownloadRequest.mostSources {
+            report(
+                "a file has at most \(DownloadRequest.mostSources) URLs; the rest of the line is left out", line: line)
+        }
+        for part in parts.prefix(DownloadRequest.mostSources) {
             do {
-                let url = try DownloadURL(text)
+                let url = try DownloadURL(part)
                 if !urls.contains(url) { urls.append(url) }
             } catch {
-                problems.append(Problem(line: line, message: error.message))
+                report(error.message, line: line)
             }
         }
         isSkipping = urls.isEmpty
@@ -87,20 +140,19 @@ public struct URLList: Sendable, Hashable {
 
     private mutating func readOption(_ text: Substring, line: Int) {
         guard current != nil else {
-            if !isSkipping { problems.append(Problem(line: line, message: "this option has no URL above it")) }
+            if !isSkipping { report("this option has no URL above it", line: line) }
             return
         }
         let bytes = text.utf8
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
-            problems.append(Problem(line: line, message: "an option is written as name=value, this one has no ="))
-            return
+            return report("an option is written as name=value, this one has no =", line: line)
         }
         let name = text[..<equals].trimmedText.asciiLowercased
         let value = text[bytes.index(after: equals)...].trimmedText
         do {
             try apply(name, value, line: line)
         } catch {
-            problems.append(Problem(line: line, message: error.message))
+            report(error.message, line: line)
             current = nil
             isSkipping = true
         }
@@ -111,10 +163,13 @@ public struct URLList: Sendable, Hashable {
         case "out": current?.out = try Self.path(value, of: name)
         case "dir": current?.dir = try Self.path(value, of: name)
         case "checksum": current?.checksum = try Checksum(parsing: value)
-        case "header": current?.headers.append(try HeaderLine.parse(value))
-        default:
-            let message = "unknown option \(TextError.quote(name)): use out, dir, checksum or header"
-            problems.append(Problem(line: line, message: message))
+        case "header":
+            let field = try HeaderLine.parse(value)
+            guard current.map({ $0.headers.count < Self.mostHeaders }) ?? true else {
+                throw TextError("a file has at most \(Self.mostHeaders) header fields")
+            }
+            current?.headers.append(field)
+        default: report("unknown option \(TextError.quote(name)): use out, dir, checksum or header", line: line)
         }
     }
 
@@ -122,11 +177,5 @@ public struct URLList: Sendable, Hashable {
         guard !value.isEmpty else { throw TextError("the option \(name) has no value") }
         guard !value.utf8.contains(0) else { throw TextError("the option \(name) has a NUL byte in it") }
         return value
-    }
-
-    /// Whether an indented line is nevertheless a URL.
-    private static func isURL(_ content: String) -> Bool {
-        let start = String(decoding: content.utf8.prefix(8), as: UTF8.self).asciiLowercased
-        return start.utf8.hasPrefix("http://") || start.utf8.hasPrefix("https://")
     }
 }

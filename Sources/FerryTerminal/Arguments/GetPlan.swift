@@ -7,26 +7,20 @@ package struct GetPlan: Sendable {
         case request(DownloadRequest)
         /// All part files in a directory, each with a copy of this request.
         case parts(directory: String, DownloadRequest)
+        /// A line of a list that cannot be used, with the list's name and the line number. Other lines are not
+        /// affected.
+        case unusable(String)
 
-        /// The item's request.
-        package var request: DownloadRequest {
-            get {
-                switch self {
-                case .request(let request), .parts(_, let request): request
-                }
-            }
-            set {
-                switch self {
-                case .request: self = .request(newValue)
-                case .parts(let directory, _): self = .parts(directory: directory, newValue)
-                }
+        /// The item's request; `nil` for an unusable line.
+        package var request: DownloadRequest? {
+            switch self {
+            case .request(let request), .parts(_, let request): request
+            case .unusable: nil
             }
         }
     }
 
     package var configuration: DownloadManager.Configuration
-    package var items: [Item]
+    package var items: PlannedItems
     package var output: OutputOptions
-    /// Unusable lines of lists, with the list's name and the line number. Other lines are not affected.
-    package var badLines: [String]
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 extension GetPlanner {
     /// Returns the request fields that all files of the command share.
     func template() throws(UsageError) -> DownloadRequest {
-        var request = DownloadRequest(sources: [], destination: .directory(options.directory ?? "."))
+        var request = DownloadRequest(sources: [], destination: .directory(directory))
         request.onConflict = try conflictRule()
         request.headers = try headers()
         request.maxConnections = descriptors.connections
@@ -58,23 +58,8 @@ extension GetPlanner {
         return items
     }
 
-    /// Returns the requests of lists. An unusable entry is added to `badLines`.
-    mutating func items(_ lists: [(name: String, list: URLList)], template: DownloadRequest) -> [GetPlan.Item] {
-        var items: [GetPlan.Item] = []
-        for (name, list) in lists {
-            badLines += list.problems.map { PrintableText.escape("\(name): \($0)") }
-            for entry in list.entries {
-                do {
-                    items.append(.request(try request(entry, template: template)))
-                } catch {
-                    badLines.append(PrintableText.escape("\(name): line \(entry.line): \(error.message)"))
-                }
-            }
-        }
-        return items
-    }
-
-    private mutating func request(
+    /// Returns the request of a list entry, with its directory prepared.
+    mutating func request(
         _ entry: URLList.Entry, template: DownloadRequest
     ) throws(UsageError) -> DownloadRequest {
         var request = template
@@ -84,7 +69,7 @@ extension GetPlanner {
             guard !HeaderLine.isReserved(field.name) else { throw Self.reserved(field.name) }
             request.headers.append(field)
         }
-        let directory = entry.dir ?? options.directory ?? "."
+        let directory = entry.dir.map(world.absolute) ?? self.directory
         if let out = entry.out {
             request.destination = .file(try file(Paths.join(directory, out)))
         } else {
@@ -100,8 +85,10 @@ extension GetPlanner {
         return sources.map(withNetrc)
     }
 
+    /// The directory of files without one of their own.
+    private var directory: String { options.directory.map(world.absolute) ?? world.directory }
+
     private mutating func destination() throws(UsageError) -> DownloadRequest.Destination {
-        let directory = options.directory ?? "."
         switch options.output {
         case "-"?: return .stream(1)
         case let output?:
@@ -122,10 +109,13 @@ extension GetPlanner {
         return path
     }
 
+    private static let mostPrepared = 1000
+
     private mutating func prepare(_ directory: String) throws(UsageError) {
         guard !directory.isEmpty else { throw UsageError("-d needs a directory") }
         if preparedDirectories.contains(directory) { return }
         try world.prepareDirectory(directory)
+        if preparedDirectories.count == Self.mostPrepared { preparedDirectories = [] }
         preparedDirectories.insert(directory)
     }
 

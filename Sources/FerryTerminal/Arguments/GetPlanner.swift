@@ -6,9 +6,8 @@ import HTTPTypes
 package struct GetPlanner: Sendable {
     let options: GetOptions
     let world: PlanningWorld
-    /// Directories already prepared, so that a list of thousands of files prepares each only once.
+    /// Some of the directories already prepared, so that a list of thousands of files prepares each seldom.
     var preparedDirectories: Set<String> = []
-    var badLines: [String] = []
     var netrc: Netrc?
 
     private init(_ options: GetOptions, _ world: PlanningWorld) {
@@ -27,11 +26,11 @@ package struct GetPlanner: Sendable {
         let configuration = try planner.configuration()
         let template = try planner.template()
         planner.netrc = try planner.readNetrc()
-        let lists = try planner.readLists()
-        var items = try planner.items(targets, template: template)
-        items += planner.items(lists, template: template)
-        items = try planner.giving(items, targets, template: template)
-        return GetPlan(configuration: configuration, items: items, output: output, badLines: planner.badLines)
+        let lists = try planner.openLists()
+        let arguments = try planner.items(targets, template: template)
+        var items = PlannedItems(arguments: arguments, lists: lists, planner: planner, template: template)
+        items.grant = try planner.grant(for: items, targets)
+        return GetPlan(configuration: configuration, items: items, output: output)
     }
 
     /// Parses `--header` and `--user` for an existing download, whose server receives them.
@@ -145,20 +144,26 @@ package struct GetPlanner: Sendable {
     }
 
     func read(_ path: String, what: String) throws(UsageError) -> String {
+        try reading(what, path) { path throws(UsageError) in try world.readText(path) }
+    }
+
+    private func reading<Value>(
+        _ what: String, _ path: String, _ body: (String) throws(UsageError) -> Value
+    ) throws(UsageError) -> Value {
         do {
-            return try world.readText(path)
+            return try body(path)
         } catch {
             throw UsageError("cannot read \(what) \(path == "-" ? "from standard input" : path): \(error.message)")
         }
     }
 
-    private func readLists() throws(UsageError) -> [(name: String, list: URLList)] {
+    private func openLists() throws(UsageError) -> [ListFile] {
         guard options.lists.count(where: { $0 == "-" }) <= 1 else {
             throw UsageError("-i - can be given once: there is one standard input")
         }
-        var lists: [(name: String, list: URLList)] = []
+        var lists: [ListFile] = []
         for path in options.lists {
-            lists.append((path == "-" ? "standard input" : path, URLList(try read(path, what: "list"))))
+            lists.append(try reading("list", path) { path throws(UsageError) in try world.openList(path) })
         }
         return lists
     }

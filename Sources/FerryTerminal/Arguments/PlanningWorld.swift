@@ -1,4 +1,5 @@
-package import Ferry
+import Ferry
+package import FerryCore
 
 /// The system functions that planning needs. A value, so that tests can replace them.
 package struct PlanningWorld: Sendable {
@@ -10,18 +11,24 @@ package struct PlanningWorld: Sendable {
     }
 
     package var environment: [String: String]
+    /// The directory of files for which the user gives none.
+    package var directory = "."
+    /// Resolves a directory that the user gives.
+    package var absolute: @Sendable (String) -> String = { $0 }
     /// The limit of open files and sockets of this process; `nil` for no limit.
     package var openFileLimit: Int?
     /// Reads a file, or standard input for `-`, as text. Throws with the system's error message.
     package var readText: @Sendable (String) throws(UsageError) -> String
+    /// Opens a list, or standard input for `-`. Throws with the system's error message.
+    package var openList: @Sendable (String) throws(UsageError) -> ListFile
     package var kind: @Sendable (String) -> PathKind
     /// Creates a directory if it is missing. Throws if it is not writable.
     package var prepareDirectory: @Sendable (String) throws(UsageError) -> Void
     /// Prompts for a password without echo.
     package var password: @Sendable (_ user: String) throws(UsageError) -> String
-    /// Returns the URLs in the journal of a part file, or in all journals of a directory. Unreadable journals have
+    /// Returns the servers in the journal of a part file, or in all journals of a directory. Unreadable journals have
     /// none.
-    package var journalURLs: @Sendable (String) -> [DownloadURL]
+    package var journalOrigins: @Sendable (String) -> Set<Origin>
     /// Asks a yes-or-no question. Throws without a terminal.
     package var confirm: @Sendable (_ question: String) throws(UsageError) -> Bool
 
@@ -31,7 +38,8 @@ package struct PlanningWorld: Sendable {
         kind: @escaping @Sendable (String) -> PathKind,
         prepareDirectory: @escaping @Sendable (String) throws(UsageError) -> Void,
         password: @escaping @Sendable (String) throws(UsageError) -> String,
-        journalURLs: @escaping @Sendable (String) -> [DownloadURL] = { _ in [] },
+        openList: (@Sendable (String) throws(UsageError) -> ListFile)? = nil,
+        journalOrigins: @escaping @Sendable (String) -> Set<Origin> = { _ in [] },
         confirm: @escaping @Sendable (String) throws(UsageError) -> Bool = { _ in false }
     ) {
         self.environment = environment
@@ -40,7 +48,15 @@ package struct PlanningWorld: Sendable {
         self.kind = kind
         self.prepareDirectory = prepareDirectory
         self.password = password
-        self.journalURLs = journalURLs
+        if let openList {
+            self.openList = openList
+        } else {
+            self.openList = { path throws(UsageError) in
+                let text = try readText(path)
+                return ListFile(name: path == "-" ? "standard input" : path, text: text)
+            }
+        }
+        self.journalOrigins = journalOrigins
         self.confirm = confirm
     }
 }

@@ -3,27 +3,94 @@ import Foundation
 
 /// The file system access of ``PlanningWorld/system``.
 enum LocalFiles {
-    /// The maximum size of a list, header, cookie or netrc file, in bytes.
-    private static let largestText = 256_000_000
+    /// The maximum size of a header, cookie or netrc file, in bytes.
+    private static let largestText = 16 << 20
+
+    /// The maximum size of a list that can be read only once, in bytes.
+    private static let largestCopy = 4 << 30
 
     /// Reads a whole file, or standard input for `-`. Invalid UTF-8 is replaced.
     static func text(of path: String) throws(UsageError) -> String {
-        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw UsageError(String(cString: strerror(errno))) }
-        defer { if path != "-" { close(descriptor) } }
+        let input = try OpenFile(reading: path)
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count == 0 { break }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw UsageError(String(cString: strerror(errno)))
-            }
-            guard bytes.count + count <= largestText else { throw UsageError("it is larger than 256 MB") }
-            bytes.append(contentsOf: buffer[..<count])
+            let piece = try input.readOn()
+            if piece.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+            guard bytes.count + piece.count <= largestText else { throw UsageError("it is larger than 16 MiB") }
+            bytes += piece
         }
-        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Opens a list. One that can be read only once, such as a pipe, is copied to an unlinked temporary file.
+    static func openList(_ path: String) throws(UsageError) -> ListFile {
+        var file = try OpenFile(reading: path)
+        // A shell can leave standard input in the middle of a file.
+        var start = Int(lseek(file.descriptor, 0, SEEK_CUR))
+        if start < 0 || !file.isRegular { (file, start) = (try temporaryCopy(of: file), 0) }
+        return ListFile(name: path == "-" ? "standard input" : path) { [file, start] offset throws(UsageError) in
+            try file.read(at: start + offset)
+        }
+    }
+
+    private static func temporaryCopy(of input: OpenFile) throws(UsageError) -> OpenFile {
+        var template = Array(NSTemporaryDirectory().utf8CString.dropLast())
+        template += Array("ferry-list-XXXXXX".utf8CString)
+        let copy = OpenFile(mkstemp(&template))
+        guard copy.descriptor >= 0 else { throw .system }
+        guard unlink(template) == 0, fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .system }
+        var total = 0
+        while true {
+            let piece = try input.readOn()
+            if piece.isEmpty { return copy }
+            total += piece.count
+            guard total <= largestCopy else { throw UsageError("it is larger than 4 GiB: write it to a file first") }
+            var written = 0
+            while written < piece.count {
+                let count = piece[written...].withUnsafeBytes { write(copy.descriptor, $0.baseAddress, $0.count) }
+                if count < 0, errno != EINTR { throw .system }
+                written += max(0, count)
+            }
+        }
+    }
+
+    /// An open descriptor; closed with the last reference, unless it is that of standard input.
+    private final class OpenFile: Sendable {
+        let descriptor: Int32
+
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+        /// Opens a path; `-` is standard input.
+        convenience init(reading path: String) throws(UsageError) {
+            self.init(path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC))
+            guard descriptor >= 0 else { throw .system }
+        }
+
+        var isRegular: Bool {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        }
+
+        deinit { if descriptor > 0 { close(descriptor) } }
+
+        /// Reads some bytes at the current position; none at the end.
+        func readOn() throws(UsageError) -> [UInt8] { try bytes { Foundation.read(descriptor, $0, $1) } }
+
+        /// Reads some bytes at `offset`; none at the end.
+        func read(at offset: Int) throws(UsageError) -> [UInt8] {
+            try bytes { pread(descriptor, $0, $1, off_t(offset)) }
+        }
+
+        private func bytes(_ read: (UnsafeMutableRawPointer?, Int) -> Int) throws(UsageError) -> [UInt8] {
+            while true {
+                var result = 0
+                let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+                    result = read(buffer.baseAddress, buffer.count)
+                    count = max(0, result)
+                }
+                if result >= 0 { return bytes }
+                if errno != EINTR { throw .system }
+            }
+        }
     }
 
     static func kind(of path: String) -> PlanningWorld.PathKind {
@@ -59,4 +126,9 @@ enum LocalFiles {
         }
         return prefixes
     }
+}
+
+extension UsageError {
+    /// The system's last error.
+    fileprivate static var system: UsageError { UsageError(String(cString: strerror(errno))) }
 }

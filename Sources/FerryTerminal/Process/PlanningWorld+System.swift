@@ -9,7 +9,8 @@ extension PlanningWorld {
             readText: LocalFiles.text(of:),
             kind: LocalFiles.kind(of:),
             prepareDirectory: LocalFiles.prepareDirectory(_:), password: PasswordPrompt.ask(user:),
-            journalURLs: { DownloadManager.journalURLs(at: OwnProgram.absolute($0)) },
+            openList: LocalFiles.openList(_:),
+            journalOrigins: { DownloadManager.journalOrigins(at: OwnProgram.absolute($0)) },
             confirm: ConfirmationPrompt.ask(_:))
     }
 }

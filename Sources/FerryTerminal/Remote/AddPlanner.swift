@@ -23,27 +23,24 @@ package struct AddOptions: Sendable, Hashable {
 /// Turns the arguments of `ferry add` into requests. Pure except for its ``PlanningWorld``.
 package enum AddPlanner {
     package struct Plan: Sendable {
-        package var requests: [DownloadRequest]
-        /// Unusable lines of lists. Other lines are not affected.
-        package var badLines: [String]
+        /// The items, none of them a directory, with absolute destinations whose directories are created.
+        package let items: PlannedItems
+        /// Adds what the options say to an item's request.
+        package let complete: @Sendable (DownloadRequest) -> DownloadRequest
     }
 
-    /// Returns the plan. Its destinations are absolute, and their directories are created.
+    /// Returns the plan.
     ///
     /// - Parameters:
     ///   - directory: The absolute directory of files without one of their own.
     ///   - absolute: Resolves a path against the working directory.
     package static func plan(
         _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, calendar: Calendar,
-        absolute: (String) -> String = OwnProgram.absolute
+        absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
-        var get = options.get
-        guard get.output != "-" else { throw UsageError("-o -: the daemon has no standard output; use ferry get") }
-        get.directory = get.directory.map(absolute)
-        var inner = world
-        // The destinations are not final yet; directories are prepared below.
-        inner.prepareDirectory = { _ in }
-        let plan = try GetPlanner.plan(get, world: inner)
+        guard options.get.output != "-" else {
+            throw UsageError("-o -: the daemon has no standard output; use ferry get")
+        }
         let start = try options.at.map { text throws(UsageError) in
             try TimeWord.parse(text, now: now, calendar: calendar)
         }
@@ -51,51 +48,30 @@ package enum AddPlanner {
             try SetPlanner.priority(("--priority", text))
         }
         let metered = try options.metered.map { text throws(UsageError) in try SetPlanner.flag(("--metered", text)) }
-        var requests: [DownloadRequest] = []
-        for item in plan.items {
-            guard case .request(var request) = item else {
-                throw UsageError("ferry add takes URLs and part files, no directories")
-            }
-            request.destination = try place(request.destination, directory, absolute)
+        var world = world
+        world.directory = directory
+        world.absolute = absolute
+        let plan = try GetPlanner.plan(options.get, world: world)
+        if plan.items.hasDirectories { throw UsageError("ferry add takes URLs and part files, no directories") }
+        // The limit applies to each download: this process itself downloads nothing.
+        let rateLimit = plan.configuration.rateLimit
+        return Plan(items: plan.items) { request in
+            var request = request
+            if case .part(let path) = request.destination { request.destination = .part(absolute(path)) }
             request.startsPaused = options.isPaused
             request.notBefore = start
             request.label = options.label
             if let priority { request.priority = DownloadPriority(rawValue: priority) }
             request.network.allowsMetered = metered
-            // The limit applies to each download: this process itself downloads nothing.
-            request.rateLimit = plan.configuration.rateLimit
+            request.rateLimit = rateLimit
             if options.again { request.onDuplicate = .addAnother }
-            requests.append(request)
+            return request
         }
-        for made in Set(requests.compactMap { Self.directory(of: $0.destination) }).sorted() {
-            try world.prepareDirectory(made)
-        }
-        return Plan(requests: requests, badLines: plan.badLines)
     }
 
     /// Returns the message for a download whose URL was already listed.
     package static func listedAlready(_ status: DownloadStatus) -> String {
         PrintableText.escape(
             "ferry: already listed: \(status.name) (\(DownloadTable.state(status.state))); --again adds another")
-    }
-
-    private static func place(
-        _ destination: DownloadRequest.Destination, _ directory: String, _ absolute: (String) -> String
-    ) throws(UsageError) -> DownloadRequest.Destination {
-        switch destination {
-        case .directory(".", let name): .directory(directory, name: name)
-        case .directory(let given, let name): .directory(absolute(given), name: name)
-        case .file(let path): .file(Paths.join(directory, path))
-        case .part(let path): .part(absolute(path))
-        case .stream: throw UsageError("-o -: the daemon has no standard output; use ferry get")
-        }
-    }
-
-    private static func directory(of destination: DownloadRequest.Destination) -> String? {
-        switch destination {
-        case .directory(let directory, _): directory
-        case .file(let path): Paths.parent(of: path)
-        case .part, .stream: nil
-        }
     }
 }

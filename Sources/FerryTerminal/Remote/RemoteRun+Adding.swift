@@ -9,29 +9,40 @@ extension RemoteRun {
         let settings = try await link.ask(.settings, as: SettingsBody.self)
         let plan = try AddPlanner.plan(
             options, directory: settings.directory, world: world, now: Date(), calendar: .current)
-        for line in plan.badLines { console.message("ferry: " + line) }
-        // Identifiers are assigned here, so that a repeated call adds nothing twice, and a different identifier in
-        // the response means that the URL was already listed.
-        var requests = plan.requests
-        for index in requests.indices where requests[index].id == nil { requests[index].id = DownloadID.make() }
         let manager = DownloadManager(.background(identifier: FerryAPI.defaultSession))
-        let result: Result<[Download], DownloadError>
-        do throws(DownloadError) {
-            var added: [Download] = []
-            for start in stride(from: 0, to: requests.count, by: FerryAPI.mostAdded) {
-                let some = requests[start..<min(requests.count, start + FerryAPI.mostAdded)]
-                added += try await manager.download(Array(some))
-            }
-            result = .success(added)
-        } catch { result = .failure(error) }
-        let statuses = (try? result.get())?.map(\.status) ?? []
+        let result: Result<Bool, any Error>
+        do { result = .success(try await add(plan, to: manager)) } catch { result = .failure(error) }
         await manager.shutdown()
-        _ = try result.get()
-        for (request, status) in zip(requests, statuses) where request.id != status.id {
+        return try result.get() ? .done : .usage
+    }
+
+    /// Adds a batch at a time. Returns false if a line of a list is unusable.
+    private func add(_ plan: AddPlanner.Plan, to manager: DownloadManager) async throws -> Bool {
+        var isWhole = true
+        var batch: [DownloadRequest] = []
+        for item in plan.items {
+            if case .unusable(let line) = item {
+                console.message("ferry: " + line)
+                isWhole = false
+            }
+            guard let request = item.request else { continue }
+            batch.append(plan.complete(request))
+            // Identifiers are assigned here, so that a repeated call adds nothing twice, and a different identifier
+            // in the response means that the URL was already listed.
+            if request.id == nil { batch[batch.count - 1].id = DownloadID.make() }
+            if batch.count == FerryAPI.mostAdded { try await add(&batch, to: manager) }
+        }
+        try await add(&batch, to: manager)
+        return isWhole
+    }
+
+    private func add(_ batch: inout [DownloadRequest], to manager: DownloadManager) async throws {
+        let statuses = try await manager.download(batch).map(\.status)
+        for (request, status) in zip(batch, statuses) where request.id != status.id {
             console.message(AddPlanner.listedAlready(status))
         }
         try await show(statuses)
-        return plan.badLines.isEmpty ? .done : .usage
+        batch = []
     }
 
     private func show(_ statuses: [DownloadStatus]) async throws {

@@ -21,16 +21,16 @@ extension GetRun {
                 elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
             placeIsFree()
         case .failed(let error):
-            ended(entry, event, error)
+            await ended(entry, event, error)
         case .cancelled:
-            ended(entry, event, DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)))
+            await ended(entry, event, DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)))
         case .waiting(.freshLink, let message):
             // The manager would wait for a new link. The command cannot wait; the part file remains for the next run.
             await entry.download.pause()
-            ended(entry, event, DownloadError(.freshLink, message, recovery: .needsUser))
+            await ended(entry, event, DownloadError(.freshLink, message, recovery: .needsUser))
         case .waiting(.credentials, let message):
             await entry.download.pause()
-            ended(entry, event, DownloadError(.credentials, message, recovery: .needsUser))
+            await ended(entry, event, DownloadError(.credentials, message, recovery: .needsUser))
         case .started(let name, _):
             let now = elapsed
             ledger.withLock {
@@ -51,7 +51,7 @@ extension GetRun {
     }
 
     /// Handles a file that ended without success.
-    private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) {
+    private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) async {
         // A shutdown is not a failure; the exit code reports it.
         let isShutDown = error.code == .shutDown && isStopping
         let isNews = ledger.withLock {
@@ -61,8 +61,11 @@ extension GetRun {
             return isOpen && !isShutDown
         }
         if isNews {
-            let command = ErrorText.command(after: error, part: heldPart(of: entry), url: entry.url)
+            let part = heldPart(of: entry)
+            let command = ErrorText.command(after: error, part: part, url: entry.url)
             reporter.failed(error, id: event.id, name: entry.shownName, command: command, date: event.date)
+            // Removing deletes a part file. Without one, the entry goes, as a list may be long.
+            if part == nil { try? await entry.download.remove() }
         }
         placeIsFree()
     }

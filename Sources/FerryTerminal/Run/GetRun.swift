@@ -17,18 +17,40 @@ package final class GetRun: Sendable {
     let reporter: Reporter
     let ledger = Mutex(Ledger())
     private let start = ContinuousClock.now
-    /// The requests not yet submitted, and the free slots of the manager.
+    /// The items not yet submitted, and the free slots of the manager.
     private struct Window {
-        var freePlaces: Int
-        var requests: [DownloadRequest] = []
-        var next = 0
+        enum Next {
+            case request(DownloadRequest)
+            case directory(String)
+            case unusable(String)
+            /// All items are submitted.
+            case end
+        }
 
-        /// Returns the next request if a slot is free.
-        mutating func take() -> DownloadRequest? {
-            guard freePlaces > 0, next < requests.count else { return nil }
-            freePlaces -= 1
-            next += 1
-            return requests[next - 1]
+        var freePlaces: Int
+        var items: PlannedItems.Iterator
+        /// The part files of a directory that are not yet submitted, and their request.
+        var parts: ArraySlice<String> = []
+        var template: DownloadRequest?
+
+        /// Returns the next item; `nil` if no slot is free.
+        mutating func take() -> Next? {
+            guard freePlaces > 0 else { return nil }
+            if let part = parts.popFirst(), var request = template {
+                request.destination = .part(part)
+                freePlaces -= 1
+                return .request(request)
+            }
+            switch items.next() {
+            case .request(let request)?:
+                freePlaces -= 1
+                return .request(request)
+            case .parts(let directory, let template)?:
+                self.template = template
+                return .directory(directory)
+            case .unusable(let line)?: return .unusable(line)
+            case nil: return .end
+            }
         }
     }
     private let window: Mutex<Window>
@@ -41,7 +63,8 @@ package final class GetRun: Sendable {
         self.manager = manager
         self.reporter = reporter
         (end, endNow) = AsyncStream.makeStream()
-        window = Mutex(Window(freePlaces: max(64, 4 * min(1 << 16, plan.configuration.maxConcurrentDownloads))))
+        let freePlaces = max(64, 4 * min(1 << 16, plan.configuration.maxConcurrentDownloads))
+        window = Mutex(Window(freePlaces: freePlaces, items: plan.items.makeIterator()))
     }
 
     var elapsed: Duration { ContinuousClock.now - start }
@@ -54,13 +77,8 @@ package final class GetRun: Sendable {
     package func run(
         signals: AsyncStream<Int32>, willLeave: @escaping @Sendable (ExitCode) -> Void
     ) async -> ExitCode {
-        for line in plan.badLines {
-            reporter.error(line)
-            ledger.withLock { $0.note(.usage) }
-        }
-        let requests = requests()
-        ledger.withLock { $0.expectedCount += requests.count }
-        window.withLock { $0.requests = requests }
+        let count = plan.items.countFiles()
+        ledger.withLock { $0.expectedCount = count }
         let events = manager.events
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -105,57 +123,49 @@ package final class GetRun: Sendable {
         reporter.summary(ledger.whole([]), receivedBytes: ledger.receivedBytes, elapsed: elapsed)
     }
 
-    /// Returns the requests for all files of the plan, listing directories.
-    private func requests() -> [DownloadRequest] {
-        var requests: [DownloadRequest] = []
-        for item in plan.items {
-            switch item {
-            case .request(let request): requests.append(request)
-            case .parts(let directory, let template):
-                do {
-                    let (parts, others) = try manager.allPartFiles(in: directory)
-                    for other in others { reporter.message(PrintableText.escape(other.text(in: .english))) }
-                    if parts.isEmpty { reporter.message(PrintableText.escape("\(directory): no part files in it")) }
-                    for part in parts {
-                        var request = template
-                        request.destination = .part(part.utf8.contains("/") ? part : Paths.join(directory, part))
-                        requests.append(request)
-                    }
-                } catch {
-                    ledger.withLock { $0.expectedCount += 1 }
-                    fail(error, name: directory)
-                }
-            }
-        }
-        return requests
-    }
-
     // MARK: Submission
 
     /// Submits requests while slots are free.
     private func handOver() async {
-        while !isStopping, let request = window.withLock({ $0.take() }) {
-            do {
-                let download = try await manager.download(request)
-                let entry = Entry(request: request, download: download, startedAt: elapsed)
-                guard let events = ledger.withLock({ $0.register(entry, id: download.id) }) else {
-                    placeIsFree()
-                    continue
-                }
-                for event in events { await follow(event) }
-            } catch {
-                if isStopping { return }
-                let (url, part) = Entry.origin(of: request)
-                fail(error, name: url ?? part ?? "")
-                placeIsFree()
+        while !isStopping, let next = window.withLock({ $0.take() }) {
+            switch next {
+            case .request(let request): await submit(request)
+            case .directory(let directory): list(directory)
+            case .unusable(let line):
+                reporter.error(line)
+                ledger.withLock { $0.note(.usage) }
+            case .end:
+                let isNews = ledger.withLock { $0.endSubmission() }
+                if isNews { checkEnd() }
+                return
             }
         }
-        guard !isStopping, window.withLock({ $0.next == $0.requests.count }) else { return }
-        let isNews = ledger.withLock { ledger in
-            defer { ledger.isSubmitted = true }
-            return !ledger.isSubmitted
+    }
+
+    private func submit(_ request: DownloadRequest) async {
+        do {
+            let download = try await manager.download(request)
+            let entry = Entry(request: request, download: download, startedAt: elapsed)
+            if !ledger.withLock({ $0.register(entry, id: download.id) }) { placeIsFree() }
+        } catch {
+            if isStopping { return }
+            let (url, part) = Entry.origin(of: request)
+            fail(error, name: url ?? part ?? "")
+            placeIsFree()
         }
-        if isNews { checkEnd() }
+    }
+
+    /// Puts the part files of a directory first in the window.
+    private func list(_ directory: String) {
+        do {
+            let (parts, others) = try manager.allPartFiles(in: directory)
+            for other in others { reporter.message(PrintableText.escape(other.text(in: .english))) }
+            if parts.isEmpty { reporter.message(PrintableText.escape("\(directory): no part files in it")) }
+            ledger.withLock { $0.expectedCount += parts.count }
+            window.withLock { $0.parts = parts[...] }
+        } catch {
+            fail(error, name: directory)
+        }
     }
 
     /// Reports the failure of a request without a handle.

@@ -6,18 +6,19 @@ package struct Ledger: Sendable {
     private var open: [DownloadID: Entry] = [:]
     /// The order of submission; may contain files that have ended.
     private var order: [DownloadID] = []
-    /// Events of files whose handle is not registered yet.
-    private var pending: [DownloadID: [DownloadEvent]] = [:]
+    /// The latest files to end, in two generations, so that memory does not grow with the run.
     private var ended: Set<DownloadID> = []
+    private var endedBefore: Set<DownloadID> = []
+    private static let mostEnded = 10_000
     private var codes: Set<ExitCode> = []
     package private(set) var finishedCount = 0
     package private(set) var failedCount = 0
     package private(set) var finishedBytes: ByteCount = 0
     package private(set) var receivedBytes: ByteCount = 0
-    /// The number of all files, including those not yet submitted.
+    /// The number of all files, including those not yet submitted; an estimate until all are.
     package var expectedCount = 0
     /// Whether all files are submitted.
-    package var isSubmitted = false
+    package private(set) var isSubmitted = false
     /// The exit code of the signal that stopped the run.
     package var interruption: ExitCode?
 
@@ -30,24 +31,25 @@ package struct Ledger: Sendable {
     /// The open files in the order of submission.
     package var entries: [Entry] { order.compactMap { open[$0] } }
 
-    /// Registers a handle. Returns the events received before; `nil` if the file was already submitted.
-    package mutating func register(_ entry: Entry, id: DownloadID) -> [DownloadEvent]? {
-        guard open[id] == nil, !ended.contains(id) else {
-            expectedCount -= 1
-            return nil
-        }
+    /// Registers a handle. Returns false if the file was already submitted.
+    package mutating func register(_ entry: Entry, id: DownloadID) -> Bool {
+        guard open[id] == nil, !ended.contains(id), !endedBefore.contains(id) else { return false }
         open[id] = entry
         order.append(id)
-        return pending.removeValue(forKey: id) ?? []
+        return true
     }
 
-    /// Returns the open file of an event. If the handle is not registered yet, keeps the event for later and returns
-    /// `nil`.
-    package mutating func entry(for event: DownloadEvent) -> Entry? {
-        if let entry = open[event.id] { return entry }
-        if !ended.contains(event.id) { pending[event.id, default: []].append(event) }
-        return nil
+    /// Records that all files are submitted. Returns false if they were already.
+    package mutating func endSubmission() -> Bool {
+        defer {
+            isSubmitted = true
+            expectedCount = open.count + finishedCount + failedCount
+        }
+        return !isSubmitted
     }
+
+    /// Returns the open file of an event.
+    package func entry(for event: DownloadEvent) -> Entry? { open[event.id] }
 
     package func isOpen(_ id: DownloadID) -> Bool { open[id] != nil }
 
@@ -60,6 +62,7 @@ package struct Ledger: Sendable {
     /// Records the end of a file; later events for it are ignored.
     package mutating func close(_ id: DownloadID) {
         guard open.removeValue(forKey: id) != nil else { return }
+        if ended.count == Self.mostEnded { (endedBefore, ended) = (ended, []) }
         ended.insert(id)
         // Compacted rarely, to avoid quadratic cost for lists of thousands.
         if order.count > 64, order.count > 2 * open.count { order.removeAll { open[$0] == nil } }

@@ -4,17 +4,44 @@ import Testing
 
 @Suite("Lists of URLs and headers")
 struct URLListTests {
-    private func texts(_ list: URLList) -> [[String]] { list.entries.map { $0.urls.map(\.text) } }
+    /// The entries and problems of a list that arrives in pieces.
+    private struct WholeList: Equatable {
+        var entries: [URLList.Entry] = []
+        var problems: [URLList.Problem] = []
+
+        init(_ text: String, pieceBytes: Int = .max) {
+            var list = URLList()
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                list.append(rest.prefix(pieceBytes))
+                rest = rest.dropFirst(pieceBytes)
+                drain(&list)
+            }
+            list.finish()
+            drain(&list)
+        }
+
+        private mutating func drain(_ list: inout URLList) {
+            while let item = list.next() {
+                switch item {
+                case .entry(let entry): entries.append(entry)
+                case .problem(let problem): problems.append(problem)
+                }
+            }
+        }
+    }
+
+    private func texts(_ list: WholeList) -> [[String]] { list.entries.map { $0.urls.map(\.text) } }
 
     @Test("URLList: each line is a URL; comments, empty lines, CRLF and a BOM are tolerated") func plain() {
-        let list = URLList("\u{FEFF}http://h/a\r\n# http://h/no\r\n\r\n  \r\nhttps://h/b#frag  \nhttp://h/c")
+        let list = WholeList("\u{FEFF}http://h/a\r\n# http://h/no\r\n\r\n  \r\nhttps://h/b#frag  \nhttp://h/c")
         #expect(texts(list) == [["http://h/a"], ["https://h/b"], ["http://h/c"]])
         #expect(list.entries.map(\.line) == [1, 5, 6])
         #expect(list.problems.isEmpty)
     }
 
     @Test("URLList: tabs separate mirrors, and indented lines are options") func aria2() throws {
-        let list = URLList(
+        let list = WholeList(
             """
             http://a/f\thttp://b/f\t\thttp://a/f
               out=my file.iso
@@ -39,7 +66,7 @@ struct URLListTests {
     }
 
     @Test("URLList: a malformed line is reported with its number, and the rest is used") func problems() {
-        let list = URLList(
+        let list = WholeList(
             """
               out=early
             http://h/1
@@ -71,8 +98,39 @@ struct URLListTests {
 
     @Test("URLList: an empty text gives an empty list", arguments: ["", "\n", "\u{FEFF}", "\r\n\r\n", "#", "   "])
     func empty(_ text: String) {
-        #expect(URLList(text).entries.isEmpty)
-        #expect(URLList(text).problems.isEmpty)
+        #expect(WholeList(text).entries.isEmpty)
+        #expect(WholeList(text).problems.isEmpty)
+    }
+
+    @Test("URLList: a line over 1 MiB is a problem, its options are dropped, and the following lines are read")
+    func longLine() {
+        let long = "http://h/" + String(repeating: "a", count: URLList.mostLineBytes)
+        for piece in [1 << 16, Int.max] {
+            let list = WholeList("http://h/1\n\(long)\n  out=x\nhttp://h/2\n", pieceBytes: piece)
+            #expect(texts(list) == [["http://h/1"], ["http://h/2"]])
+            #expect(list.problems.map(\.line) == [2])
+            #expect(list.entries.map(\.line) == [1, 4])
+        }
+        #expect(WholeList(long, pieceBytes: 1 << 16).problems.map(\.line) == [1])
+    }
+
+    @Test("URLList: an entry has at most 100 URLs and at most 100 header fields")
+    func bounds() {
+        let urls = (0..<200).map { "http://h/\($0)" }.joined(separator: "\t")
+        let list = WholeList(urls)
+        #expect(list.entries.map(\.urls.count) == [100] && list.problems.count == 1)
+        let fields = String(repeating: "\n header=A: 1", count: URLList.mostHeaders)
+        #expect(WholeList("http://h/1" + fields).entries.map(\.headers.count) == [URLList.mostHeaders])
+        #expect(WholeList("http://h/1" + fields + "\n header=A: 1").entries.isEmpty)
+    }
+
+    @Test("URLList: the lines that begin an entry are counted without parsing them")
+    func count() {
+        var list = URLList()
+        list.append("\u{FEFF}http://h/1\r\n out=a\n#\n\n  https://h/2\nnonsense\nhttp://h/3".utf8)
+        list.finish()
+        let count = list.countEntries()
+        #expect(count == 4)
     }
 
     @Test("HeaderLine: a header is a name, a colon and a value") func header() throws {
@@ -113,7 +171,8 @@ struct URLListTests {
         ]
         for _ in 0..<2000 {
             let text = random.text(of: pieces)
-            let list = URLList(text)
+            let list = WholeList(text)
+            #expect(list == WholeList(text, pieceBytes: 3))
             for entry in list.entries { #expect(!entry.urls.isEmpty && entry.line >= 1) }
             for problem in list.problems { #expect(!problem.message.utf8.contains { $0 < 0x20 }) }
             _ = try? HeaderLine.parse(text)

@@ -7,7 +7,7 @@ import Testing
 @Suite("AddPlanner") struct AddPlannerTests {
     private static func plan(
         _ change: (inout AddOptions) -> Void, lists: [String: String] = [:]
-    ) throws -> (plan: AddPlanner.Plan, made: [String]) {
+    ) throws -> (requests: [DownloadRequest], made: [String]) {
         var options = AddOptions()
         change(&options)
         let made = Made()
@@ -19,7 +19,8 @@ import Testing
             options, directory: "/downloads", world: world, now: Date(timeIntervalSince1970: 0),
             calendar: Calendar(identifier: .gregorian)
         ) { $0.hasPrefix("/") ? $0 : "/here/" + $0 }
-        return (plan, made.paths.withLock { $0 })
+        let requests = plan.items.compactMap(\.request).map(plan.complete)
+        return (requests, made.paths.withLock { Set($0).sorted() })
     }
 
     private final class Made: Sendable {
@@ -33,7 +34,7 @@ import Testing
             try Self.plan {
                 $0.get.items = [url]
                 change(&$0)
-            }.plan.requests.first?.destination
+            }.requests.first?.destination
         }
         #expect(try place { _ in } == .directory("/downloads"))
         #expect(try place { $0.get.directory = "x" } == .directory("/here/x"))
@@ -45,14 +46,17 @@ import Testing
             } == .file("/here/x/b.iso"))
         #expect(try place { $0.get.output = "/tmp/b.iso" } == .file("/tmp/b.iso"))
         #expect(try place { $0.get.items = ["a.iso.part"] } == .part("/here/a.iso.part"))
-        let listed = try Self.plan({ $0.get.lists = ["l"] }, lists: ["l": "\(url)\n  dir=y\n\(url)?2\n  out=c\n"])
-        #expect(listed.plan.requests.map(\.destination) == [.directory("/here/y"), .file("/downloads/c")])
+        let listed = try Self.plan(
+            { $0.get.lists = ["l"] }, lists: ["l": "\(url)\n  dir=y\n\(url)?2\n  out=c\n\(url)?3\n dir=y\n out=c"])
+        #expect(
+            listed.requests.map(\.destination)
+                == [.directory("/here/y"), .file("/downloads/c"), .file("/here/y/c")])
         #expect(listed.made == ["/downloads", "/here/y"])
     }
 
     @Test("AddPlanner: limit, pause, time, priority, network rule and label reach every request")
     func options() throws {
-        let plan = try Self.plan {
+        let requests = try Self.plan {
             $0.get.items = ["http://example.com/a", "http://example.com/b"]
             $0.get.limitRate = "2M"
             $0.isPaused = true
@@ -61,9 +65,9 @@ import Testing
             $0.metered = "off"
             $0.label = "l"
             $0.again = true
-        }.plan
-        #expect(plan.requests.count == 2)
-        for request in plan.requests {
+        }.requests
+        #expect(requests.count == 2)
+        for request in requests {
             #expect(request.rateLimit == 2_000_000)
             #expect(request.startsPaused)
             #expect(request.notBefore == Date(timeIntervalSince1970: 3600))
