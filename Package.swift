@@ -115,6 +115,7 @@ let package = Package(
             dependencies: [
                 "Ferry", "FerryAPI", "FerryCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         // The binary `ferry`: one file per command, no logic.
@@ -224,6 +225,7 @@ let package = Package(
             name: "FerryTerminalTests",
             dependencies: [
                 "FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .testTarget(

@@ -33,52 +33,5 @@ struct GetCommand: ParsableCommand {
             \(FerryTerminal.ExitCode.help)
             """)
 
-    @Argument(help: ArgumentHelp("URLs, part files, or directories with part files to resume.", valueName: "url"))
-    var items: [String] = []
-
-    @Option(
-        name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("Output path; - is standard output. Needs exactly one URL.", valueName: "file"))
-    var output: String?
-
-    @Option(
-        name: [.customShort("d"), .customLong("dir")],
-        help: ArgumentHelp(
-            "The target directory; created if missing (default: the current one).", valueName: "dir"))
-    var directory: String?
-
-    @Option(
-        name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("A file with a list of URLs; - is standard input.", valueName: "list"))
-    var lists: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Expected checksum: sha256:HEX (or sha512, sha1, md5; one URL only), or @URL of a checksum file.",
-            valueName: "alg:hex|@url"))
-    var checksum: String?
-
-    @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))
-    var mirror: [String] = []
-
-    @OptionGroup(title: "Transfer") var transfer: TransferOptions
-    @OptionGroup(title: "Server") var connection: ConnectionOptions
-    @OptionGroup(title: "Trust and conflicts") var trust: TrustOptions
-    @OptionGroup(title: "Output") var show: OutputFlags
-
-    /// The options for the planner.
-    var options: GetOptions {
-        var options = GetOptions()
-        options.items = items
-        options.output = output
-        options.directory = directory
-        options.lists = lists
-        options.checksum = checksum
-        options.mirrors = mirror
-        transfer.fill(&options)
-        connection.fill(&options)
-        trust.fill(&options)
-        show.fill(&options)
-        return options
-    }
+    @OptionGroup var options: GetOptions
 }

@@ -44,34 +44,34 @@ import Testing
     @Test("GetPlanner: every option reaches the request or the configuration")
     func everything() throws {
         let options = GetOptions.of(Self.url) {
-            $0.output = "n.iso"
-            $0.directory = "/d"
-            $0.parallel = 5
-            $0.connections = 32
-            $0.checksum = "md5:" + String(repeating: "0", count: 32)
-            $0.mirrors = ["https://m/f.iso"]
-            $0.headers = ["X-A: 1", "@h.txt"]
-            $0.user = "me:pass:word"
-            $0.userAgent = "agent"
-            $0.referer = "http://page/"
-            $0.limitRate = "5M"
-            $0.maxSize = "1GiB"
-            $0.connectTimeout = "2.5"
-            $0.stallTimeout = "30"
-            $0.retries = "inf"
-            $0.minFree = "0"
-            $0.proxy = "http://p:3128"
-            $0.insecure = true
-            $0.allowDowngrade = true
-            $0.ipv6 = true
-            $0.onConflict = "skip"
-            $0.strict = true
-            $0.unproven = true
-            $0.resumeUnproven = true
-            $0.noRestart = true
-            $0.noFsync = true
-            $0.print0 = true
-            $0.quiet = true
+            $0.files.output = "n.iso"
+            $0.files.directory = "/d"
+            $0.run.parallel = 5
+            $0.request.connections = 32
+            $0.files.checksum = "md5:" + String(repeating: "0", count: 32)
+            $0.files.mirror = ["https://m/f.iso"]
+            $0.request.header = ["X-A: 1", "@h.txt"]
+            $0.request.user = "me:pass:word"
+            $0.run.userAgent = "agent"
+            $0.request.referer = "http://page/"
+            $0.request.limitRate = "5M"
+            $0.request.maxSize = "1GiB"
+            $0.run.connectTimeout = "2.5"
+            $0.run.stallTimeout = "30"
+            $0.run.retries = "inf"
+            $0.run.minFree = "0"
+            $0.run.proxy = "http://p:3128"
+            $0.run.insecure = true
+            $0.request.allowDowngrade = true
+            $0.run.ipv6 = true
+            $0.trust.onConflict = "skip"
+            $0.trust.strict = true
+            $0.trust.unproven = true
+            $0.trust.resumeUnproven = true
+            $0.trust.noRestart = true
+            $0.trust.noFsync = true
+            $0.show.print0 = true
+            $0.show.quiet = true
         }
         let plan = try Self.plan(options, .test(files: ["h.txt": "# comment\nX-B: 2\n"]))
         let request = try Self.request(plan)
@@ -108,7 +108,7 @@ import Testing
 
     @Test("GetPlanner: a CA file without a certificate is refused, and one with a certificate is used")
     func caFile() throws {
-        let options = GetOptions.of(Self.url) { $0.caFile = "ca.pem" }
+        let options = GetOptions.of(Self.url) { $0.run.caFile = "ca.pem" }
         let error = #expect(throws: UsageError.self) {
             try Self.plan(options, .test(files: ["ca.pem": "-----BEGIN CERTIFICATE-----\n"]))
         }
@@ -119,7 +119,7 @@ import Testing
 
     @Test("GetPlanner: the open file limit bounds files and connections")
     func openFiles() throws {
-        let options = GetOptions.of(Self.url) { $0.parallel = 8 }
+        let options = GetOptions.of(Self.url) { $0.run.parallel = 8 }
         let plan = try Self.plan(options, .test(openFileLimit: 64))
         #expect(plan.configuration.maxConcurrentDownloads == 7)
         #expect(plan.configuration.transfer.connectionsPerHost == 8)
@@ -127,76 +127,76 @@ import Testing
     }
 
     private static let refusals: [(GetOptions, String)] = [
-        (GetOptions(), "no URL given"),
+        (.of(), "no URL given"),
         (.of("example.com/f"), "example.com/f"),
         (.of("ftp://h/f"), "ftp"),
         (.of("http://"), "http"),
         (.of("list.txt"), "to read URLs from it use -i"),
         (.of("gone.part"), "there is no part file gone.part"),
-        (.of(url, url) { $0.output = "x" }, "-o needs exactly one URL"),
-        (.of("a.part") { $0.output = "x" }, "-o needs exactly one URL"),
+        (.of(url, url) { $0.files.output = "x" }, "-o needs exactly one URL"),
+        (.of("a.part") { $0.files.output = "x" }, "-o needs exactly one URL"),
         (
             .of(url) {
-                $0.output = "x"; $0.lists = ["list.txt"]
+                $0.files.output = "x"; $0.files.lists = ["list.txt"]
             }, "-o needs exactly one URL"
         ),
-        (.of(url, url) { $0.mirrors = [url] }, "--mirror needs exactly one URL"),
+        (.of(url, url) { $0.files.mirror = [url] }, "--mirror needs exactly one URL"),
         (
-            .of(url, url) { $0.checksum = "md5:" + String(repeating: "0", count: 32) },
+            .of(url, url) { $0.files.checksum = "md5:" + String(repeating: "0", count: 32) },
             "--checksum ALG:HEX needs exactly one URL"
         ),
-        (.of(url) { $0.checksum = "sha256:zz" }, "--checksum"),
-        (.of(url) { $0.checksum = "@nowhere" }, "nowhere"),
-        (.of(url) { $0.lists = ["missing.txt"] }, "cannot read list missing.txt: No such file"),
-        (.of(url) { $0.directory = "/readonly/x" }, "cannot write to directory /readonly/x"),
-        (.of(url) { $0.output = "/readonly/x/f" }, "cannot write to directory /readonly/x"),
-        (.of(url) { $0.output = "/d" }, "is a directory"),
-        (.of(url) { $0.output = "name/" }, "is a directory"),
-        (.of(url) { $0.output = "" }, "-o needs a name"),
-        (.of(url) { $0.directory = "" }, "-d needs a directory"),
-        (.of(url) { $0.headers = ["nocolon"] }, "--header"),
-        (.of(url) { $0.headers = ["A: b\r\nC: d"] }, "--header"),
-        (.of(url) { $0.headers = ["Range: bytes=0-1"] }, "set by ferry itself"),
-        (.of(url) { $0.headers = ["@none.txt"] }, "cannot read header file none.txt"),
-        (.of(url) { $0.limitRate = "fast" }, "--limit-rate"),
-        (.of(url) { $0.maxSize = "-1" }, "--max-size"),
-        (.of(url) { $0.minFree = "99999999999G" }, "--min-free"),
-        (.of(url) { $0.retries = "-1" }, "--retries"),
-        (.of(url) { $0.retries = "many" }, "--retries"),
-        (.of(url) { $0.connectTimeout = "0" }, "--connect-timeout"),
-        (.of(url) { $0.stallTimeout = "soon" }, "--stall-timeout"),
-        (.of(url) { $0.onConflict = "ask" }, "--on-conflict"),
-        (.of(url) { $0.parallel = 0 }, "-j"),
-        (.of(url) { $0.connections = -1 }, "-x"),
+        (.of(url) { $0.files.checksum = "sha256:zz" }, "--checksum"),
+        (.of(url) { $0.files.checksum = "@nowhere" }, "nowhere"),
+        (.of(url) { $0.files.lists = ["missing.txt"] }, "cannot read list missing.txt: No such file"),
+        (.of(url) { $0.files.directory = "/readonly/x" }, "cannot write to directory /readonly/x"),
+        (.of(url) { $0.files.output = "/readonly/x/f" }, "cannot write to directory /readonly/x"),
+        (.of(url) { $0.files.output = "/d" }, "is a directory"),
+        (.of(url) { $0.files.output = "name/" }, "is a directory"),
+        (.of(url) { $0.files.output = "" }, "-o needs a name"),
+        (.of(url) { $0.files.directory = "" }, "-d needs a directory"),
+        (.of(url) { $0.request.header = ["nocolon"] }, "--header"),
+        (.of(url) { $0.request.header = ["A: b\r\nC: d"] }, "--header"),
+        (.of(url) { $0.request.header = ["Range: bytes=0-1"] }, "set by ferry itself"),
+        (.of(url) { $0.request.header = ["@none.txt"] }, "cannot read header file none.txt"),
+        (.of(url) { $0.request.limitRate = "fast" }, "--limit-rate"),
+        (.of(url) { $0.request.maxSize = "-1" }, "--max-size"),
+        (.of(url) { $0.run.minFree = "99999999999G" }, "--min-free"),
+        (.of(url) { $0.run.retries = "-1" }, "--retries"),
+        (.of(url) { $0.run.retries = "many" }, "--retries"),
+        (.of(url) { $0.run.connectTimeout = "0" }, "--connect-timeout"),
+        (.of(url) { $0.run.stallTimeout = "soon" }, "--stall-timeout"),
+        (.of(url) { $0.trust.onConflict = "ask" }, "--on-conflict"),
+        (.of(url) { $0.run.parallel = 0 }, "-j"),
+        (.of(url) { $0.request.connections = -1 }, "-x"),
         (
             .of(url) {
-                $0.ipv4 = true; $0.ipv6 = true
+                $0.run.ipv4 = true; $0.run.ipv6 = true
             }, "-4 and -6"
         ),
         (
             .of(url) {
-                $0.quiet = true; $0.verbose = true
+                $0.show.quiet = true; $0.show.verbose = true
             }, "-q and -v"
         ),
         (
             .of(url) {
-                $0.json = true; $0.output = "-"
+                $0.show.json = true; $0.files.output = "-"
             }, "--json and -o -"
         ),
         (
             .of(url) {
-                $0.json = true; $0.print0 = true
+                $0.show.json = true; $0.show.print0 = true
             }, "--json and --print0"
         ),
-        (.of(url) { $0.user = "me" }, "no terminal"),
-        (.of(url) { $0.netrc = true }, "neither NETRC nor HOME"),
-        (.of(url) { $0.cookieFile = "c.txt" }, "cannot read cookie file c.txt"),
-        (.of(url) { $0.caFile = "ca.pem" }, "cannot read CA file ca.pem"),
-        (.of(url) { $0.proxy = "foo" }, "--proxy: \"foo\" is not a proxy"),
-        (.of(url) { $0.proxy = "ftp://p" }, "--proxy"),
+        (.of(url) { $0.request.user = "me" }, "no terminal"),
+        (.of(url) { $0.request.netrc = true }, "neither NETRC nor HOME"),
+        (.of(url) { $0.run.loadCookies = "c.txt" }, "cannot read cookie file c.txt"),
+        (.of(url) { $0.run.caFile = "ca.pem" }, "cannot read CA file ca.pem"),
+        (.of(url) { $0.run.proxy = "foo" }, "--proxy: \"foo\" is not a proxy"),
+        (.of(url) { $0.run.proxy = "ftp://p" }, "--proxy"),
         (.of("a.part", url, url), "ferry get NAME.part NEWURL"),
         (.of(url, "a.part"), "ferry get NAME.part NEWURL"),
-        (.of("a.part") { $0.directory = "/d" }, "-d cannot be used with part files"),
+        (.of("a.part") { $0.files.directory = "/d" }, "-d cannot be used with part files"),
     ]
 
     @Test("GetPlanner: unusable options are refused in one line", arguments: refusals)
@@ -230,14 +230,14 @@ import Testing
 
     @Test("GetPlanner: -o - streams to standard output")
     func stream() throws {
-        let plan = try Self.plan(.of(Self.url) { $0.output = "-" })
+        let plan = try Self.plan(.of(Self.url) { $0.files.output = "-" })
         #expect(try Self.request(plan).destination == .stream(1))
         #expect(plan.output.result == .body)
     }
 
     @Test("GetPlanner: a password that is missing is read from the terminal")
     func asksForPassword() throws {
-        let request = try Self.request(Self.plan(.of(Self.url) { $0.user = "me" }, .test(password: "typed")))
+        let request = try Self.request(Self.plan(.of(Self.url) { $0.request.user = "me" }, .test(password: "typed")))
         #expect(request.credentials == Credentials(user: "me", password: "typed"))
     }
 
@@ -246,8 +246,8 @@ import Testing
         let world = PlanningWorld.test(
             files: ["/home/me/.netrc": "machine h login me password p@ss/w:rd\n"], environment: ["HOME": "/home/me"])
         let options = GetOptions.of(Self.url) {
-            $0.netrc = true
-            $0.mirrors = ["http://other/f.iso"]
+            $0.request.netrc = true
+            $0.files.mirror = ["http://other/f.iso"]
         }
         let request = try Self.request(Self.plan(options, world))
         #expect(request.sources[0].credentials == Credentials(user: "me", password: "p@ss/w:rd"))
@@ -273,7 +273,7 @@ import Testing
             """
         let plan = try Self.plan(
             .of {
-                $0.lists = ["-"]; $0.directory = "/d"
+                $0.files.lists = ["-"]; $0.files.directory = "/d"
             }, .test(files: ["-": text]))
         #expect(plan.items.compactMap(\.request).count == 2)
         let first = try Self.request(plan)
@@ -293,7 +293,7 @@ import Testing
     @Test("GetPlanner: a list of five thousand files is planned without a malformed line")
     func longList() throws {
         let text = (0..<5000).map { "http://h/\($0)\n" }.joined()
-        let plan = try Self.plan(.of { $0.lists = ["l"] }, .test(files: ["l": text]))
+        let plan = try Self.plan(.of { $0.files.lists = ["l"] }, .test(files: ["l": text]))
         #expect(plan.items.countFiles() == 5000)
         #expect(plan.items.compactMap(\.request).count == 5000)
         #expect(Self.badLines(plan).isEmpty)
@@ -311,7 +311,7 @@ import Testing
                 return offset < lineCount * line.count ? line : []
             }
         }
-        var items = try Self.plan(.of { $0.lists = ["l"] }, world).items.makeIterator()
+        var items = try Self.plan(.of { $0.files.lists = ["l"] }, world).items.makeIterator()
         #expect(reads.withLock(\.self).isEmpty)
         for number in 1..<lineCount {
             #expect(items.next()?.request != nil)
@@ -333,7 +333,7 @@ import Testing
                 return Array("http://h/\(path)\nhttp://h/last\n".utf8)
             }
         }
-        let plan = try Self.plan(.of { $0.lists = ["a", "b"] }, world)
+        let plan = try Self.plan(.of { $0.files.lists = ["a", "b"] }, world)
         #expect(plan.items.compactMap(\.request).flatMap(\.sources).map(\.text) == ["http://h/a", "http://h/b"])
         #expect(Self.badLines(plan) == ["a", "b"].map { "\($0): cannot be read to its end: Input/output error" })
     }

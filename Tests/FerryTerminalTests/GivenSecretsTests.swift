@@ -34,7 +34,7 @@ struct GivenSecretsTests {
 
     @Test("GetPlanner: NAME@HOST with a directory is for that host over https")
     func named() throws {
-        let options = GetOptions.of("x") { $0.user = "me:p@ss@files.test" }
+        let options = GetOptions.of("x") { $0.request.user = "me:p@ss@files.test" }
         let request = try request(plan(options, journals: ["x": Self.two]))
         #expect(request.credentials == Credentials(user: "me", password: "p@ss"))
         #expect(request.secretsOrigin == Origin("https://files.test"))
@@ -57,7 +57,7 @@ struct GivenSecretsTests {
         "GetPlanner: an invalid host after the last @ is refused without showing it",
         arguments: ["me:p@ss/w", "me@", "@h"])
     func noHost(text: String) {
-        let options = GetOptions.of("x") { $0.user = text }
+        let options = GetOptions.of("x") { $0.request.user = text }
         let message = message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) }
         #expect(message?.contains("NAME@HOST") == true)
         #expect(message?.contains("ss/w") == false)
@@ -65,7 +65,7 @@ struct GivenSecretsTests {
 
     @Test("GetPlanner: with a URL an @ belongs to the user name")
     func mailAddress() throws {
-        let options = GetOptions.of("https://files.test/a") { $0.user = "me@example.com" }
+        let options = GetOptions.of("https://files.test/a") { $0.request.user = "me@example.com" }
         let request = try request(plan(options))
         #expect(request.credentials == Credentials(user: "me@example.com", password: "typed"))
         #expect(request.secretsOrigin == nil)
@@ -73,7 +73,7 @@ struct GivenSecretsTests {
 
     @Test("GetPlanner: a host that no journal names is refused, with the form for a mail address")
     func unknownHost() {
-        let options = GetOptions.of("x") { $0.user = "me@example.com" }
+        let options = GetOptions.of("x") { $0.request.user = "me@example.com" }
         let message = message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) }
         #expect(message?.contains("me@example.com@HOST") == true)
     }
@@ -81,10 +81,10 @@ struct GivenSecretsTests {
     @Test("GetPlanner: a host that the journals name only over http is refused with the form to write")
     func overHTTP() throws {
         let journals = ["x": ["http://files.test/a"]]
-        let options = GetOptions.of("x") { $0.user = "me@files.test" }
+        let options = GetOptions.of("x") { $0.request.user = "me@files.test" }
         let message = message { () throws(UsageError) in try plan(options, journals: journals) }
         #expect(message?.contains("NAME@http://files.test") == true)
-        let meant = GetOptions.of("x") { $0.user = "me@http://files.test" }
+        let meant = GetOptions.of("x") { $0.request.user = "me@http://files.test" }
         #expect(try request(plan(meant, journals: journals)).secretsOrigin == Origin("http://files.test"))
     }
 
@@ -92,8 +92,8 @@ struct GivenSecretsTests {
     func confirmed() throws {
         let questions = Mutex<[String]>([])
         let options = GetOptions.of("x", "a.part") {
-            $0.user = "me"
-            $0.headers = ["X-Key: 1"]
+            $0.request.user = "me"
+            $0.request.header = ["X-Key: 1"]
         }
         let journals = ["x": Self.one, "a.part": Self.one]
         let plan = try self.plan(options, journals: journals, answer: true) { text in
@@ -113,7 +113,8 @@ struct GivenSecretsTests {
 
     @Test("GetPlanner: several servers in the journals are named in the refusal")
     func several() {
-        for change in [{ $0.user = "me" }, { $0.headers = ["Authorization: Bearer t"] }] as [(inout GetOptions) -> Void]
+        for change in [{ $0.request.user = "me" }, { $0.request.header = ["Authorization: Bearer t"] }]
+            as [(inout GetOptions) -> Void]
         {
             let options = GetOptions.of("x", change: change)
             let message = message { () throws(UsageError) in try plan(options, journals: ["x": Self.two], answer: true)
@@ -125,8 +126,8 @@ struct GivenSecretsTests {
     @Test("GetPlanner: headers without secrets need no confirmation")
     func openHeaders() throws {
         let options = GetOptions.of("x") {
-            $0.headers = ["Accept: a/b"]
-            $0.referer = "http://r.test/"
+            $0.request.header = ["Accept: a/b"]
+            $0.request.referer = "http://r.test/"
         }
         let request = try request(plan(options, journals: ["x": Self.two]))
         #expect(request.headers[.accept] == "a/b" && request.secretsOrigin == nil)
@@ -134,14 +135,14 @@ struct GivenSecretsTests {
 
     @Test("GetPlanner: --user with a directory beside a URL is refused")
     func mixed() {
-        let options = GetOptions.of("https://files.test/a", "x") { $0.user = "me:pw" }
+        let options = GetOptions.of("https://files.test/a", "x") { $0.request.user = "me:pw" }
         #expect(message { () throws(UsageError) in try plan(options, journals: ["x": Self.one]) } != nil)
     }
 
     @Test("GetPlanner: a list of one server gets the secrets, and one of several only for the named server")
     func lists() throws {
         let alone = GetOptions.of {
-            $0.lists = ["l"]; $0.user = "me:pw"
+            $0.files.lists = ["l"]; $0.request.user = "me:pw"
         }
         let list = "https://files.test/a\nhttps://files.test/b\n"
         for item in try plan(alone, files: ["l": list]).items {
@@ -150,9 +151,9 @@ struct GivenSecretsTests {
         let mixed = list + "https://evil.test/c\n  header=X-Own: 1\n"
         #expect(message { () throws(UsageError) in try plan(alone, files: ["l": mixed]) } != nil)
         let named = GetOptions.of {
-            $0.lists = ["l"]
-            $0.user = "me:pw@files.test"
-            $0.headers = ["X-Key: 1"]
+            $0.files.lists = ["l"]
+            $0.request.user = "me:pw@files.test"
+            $0.request.header = ["X-Key: 1"]
         }
         let requests = try plan(named, files: ["l": mixed]).items.compactMap(\.request)
         #expect(requests.map { $0.credentials != nil } == [true, true, false])

@@ -1,3 +1,4 @@
+import ArgumentParser
 import FerryCore
 import FerryTerminal
 
@@ -35,9 +36,10 @@ extension PlanningWorld {
 
 extension GetOptions {
     static func of(_ items: String..., change: (inout GetOptions) -> Void = { _ in }) -> GetOptions {
-        var options = GetOptions()
-        options.items = items
-        change(&options)
-        return options
+        do {
+            var options = try GetOptions.parse(items)
+            change(&options)
+            return options
+        } catch { preconditionFailure("these are arguments: \(error)") }
     }
 }

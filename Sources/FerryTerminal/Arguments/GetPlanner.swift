@@ -4,167 +4,113 @@ import HTTPTypes
 
 /// Turns the arguments of `ferry get` into a plan. Pure except for its ``PlanningWorld``.
 package struct GetPlanner: Sendable {
-    let options: GetOptions
-    let world: PlanningWorld
-    /// Some of the directories already prepared, so that a list of thousands of files prepares each seldom.
-    var preparedDirectories: Set<String> = []
-    var netrc: Netrc?
-
-    private init(_ options: GetOptions, _ world: PlanningWorld) {
-        self.options = options
-        self.world = world
-    }
+    private let options: GetOptions
+    private let world: PlanningWorld
 
     /// Returns the plan.
     ///
     /// - Throws: The first error. Directories are created and passwords requested only after all other checks.
     package static func plan(_ options: GetOptions, world: PlanningWorld) throws(UsageError) -> GetPlan {
-        var planner = GetPlanner(options, world)
+        let planner = GetPlanner(options: options, world: world)
         let output = try planner.outputOptions()
-        let targets = try planner.targets()
-        try planner.checkSingles(targets)
         let configuration = try planner.configuration()
-        let template = try planner.template()
-        planner.netrc = try planner.readNetrc()
-        let lists = try planner.openLists()
-        let arguments = try planner.items(targets, template: template)
-        var items = PlannedItems(arguments: arguments, lists: lists, planner: planner, template: template)
-        items.grant = try planner.grant(for: items, targets)
+        var request = options.request
+        request.connections = planner.descriptors.connections
+        let items = try RequestPlanner.items(options.files, request, options.trust, world: world)
         return GetPlan(configuration: configuration, items: items, output: output)
     }
 
-    /// Parses `--header` and `--user` for an existing download, whose server receives them.
-    static func access(
-        headers: [String], user: String?, world: PlanningWorld
-    ) throws(UsageError) -> (headers: HTTPFields, credentials: Credentials?) {
-        var options = GetOptions()
-        options.headers = headers
-        options.user = user
-        let planner = GetPlanner(options, world)
-        return (try planner.headers(), try planner.credentials())
-    }
-
-    // MARK: Classification of arguments
-
-    /// The kind of a positional argument.
-    enum Target: Hashable {
-        case url(DownloadURL)
-        case part(String)
-        case directory(String)
-    }
-
-    private func targets() throws(UsageError) -> [Target] {
-        guard !(options.items.isEmpty && options.lists.isEmpty) else {
-            throw UsageError("no URL given: give a URL, a part file, a directory, or -i LIST")
-        }
-        var targets: [Target] = []
-        for item in options.items { targets.append(try target(item)) }
-        let hasPart = targets.contains { if case .part = $0 { true } else { false } }
-        let hasURL = targets.contains { if case .url = $0 { true } else { false } }
-        if hasPart, hasURL {
-            guard targets.count == 2, case .part = targets[0] else {
-                throw UsageError("a new URL goes with one part file: ferry get NAME.part NEWURL")
-            }
-        }
-        return targets
-    }
-
-    private func target(_ item: String) throws(UsageError) -> Target {
-        if !item.utf8.contains("://") {
-            let isPart = item.utf8.hasSuffix(".part") || item.utf8.hasSuffix(".part.ferry")
-            switch world.kind(item) {
-            case .directory: return .directory(item)
-            case .file where isPart: return .part(item)
-            case .file: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
-            case .missing where isPart: throw UsageError("there is no part file \(item)")
-            case .missing: break
-            }
-        }
-        return .url(try url(item))
-    }
-
-    func url(_ text: String) throws(UsageError) -> DownloadURL {
-        do {
-            return try DownloadURL(text)
-        } catch {
-            throw UsageError(error.message)
-        }
-    }
-
-    /// Checks the options that are valid for a single file only.
-    private func checkSingles(_ targets: [Target]) throws(UsageError) {
-        let urls = targets.count { if case .url = $0 { true } else { false } }
-        let hasOneURL = urls == 1 && options.lists.isEmpty
-        let hasOneFile =
-            options.lists.isEmpty && (hasOneURL || (targets.count == 1 && urls == 0)) && !hasDirectory(targets)
-        if options.output != nil {
-            guard hasOneURL, targets.count == 1 else {
-                throw UsageError("-o needs exactly one URL; in lists write out= under each URL")
-            }
-        }
-        if !options.mirrors.isEmpty, !hasOneURL {
-            throw UsageError(
-                "--mirror needs exactly one URL; in lists write mirrors on one line, with tabs between them")
-        }
-        if let checksum = options.checksum, !checksum.utf8.hasPrefix("@"), !hasOneFile {
-            throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @URL, or checksum= in a list")
-        }
-        if options.directory != nil, targets.contains(where: { if case .url = $0 { false } else { true } }) {
-            throw UsageError("-d cannot be used with part files: they go on where they are")
-        }
-    }
-
-    private func hasDirectory(_ targets: [Target]) -> Bool {
-        targets.contains { if case .directory = $0 { true } else { false } }
-    }
-
     private func outputOptions() throws(UsageError) -> OutputOptions {
-        if options.quiet, options.verbose { throw UsageError("-q and -v contradict each other") }
-        if options.json, options.print0 { throw UsageError("--json and --print0 cannot be used together") }
-        let isStream = options.output == "-"
-        if options.json, isStream { throw UsageError("--json and -o - both need standard output") }
+        if options.show.quiet, options.show.verbose { throw UsageError("-q and -v contradict each other") }
+        if options.show.json, options.show.print0 { throw UsageError("--json and --print0 cannot be used together") }
+        let isStream = options.files.output == "-"
+        if options.show.json, isStream { throw UsageError("--json and -o - both need standard output") }
         return OutputOptions(
-            result: isStream ? .body : options.json ? .json : .paths(end: options.print0 ? 0 : 0x0A),
-            detail: options.quiet ? .quiet : options.verbose ? .verbose : .normal,
-            showsProgress: !(options.noProgress || options.quiet || options.json))
+            result: isStream ? .body : options.show.json ? .json : .paths(end: options.show.print0 ? 0 : 0x0A),
+            detail: options.show.quiet ? .quiet : options.show.verbose ? .verbose : .normal,
+            showsProgress: !(options.show.noProgress || options.show.quiet || options.show.json))
     }
 
-    // MARK: Input files
+    /// Returns the manager's configuration.
+    func configuration() throws(UsageError) -> DownloadManager.Configuration {
+        guard options.run.parallel >= 1 else { throw UsageError("-j needs a number of 1 or more") }
+        _ = try RequestPlanner.connections(options.request)
+        var configuration = DownloadManager.Configuration.ephemeral
+        configuration.maxConcurrentDownloads = descriptors.parallel
+        configuration.rateLimit = try RequestPlanner.rateLimit(options.request)
+        if let text = options.run.minFree {
+            configuration.minFreeBytes = try PlanningWorld.size(text, option: "--min-free")
+        }
+        configuration.sharesWithGroup = options.run.sharedGroup
+        if let text = options.run.stallTimeout {
+            configuration.stallTimeout = try duration(text, option: "--stall-timeout")
+        }
+        if let text = options.run.retries { configuration.maxAttempts = try retries(text) }
+        configuration.transfer = try transferSettings()
+        return configuration
+    }
 
-    private func readNetrc() throws(UsageError) -> Netrc? {
-        guard options.netrc, options.user == nil else { return nil }
-        let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }
-        guard let path else { throw UsageError("--netrc: neither NETRC nor HOME is set") }
-        let text = try read(path, what: "netrc file")
-        do {
-            return try Netrc(text)
-        } catch {
-            throw UsageError("\(path): \(error)")
+    /// The requested parallelism, reduced to what the limit of open files allows.
+    var descriptors: DescriptorPolicy {
+        // An explicit request for more than the default limit per host takes precedence.
+        let perHost = max(TransferSettings().connectionsPerHost, options.request.connections, options.run.parallel)
+        return DescriptorPolicy(
+            limit: world.openFileLimit, parallel: options.run.parallel, connections: options.request.connections,
+            connectionsPerHost: perHost)
+    }
+
+    private func transferSettings() throws(UsageError) -> TransferSettings {
+        var settings = TransferSettings()
+        if let text = options.run.connectTimeout {
+            settings.connectTimeout = try duration(text, option: "--connect-timeout")
+        }
+        if let text = options.run.userAgent {
+            settings.userAgent = try PlanningWorld.field("User-Agent", text, option: "--user-agent").value
+        }
+        settings.proxy = try proxy()
+        if let path = options.run.caFile {
+            guard PEMText.holdsCertificate(try world.read(path, what: "CA file")) else {
+                throw UsageError("--ca-file: \(path) holds no certificate in PEM form")
+            }
+            settings.caFile = path
+        }
+        settings.insecure = options.run.insecure
+        if options.run.ipv4, options.run.ipv6 { throw UsageError("-4 and -6 contradict each other") }
+        settings.allowsPrivate = !options.request.noPrivate
+        settings.addressFamily = options.run.ipv4 ? .v4 : options.run.ipv6 ? .v6 : .any
+        if let path = options.run.loadCookies {
+            settings.cookies = CookieJar(netscapeFile: try world.read(path, what: "cookie file"))
+        }
+        settings.connectionsPerHost = descriptors.connectionsPerHost
+        return settings
+    }
+
+    private func proxy() throws(UsageError) -> ProxySettings {
+        let environment = world.environment
+        guard let text = options.run.proxy else {
+            do {
+                return try ProxySettings(environment: environment)
+            } catch {
+                throw UsageError(error.message)
+            }
+        }
+        let noProxy = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        return try PlanningWorld.value("--proxy") { () throws(TextError) in
+            try ProxySettings(explicit: text, noProxy: noProxy)
         }
     }
 
-    func read(_ path: String, what: String) throws(UsageError) -> String {
-        try reading(what, path) { path throws(UsageError) in try world.readText(path) }
+    private func duration(_ text: String, option: String) throws(UsageError) -> Duration {
+        let duration = try PlanningWorld.value(option) { () throws(TextError) in try DurationText.parse(text) }
+        guard duration > .zero else { throw UsageError("\(option) needs more than 0 seconds") }
+        return duration
     }
 
-    private func reading<Value>(
-        _ what: String, _ path: String, _ body: (String) throws(UsageError) -> Value
-    ) throws(UsageError) -> Value {
-        do {
-            return try body(path)
-        } catch {
-            throw UsageError("cannot read \(what) \(path == "-" ? "from standard input" : path): \(error.message)")
+    private func retries(_ text: String) throws(UsageError) -> Int? {
+        if text == "inf" { return nil }
+        guard let number = Int(text), number >= 0 else {
+            throw UsageError("--retries needs a number or inf, not \(TextError.quote(text))")
         }
-    }
-
-    private func openLists() throws(UsageError) -> [ListFile] {
-        guard options.lists.count(where: { $0 == "-" }) <= 1 else {
-            throw UsageError("-i - can be given once: there is one standard input")
-        }
-        var lists: [ListFile] = []
-        for path in options.lists {
-            lists.append(try reading("list", path) { path throws(UsageError) in try world.openList(path) })
-        }
-        return lists
+        return number
     }
 }

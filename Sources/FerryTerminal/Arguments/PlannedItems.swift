@@ -9,7 +9,7 @@ package struct PlannedItems: Sequence, Sendable {
     /// The arguments' items.
     let arguments: [GetPlan.Item]
     let lists: [ListFile]
-    let planner: GetPlanner
+    let planner: RequestPlanner
     let template: DownloadRequest
     /// The credentials and secret headers; `nil` if there are none.
     var grant: SecretGrant?
@@ -38,7 +38,7 @@ package struct PlannedItems: Sequence, Sendable {
 
     package struct Iterator: IteratorProtocol, Sendable {
         private let items: PlannedItems
-        private var planner: GetPlanner
+        private var planner: RequestPlanner
         private var nextArgument = 0
         private var lists: ArraySlice<ListFile>
         private var entries = URLList()

@@ -2,24 +2,6 @@ package import Ferry
 import FerryCore
 package import Foundation
 
-/// The arguments of `ferry add`.
-package struct AddOptions: Sendable, Hashable {
-    /// The options shared with `ferry get`.
-    package var get = GetOptions()
-    package var isPaused = false
-    /// The earliest start, in a format of ``TimeWord``.
-    package var at: String?
-    package var label: String?
-    /// `low`, `normal`, `high` or a number.
-    package var priority: String?
-    /// `on` or `off`; `nil` for the daemon's setting.
-    package var metered: String?
-    /// Whether to add another download if the same URL is listed.
-    package var again = false
-
-    package init() {}
-}
-
 /// Turns the arguments of `ferry add` into requests. Pure except for its ``PlanningWorld``.
 package enum AddPlanner {
     package struct Plan: Sendable {
@@ -38,7 +20,7 @@ package enum AddPlanner {
         _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, calendar: Calendar,
         absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
-        guard options.get.output != "-" else {
+        guard options.files.output != "-" else {
             throw UsageError("-o -: the daemon has no standard output; use ferry get")
         }
         let start = try options.at.map { text throws(UsageError) in
@@ -51,14 +33,14 @@ package enum AddPlanner {
         var world = world
         world.directory = directory
         world.absolute = absolute
-        let plan = try GetPlanner.plan(options.get, world: world)
-        if plan.items.hasDirectories { throw UsageError("ferry add takes URLs and part files, no directories") }
         // The limit applies to each download: this process itself downloads nothing.
-        let rateLimit = plan.configuration.rateLimit
-        return Plan(items: plan.items) { request in
+        let rateLimit = try RequestPlanner.rateLimit(options.request)
+        let items = try RequestPlanner.items(options.files, options.request, options.trust, world: world)
+        if items.hasDirectories { throw UsageError("ferry add takes URLs and part files, no directories") }
+        return Plan(items: items) { [options] request in
             var request = request
             if case .part(let path) = request.destination { request.destination = .part(absolute(path)) }
-            request.startsPaused = options.isPaused
+            request.startsPaused = options.paused
             request.notBefore = start
             request.label = options.label
             if let priority { request.priority = DownloadPriority(rawValue: priority) }

@@ -45,9 +45,8 @@ package enum SetPlanner {
         }
         var change = ChangeBody()
         for pair in pairs { try apply(pair, to: &change) }
-        let access = try GetPlanner.access(headers: headers, user: user, world: world)
-        if !headers.isEmpty { change.headers = HeaderList(access.headers) }
-        if let credentials = access.credentials { set(credentials, in: &change) }
+        if !headers.isEmpty { change.headers = HeaderList(try world.headers(headers)) }
+        if let user { set(try world.credentials(of: UserWord(user)), in: &change) }
         return .downloads(names, change)
     }
 

@@ -18,6 +18,10 @@ package struct PlanRun: Sendable {
     package func run() async -> ExitCode {
         var codes: [ExitCode] = []
         for item in plan.items {
+            if case .unusable(let line) = item {
+                reporter.error(line)
+                codes.append(.usage)
+            }
             guard case .request(let request) = item else { continue }
             do {
                 let answer = try await manager.plan(request)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Ferry
 import FerryTerminal
 import Foundation
@@ -8,7 +9,7 @@ import Testing
     private static func plan(
         _ change: (inout AddOptions) -> Void, lists: [String: String] = [:]
     ) throws -> (requests: [DownloadRequest], made: [String]) {
-        var options = AddOptions()
+        var options = try AddOptions.parse([])
         change(&options)
         let made = Made()
         let world = PlanningWorld(
@@ -32,22 +33,22 @@ import Testing
         let url = "http://example.com/a.iso"
         func place(_ change: (inout AddOptions) -> Void) throws -> DownloadRequest.Destination? {
             try Self.plan {
-                $0.get.items = [url]
+                $0.files.items = [url]
                 change(&$0)
             }.requests.first?.destination
         }
         #expect(try place { _ in } == .directory("/downloads"))
-        #expect(try place { $0.get.directory = "x" } == .directory("/here/x"))
-        #expect(try place { $0.get.output = "b.iso" } == .file("/downloads/b.iso"))
+        #expect(try place { $0.files.directory = "x" } == .directory("/here/x"))
+        #expect(try place { $0.files.output = "b.iso" } == .file("/downloads/b.iso"))
         #expect(
             try place {
-                $0.get.output = "b.iso"
-                $0.get.directory = "x"
+                $0.files.output = "b.iso"
+                $0.files.directory = "x"
             } == .file("/here/x/b.iso"))
-        #expect(try place { $0.get.output = "/tmp/b.iso" } == .file("/tmp/b.iso"))
-        #expect(try place { $0.get.items = ["a.iso.part"] } == .part("/here/a.iso.part"))
+        #expect(try place { $0.files.output = "/tmp/b.iso" } == .file("/tmp/b.iso"))
+        #expect(try place { $0.files.items = ["a.iso.part"] } == .part("/here/a.iso.part"))
         let listed = try Self.plan(
-            { $0.get.lists = ["l"] }, lists: ["l": "\(url)\n  dir=y\n\(url)?2\n  out=c\n\(url)?3\n dir=y\n out=c"])
+            { $0.files.lists = ["l"] }, lists: ["l": "\(url)\n  dir=y\n\(url)?2\n  out=c\n\(url)?3\n dir=y\n out=c"])
         #expect(
             listed.requests.map(\.destination)
                 == [.directory("/here/y"), .file("/downloads/c"), .file("/here/y/c")])
@@ -57,9 +58,9 @@ import Testing
     @Test("AddPlanner: limit, pause, time, priority, network rule and label reach every request")
     func options() throws {
         let requests = try Self.plan {
-            $0.get.items = ["http://example.com/a", "http://example.com/b"]
-            $0.get.limitRate = "2M"
-            $0.isPaused = true
+            $0.files.items = ["http://example.com/a", "http://example.com/b"]
+            $0.request.limitRate = "2M"
+            $0.paused = true
             $0.at = "+1h"
             $0.priority = "high"
             $0.metered = "off"
@@ -91,13 +92,13 @@ import Testing
     @Test("AddPlanner: options that the daemon cannot carry out are refused")
     func refused() {
         let changes: [(inout AddOptions) -> Void] = [
-            { $0.get.output = "-" }, { $0.get.items = ["folder"] }, { $0.at = "soon" }, { $0.priority = "urgent" },
-            { $0.metered = "perhaps" }, { $0.get.items = [] },
+            { $0.files.output = "-" }, { $0.files.items = ["folder"] }, { $0.at = "soon" }, { $0.priority = "urgent" },
+            { $0.metered = "perhaps" }, { $0.files.items = [] },
         ]
         for change in changes {
             #expect(throws: UsageError.self) {
                 try Self.plan {
-                    $0.get.items = ["http://example.com/a"]
+                    $0.files.items = ["http://example.com/a"]
                     change(&$0)
                 }
             }

@@ -3,7 +3,7 @@ import FerryCore
 
 /// Chooses the server that `--user` and secret headers are sent to: the servers of URLs on the command line; without
 /// one, a server that the user names or confirms. A journal or list alone does not authorize a server.
-extension GetPlanner {
+extension RequestPlanner {
     /// Returns the grant of the command's credentials and secret headers; `nil` if it has none.
     func grant(for items: PlannedItems, _ targets: [Target]) throws(UsageError) -> SecretGrant? {
         guard options.user != nil || items.template.hasSecrets else { return nil }
@@ -77,7 +77,7 @@ extension GetPlanner {
     ) throws(UsageError) -> SecretGrant {
         SecretGrant(
             servers: servers, partServer: server,
-            credentials: try word.map { word throws(UsageError) in try credentials(of: word) },
+            credentials: try word.map { word throws(UsageError) in try world.credentials(of: word) },
             headers: items.template.headers)
     }
 

@@ -1,28 +1,21 @@
 import ArgumentParser
-import FerryTerminal
 
-/// Output options.
-struct OutputFlags: ParsableArguments {
+/// What a command prints, and how.
+package struct OutputFlags: ParsableArguments, Sendable {
     @Flag(help: "Write events to standard output as JSON, one per line.")
-    var json = false
+    package var json = false
 
     @Flag(name: .customLong("print0"), help: "End each finished path with NUL instead of a newline.")
-    var print0 = false
+    package var print0 = false
 
     @Flag(help: "Show no progress.")
-    var noProgress = false
+    package var noProgress = false
 
     @Flag(name: .shortAndLong, help: "Print errors only; finished paths are still printed.")
-    var quiet = false
+    package var quiet = false
 
     @Flag(name: .shortAndLong, help: "Report every decision with its reason.")
-    var verbose = false
+    package var verbose = false
 
-    func fill(_ options: inout GetOptions) {
-        options.json = json
-        options.print0 = print0
-        options.noProgress = noProgress
-        options.quiet = quiet
-        options.verbose = verbose
-    }
+    package init() {}
 }

@@ -2,23 +2,25 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-extension GetPlanner {
+extension RequestPlanner {
     /// Returns the request fields that all files of the command share.
     func template() throws(UsageError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .directory(directory))
         request.onConflict = try conflictRule()
-        request.headers = try headers()
-        request.maxConnections = descriptors.connections
-        request.maxBytes = try options.maxSize.map { text throws(UsageError) in try size(text, option: "--max-size") }
-        request.trust.strict = options.strict
-        request.trust.allowsUnprovenParts = options.unproven
-        request.trust.resumesUnproven = options.resumeUnproven
-        request.trust.failsOnChange = options.noRestart
-        request.trust.acceptsHTML = options.acceptHTML
+        request.headers = try world.headers(options.header, referer: options.referer)
+        request.maxConnections = try Self.connections(options)
+        request.maxBytes = try options.maxSize.map { text throws(UsageError) in
+            try PlanningWorld.size(text, option: "--max-size")
+        }
+        request.trust.strict = trust.strict
+        request.trust.allowsUnprovenParts = trust.unproven
+        request.trust.resumesUnproven = trust.resumeUnproven
+        request.trust.failsOnChange = trust.noRestart
+        request.trust.acceptsHTML = trust.acceptHTML
         request.trust.allowsDowngrade = options.allowDowngrade
-        request.syncsToDisk = !options.noFsync
+        request.syncsToDisk = !trust.noFsync
         if options.noPrivate { request.network.allowsPrivate = false }
-        if let text = options.checksum {
+        if let text = files.checksum {
             if text.utf8.hasPrefix("@") {
                 request.checksumList = try url(String(text.dropFirst()))
             } else {
@@ -30,6 +32,14 @@ extension GetPlanner {
             }
         }
         return request
+    }
+
+    private func conflictRule() throws(UsageError) -> ConflictRule {
+        guard let text = trust.onConflict else { return .rename }
+        guard let rule = ConflictRule(rawValue: text) else {
+            throw UsageError("--on-conflict is one of rename, overwrite, fail, skip, not \(TextError.quote(text))")
+        }
+        return rule
     }
 
     /// Returns the requests for the command's arguments.
@@ -66,7 +76,7 @@ extension GetPlanner {
         request.sources = entry.urls.map(withNetrc)
         request.checksum = entry.checksum ?? template.checksum
         for field in entry.headers {
-            guard !HeaderLine.isReserved(field.name) else { throw Self.reserved(field.name) }
+            guard !HeaderLine.isReserved(field.name) else { throw PlanningWorld.reserved(field.name) }
             request.headers.append(field)
         }
         let directory = entry.dir.map(world.absolute) ?? self.directory
@@ -81,15 +91,15 @@ extension GetPlanner {
 
     private func sources(_ url: DownloadURL) throws(UsageError) -> [DownloadURL] {
         var sources = [url]
-        for mirror in options.mirrors { sources.append(try self.url(mirror)) }
+        for mirror in files.mirror { sources.append(try self.url(mirror)) }
         return sources.map(withNetrc)
     }
 
     /// The directory of files without one of their own.
-    private var directory: String { options.directory.map(world.absolute) ?? world.directory }
+    private var directory: String { files.directory.map(world.absolute) ?? world.directory }
 
     private mutating func destination() throws(UsageError) -> DownloadRequest.Destination {
-        switch options.output {
+        switch files.output {
         case "-"?: return .stream(1)
         case let output?:
             guard !output.isEmpty else { throw UsageError("-o needs a name") }

@@ -1,0 +1,35 @@
+package import ArgumentParser
+
+/// What a command downloads, and where to.
+package struct FileOptions: ParsableArguments, Sendable {
+    @Argument(help: ArgumentHelp("URLs, part files, or directories with part files to resume.", valueName: "url"))
+    package var items: [String] = []
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Output path; - is standard output. Needs exactly one URL.", valueName: "file"))
+    package var output: String?
+
+    @Option(
+        name: [.customShort("d"), .customLong("dir")],
+        help: ArgumentHelp(
+            "The target directory; created if missing (default: the current one; of ferry add: the daemon's).",
+            valueName: "dir"))
+    package var directory: String?
+
+    @Option(
+        name: [.customShort("i"), .customLong("input")],
+        help: ArgumentHelp("A file with a list of URLs; - is standard input.", valueName: "list"))
+    package var lists: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Expected checksum: sha256:HEX (or sha512, sha1, md5; one URL only), or @URL of a checksum file.",
+            valueName: "alg:hex|@url"))
+    package var checksum: String?
+
+    @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))
+    package var mirror: [String] = []
+
+    package init() {}
+}

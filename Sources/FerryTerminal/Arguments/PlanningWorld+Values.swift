@@ -1,0 +1,68 @@
+import Ferry
+import FerryCore
+import HTTPTypes
+
+/// Values of arguments. Errors name the option.
+extension PlanningWorld {
+    /// Reads a text file that an argument names.
+    func read(_ path: String, what: String) throws(UsageError) -> String {
+        try Self.naming(what, path) { () throws(UsageError) in try readText(path) }
+    }
+
+    /// Adds what a file is for, and its path, to an error.
+    static func naming<Value>(
+        _ what: String, _ path: String, _ body: () throws(UsageError) -> Value
+    ) throws(UsageError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw UsageError("cannot read \(what) \(path == "-" ? "from standard input" : path): \(error.message)")
+        }
+    }
+
+    /// Returns the header fields of `--header` texts, also from the files that they name.
+    func headers(_ texts: [String], referer: String? = nil) throws(UsageError) -> HTTPFields {
+        var fields = HTTPFields()
+        for text in texts {
+            if text.utf8.hasPrefix("@") {
+                let path = String(text.dropFirst())
+                let content = try read(path, what: "header file")
+                for field in try Self.value(path, { () throws(TextError) in try HeaderLine.parseFile(content) }) {
+                    fields.append(field)
+                }
+            } else {
+                fields.append(try Self.value("--header") { () throws(TextError) in try HeaderLine.parse(text) })
+            }
+        }
+        if let referer { fields.append(try Self.field("Referer", referer, option: "--referer")) }
+        for field in fields where HeaderLine.isReserved(field.name) { throw Self.reserved(field.name) }
+        return fields
+    }
+
+    /// Prompts for a missing password on the terminal.
+    func credentials(of word: UserWord) throws(UsageError) -> Credentials {
+        if let password = word.password { return Credentials(user: word.user, password: password) }
+        return Credentials(user: word.user, password: try password(word.user))
+    }
+
+    static func reserved(_ name: HTTPField.Name) -> UsageError {
+        UsageError("the header \(name.rawName) is set by ferry itself")
+    }
+
+    static func field(_ name: String, _ text: String, option: String) throws(UsageError) -> HTTPField {
+        try value(option) { () throws(TextError) in try HeaderLine.parse("\(name): \(text)") }
+    }
+
+    static func size(_ text: String, option: String) throws(UsageError) -> ByteCount {
+        try value(option) { () throws(TextError) in try SizeText.parse(text) }
+    }
+
+    /// Returns the value that `read` parses; an error begins with the option.
+    static func value<Value>(_ option: String, _ read: () throws(TextError) -> Value) throws(UsageError) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw UsageError("\(option): \(error)")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Ferry
+import FerryCore
+import HTTPTypes
+
+/// Turns what `ferry get` and `ferry add` download into requests. Pure except for its ``PlanningWorld``.
+struct RequestPlanner: Sendable {
+    let files: FileOptions
+    let options: RequestOptions
+    let trust: TrustOptions
+    let world: PlanningWorld
+    /// Some of the directories already prepared, so that a list of thousands of files prepares each seldom.
+    var preparedDirectories: Set<String> = []
+    var netrc: Netrc?
+
+    /// Returns the items of the command.
+    ///
+    /// - Throws: The first error. Directories are created and passwords requested only after all other checks.
+    static func items(
+        _ files: FileOptions, _ options: RequestOptions, _ trust: TrustOptions, world: PlanningWorld
+    ) throws(UsageError) -> PlannedItems {
+        var planner = RequestPlanner(files: files, options: options, trust: trust, world: world)
+        let targets = try planner.targets()
+        try planner.checkSingles(targets)
+        let template = try planner.template()
+        planner.netrc = try planner.readNetrc()
+        let lists = try planner.openLists()
+        let arguments = try planner.items(targets, template: template)
+        var items = PlannedItems(arguments: arguments, lists: lists, planner: planner, template: template)
+        items.grant = try planner.grant(for: items, targets)
+        return items
+    }
+
+    /// Returns the maximum number of connections.
+    static func connections(_ options: RequestOptions) throws(UsageError) -> Int {
+        guard options.connections >= 1 else { throw UsageError("-x needs a number of 1 or more") }
+        return options.connections
+    }
+
+    /// Returns the limit in bytes per second; `nil` for none.
+    static func rateLimit(_ options: RequestOptions) throws(UsageError) -> ByteCount? {
+        guard let text = options.limitRate else { return nil }
+        let rate = try PlanningWorld.value("--limit-rate") { () throws(TextError) in try SizeText.parseRate(text) }
+        return rate > 0 ? rate : nil
+    }
+
+    // MARK: Classification of arguments
+
+    /// The kind of a positional argument.
+    enum Target: Hashable {
+        case url(DownloadURL)
+        case part(String)
+        case directory(String)
+    }
+
+    private func targets() throws(UsageError) -> [Target] {
+        guard !(files.items.isEmpty && files.lists.isEmpty) else {
+            throw UsageError("no URL given: give a URL, a part file, a directory, or -i LIST")
+        }
+        var targets: [Target] = []
+        for item in files.items { targets.append(try target(item)) }
+        let hasPart = targets.contains { if case .part = $0 { true } else { false } }
+        let hasURL = targets.contains { if case .url = $0 { true } else { false } }
+        if hasPart, hasURL {
+            guard targets.count == 2, case .part = targets[0] else {
+                throw UsageError("a new URL goes with one part file: ferry get NAME.part NEWURL")
+            }
+        }
+        return targets
+    }
+
+    private func target(_ item: String) throws(UsageError) -> Target {
+        if !item.utf8.contains("://") {
+            let isPart = item.utf8.hasSuffix(".part") || item.utf8.hasSuffix(".part.ferry")
+            switch world.kind(item) {
+            case .directory: return .directory(item)
+            case .file where isPart: return .part(item)
+            case .file: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
+            case .missing where isPart: throw UsageError("there is no part file \(item)")
+            case .missing: break
+            }
+        }
+        return .url(try url(item))
+    }
+
+    func url(_ text: String) throws(UsageError) -> DownloadURL {
+        do {
+            return try DownloadURL(text)
+        } catch {
+            throw UsageError(error.message)
+        }
+    }
+
+    /// Checks the options that are valid for a single file only.
+    private func checkSingles(_ targets: [Target]) throws(UsageError) {
+        let urls = targets.count { if case .url = $0 { true } else { false } }
+        let hasOneURL = urls == 1 && files.lists.isEmpty
+        let hasOneFile =
+            files.lists.isEmpty && (hasOneURL || (targets.count == 1 && urls == 0)) && !hasDirectory(targets)
+        if files.output != nil {
+            guard hasOneURL, targets.count == 1 else {
+                throw UsageError("-o needs exactly one URL; in lists write out= under each URL")
+            }
+        }
+        if !files.mirror.isEmpty, !hasOneURL {
+            throw UsageError(
+                "--mirror needs exactly one URL; in lists write mirrors on one line, with tabs between them")
+        }
+        if let checksum = files.checksum, !checksum.utf8.hasPrefix("@"), !hasOneFile {
+            throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @URL, or checksum= in a list")
+        }
+        if files.directory != nil, targets.contains(where: { if case .url = $0 { false } else { true } }) {
+            throw UsageError("-d cannot be used with part files: they go on where they are")
+        }
+    }
+
+    private func hasDirectory(_ targets: [Target]) -> Bool {
+        targets.contains { if case .directory = $0 { true } else { false } }
+    }
+
+    // MARK: Input files
+
+    private func readNetrc() throws(UsageError) -> Netrc? {
+        guard options.netrc, options.user == nil else { return nil }
+        let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }
+        guard let path else { throw UsageError("--netrc: neither NETRC nor HOME is set") }
+        let text = try world.read(path, what: "netrc file")
+        do {
+            return try Netrc(text)
+        } catch {
+            throw UsageError("\(path): \(error)")
+        }
+    }
+
+    private func openLists() throws(UsageError) -> [ListFile] {
+        guard files.lists.count(where: { $0 == "-" }) <= 1 else {
+            throw UsageError("-i - can be given once: there is one standard input")
+        }
+        var lists: [ListFile] = []
+        for path in files.lists {
+            lists.append(
+                try PlanningWorld.naming("list", path) { () throws(UsageError) in try world.openList(path) })
+        }
+        return lists
+    }
+}
