@@ -44,7 +44,6 @@ let package = Package(
             dependencies: [
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
-                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: strict + fuzzed),
         // C declarations that Glibc's module hides on Linux. No logic.
@@ -86,6 +85,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -113,6 +113,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// `shutDown`.
     public func finished() async throws(DownloadError) -> FinishedDownload {
         while true {
+            let seen = live.changes.count
             switch live.current {
             case .completed: if let result = live.finished { return result }
             case .failed(let error): throw error
@@ -123,7 +124,7 @@ public final class Download: Sendable, Identifiable, Hashable {
             if live.isClosed {
                 throw DownloadError(.shutDown, ErrorPhrase(.leftAtShutDown, status.name))
             }
-            await live.change()
+            await live.changes.wait(after: seen)
         }
     }
 }

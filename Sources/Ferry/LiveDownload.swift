@@ -14,7 +14,6 @@ final class LiveDownload: Sendable {
         var driver: DownloadDriver?
         var observers: [Int: AsyncStream<DownloadStatus>.Continuation] = [:]
         var lastObserver = 0
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         /// Set at shutdown and when the download leaves the list; no change follows.
         var isClosed = false
         /// The revision of the shown state; see ``DownloadSnapshot/revision``.
@@ -34,18 +33,18 @@ final class LiveDownload: Sendable {
     let session: String
     /// Serializes user operations on this download.
     let lock = AsyncLock()
+    /// Notifies when the state has changed or no change follows, after the observers have the new status.
+    let changes = AsyncEvent()
     private let state: Mutex<State>
-    private let readers: StaleReads
     private let registry: LiveRegistry
 
     /// Does not register the object; on deinit it removes its entry from `registry`.
     init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
-        readers: StaleReads, registry: LiveRegistry, revision: UInt64 = Revision.next()
+        registry: LiveRegistry, revision: UInt64 = Revision.next()
     ) {
         id = status.id
         self.session = session
-        self.readers = readers
         self.registry = registry
         state = Mutex(State(request: request, status: status, finished: finished, revision: revision))
     }
@@ -113,10 +112,9 @@ final class LiveDownload: Sendable {
 
     /// `isEnd`: the driver has ended, and its progress is final.
     func set(state new: DownloadState, finished: FinishedDownload? = nil, isEnd: Bool = false) {
-        readers.note(id)
         // While a driver is running, its progress is read on demand.
         let progress = isEnd ? driver?.progress() : nil
-        let waiting = state.withLock { state in
+        state.withLock { state in
             state.status.state = new
             state.status.pauseReason = nil
             state.revision = Revision.next()
@@ -136,12 +134,9 @@ final class LiveDownload: Sendable {
                 state.status.progress.completedBytes = finished.totalBytes
                 state.status.progress.totalBytes = finished.totalBytes
             }
-            defer { state.waiting.removeAll() }
-            return state.waiting.values.map { $0 }
         }
-        // Publish before resuming the waiters, so that they find this status in their updates.
         publish()
-        for continuation in waiting { continuation.resume() }
+        changes.notify()
     }
 
     /// The result of an event, with the file's current path if the file was moved since.
@@ -155,18 +150,16 @@ final class LiveDownload: Sendable {
     /// Changes a waiting state to another reason. Returns false if the state is no longer `old`.
     @discardableResult
     func wait(for reason: WaitReason, insteadOf old: DownloadState) -> Bool {
-        readers.note(id)
-        let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
-            guard state.status.state == old else { return nil }
+        let isChanged = state.withLock { state in
+            guard state.status.state == old else { return false }
             state.status.state = .waiting(reason)
             state.status.pauseReason = nil
             state.revision = Revision.next()
-            defer { state.waiting.removeAll() }
-            return state.waiting.values.map { $0 }
+            return true
         }
-        guard let waiting else { return false }
+        guard isChanged else { return false }
         publish()
-        for continuation in waiting { continuation.resume() }
+        changes.notify()
         return true
     }
 
@@ -223,40 +216,14 @@ final class LiveDownload: Sendable {
         return stream
     }
 
-    /// Returns at the next change of the state.
-    func change() async {
-        let id = state.withLock { state in
-            state.lastObserver += 1
-            return state.lastObserver
-        }
-        let seen = current
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let goesOn = state.withLock { state in
-                    if state.status.state != seen || state.status.state.isFinal || Task.isCancelled || state.isClosed {
-                        return true
-                    }
-                    state.waiting[id] = continuation
-                    return false
-                }
-                if goesOn { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
-        }
-    }
-
-    /// Ends all changes: resumes the waiters and finishes the observers.
+    /// Ends all changes, and finishes the observers.
     func close() {
-        let (waiting, observers) = state.withLock { state in
+        let observers = state.withLock { state in
             state.isClosed = true
-            defer {
-                state.waiting.removeAll()
-                state.observers.removeAll()
-            }
-            return (state.waiting.values.map { $0 }, state.observers.values.map { $0 })
+            defer { state.observers.removeAll() }
+            return Array(state.observers.values)
         }
-        for continuation in waiting { continuation.resume() }
+        changes.notify()
         for observer in observers { observer.finish() }
     }
 }
@@ -282,20 +249,18 @@ extension LiveDownload {
     /// Applies a snapshot of another process. Returns false if a newer one is shown already.
     @discardableResult
     func show(_ new: DownloadSnapshot) -> Bool {
-        let waiting: [CheckedContinuation<Void, Never>]? = state.withLock { state in
-            guard new.revision > state.revision else { return nil }
+        let isNewer = state.withLock { state in
+            guard new.revision > state.revision else { return false }
             state.revision = new.revision
             // The local request holds the secrets, which snapshots omit.
             if state.request.withoutSecrets != new.request { state.request = new.request }
             state.status = new.status
             state.finished = new.finished
-            defer { state.waiting.removeAll() }
-            return state.waiting.values.map { $0 }
+            return true
         }
-        guard let waiting else { return false }
-        // Publish before resuming the waiters, so that they find this status in their updates.
+        guard isNewer else { return false }
         publish()
-        for continuation in waiting { continuation.resume() }
+        changes.notify()
         return true
     }
 

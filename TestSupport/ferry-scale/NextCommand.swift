@@ -1,4 +1,5 @@
 import ArgumentParser
+import Ferry
 import FerryCore
 import Foundation
 
@@ -19,35 +20,40 @@ struct NextCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var policy = QueuePolicy(limit: 3)
+        var queue = QueueMachine(limit: 3)
         var last = 0
         func next() -> DownloadID {
             last += 1
             return DownloadID(rawValue: "download-\(last)")
         }
-        for _ in 0..<count { policy.join(next()) }
-        var running = policy.decide(at: .zero).start
+        func join(_ id: DownloadID) { queue.enter(id, key: queue.takeKey(.normal), as: .queued) }
+        for _ in 0..<count { join(next()) }
+        var running = queue.decide(at: .zero).start
         // As many downloads arrive as end, so the number stays constant.
         let arrivals = (0..<choices).map { _ in next() }
         var start = Meter.now
         for arrival in arrivals {
-            if !running.isEmpty { policy.ended(running.removeFirst()) }
-            policy.join(arrival)
-            running += policy.decide(at: .zero).start
+            if !running.isEmpty {
+                let ended = running.removeFirst()
+                queue.take(.remove, of: ended)
+                queue.take(.ended, of: ended)
+            }
+            join(arrival)
+            running += queue.decide(at: .zero).start
         }
         let perChoice = (Meter.now - start) / Double(max(1, choices))
         let movers = (0..<choices).map { DownloadID(rawValue: "download-\(last - ($0 % max(1, count / 2)))") }
         start = Meter.now
         for mover in movers {
-            policy.leave(mover)
-            _ = policy.decide(at: .zero)
-            policy.join(mover)
-            _ = policy.decide(at: .zero)
+            queue.take(.rest(.parked), of: mover)
+            _ = queue.decide(at: .zero)
+            join(mover)
+            _ = queue.decide(at: .zero)
         }
         let perMove = (Meter.now - start) / Double(max(1, choices))
         try report(
             Report(
-                waiting: policy.count - policy.occupiedCount, choices: choices, nanosecondsEach: perChoice * 1e9,
+                waiting: queue.activeCount - queue.occupiedCount, choices: choices, nanosecondsEach: perChoice * 1e9,
                 nanosecondsEachPauseAndResume: perMove * 1e9))
     }
 }

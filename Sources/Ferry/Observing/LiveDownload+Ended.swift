@@ -26,7 +26,7 @@ extension LiveDownload {
             id: event.id, state: end, progress: DownloadProgress(completedBytes: bytes ?? 0, totalBytes: bytes),
             name: name, path: path)
         self.init(
-            request: request, status: status, session: event.session ?? "", finished: finished, readers: StaleReads(),
+            request: request, status: status, session: event.session ?? "", finished: finished,
             registry: LiveRegistry())
         close()
     }

@@ -30,7 +30,7 @@ final class PublishObserver: PublishObserving {
         var ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
         ending.leavesJournal = !isSmall.load(ordering: .relaxed)
         let events = try await scheduler.keptStore?.commit([.end(id, ending)])
-        run?.record(number: events?.first?.number, leavesJournal: ending.leavesJournal)
+        run?.recorded = Run.Recorded(number: events?.first?.number, leavesJournal: ending.leavesJournal)
     }
 }
 

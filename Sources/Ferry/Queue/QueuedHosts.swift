@@ -1,10 +1,13 @@
-import FerryCore
-
 /// The hosts of queued downloads, and which of them are local: this machine, or reachable without the default route.
 ///
 /// An address is judged by the current network. A name counts as remote unless a lookup while offline found it to be
 /// local. Each host is stored once, since 100,000 downloads may share it.
 struct QueuedHosts: Sendable {
+    /// The key of a host.
+    typealias Number = UInt32
+    /// No host: the download counts as remote.
+    static let none: Number = 0
+
     private struct Host: Sendable {
         let name: String
         /// Whether the host is a name, which must be resolved.
@@ -13,51 +16,39 @@ struct QueuedHosts: Sendable {
         /// The number of downloads of this host.
         var count = 0
     }
-    private var hosts: [UInt32: Host] = [:]
-    private var numbers: [String: UInt32] = [:]
-    private var lastNumber: UInt32 = 0
-    /// The key in `hosts` of each download's host.
-    private var places: [DownloadID: UInt32] = [:]
+    private var hosts: [Number: Host] = [:]
+    private var numbers: [String: Number] = [:]
+    private var lastNumber: Number = 0
     /// Names to resolve in this network, the next one last.
     private var unasked: [String] = []
 
-    // MARK: Lookup
+    func number(of name: String) -> Number? { numbers[name] }
 
-    func host(of id: DownloadID) -> String? { places[id].flatMap { hosts[$0]?.name } }
-
-    func isNear(_ id: DownloadID) -> Bool { places[id].flatMap { hosts[$0]?.isNear } ?? false }
+    func isNear(_ number: Number) -> Bool { hosts[number]?.isNear ?? false }
 
     /// Whether the host counts as remote only because its name has not been resolved.
-    func isUnsure(_ id: DownloadID) -> Bool {
-        guard let host = places[id].flatMap({ hosts[$0] }) else { return false }
-        return host.isName && !host.isNear
-    }
-
-    private func downloads(of numbers: Set<UInt32>) -> [DownloadID] {
-        numbers.isEmpty ? [] : places.compactMap { numbers.contains($0.value) ? $0.key : nil }
-    }
+    func isUnsure(_ number: Number) -> Bool { hosts[number].map { $0.isName && !$0.isNear } ?? false }
 
     // MARK: Queueing
 
-    /// Sets a download's host, replacing an earlier one; without a host, the download counts as remote.
-    mutating func enter(_ id: DownloadID, _ name: String?, in network: NetworkSnapshot) {
-        if let old = host(of: id), old == name { return }
-        leave(id)
-        guard let name, !name.isEmpty else { return }
+    /// Counts one more download of a host.
+    mutating func enter(_ name: String?, in network: NetworkSnapshot) -> Number {
+        guard let name, !name.isEmpty else { return Self.none }
         let number = number(of: name, in: network)
         hosts[number]?.count += 1
-        places[id] = number
+        return number
     }
 
-    mutating func leave(_ id: DownloadID) {
-        guard let number = places.removeValue(forKey: id), var host = hosts[number] else { return }
+    /// Counts one less.
+    mutating func leave(_ number: Number) {
+        guard var host = hosts[number] else { return }
         host.count -= 1
         hosts[number] = host
         // A resolved local name is kept until the network changes.
         if host.count == 0, !(host.isName && host.isNear) { forget(number, host) }
     }
 
-    private mutating func number(of name: String, in network: NetworkSnapshot) -> UInt32 {
+    private mutating func number(of name: String, in network: NetworkSnapshot) -> Number {
         if let number = numbers[name] { return number }
         lastNumber &+= 1
         let isNear = network.isLocal(name)
@@ -68,18 +59,18 @@ struct QueuedHosts: Sendable {
         return lastNumber
     }
 
-    private mutating func forget(_ number: UInt32, _ host: Host) {
+    private mutating func forget(_ number: Number, _ host: Host) {
         hosts[number] = nil
         numbers[host.name] = nil
     }
 
     // MARK: Resolving
 
-    /// Judges all hosts by a new network; returns the downloads whose result changed. While offline, a name keeps its
+    /// Judges all hosts by a new network; returns those whose result changed. While offline, a name keeps its
     /// former result until it has been resolved again.
-    mutating func judge(by network: NetworkSnapshot) -> [DownloadID] {
+    mutating func judge(by network: NetworkSnapshot) -> Set<Number> {
         unasked = []
-        var changed: Set<UInt32> = []
+        var changed: Set<Number> = []
         for (number, host) in hosts {
             if host.count == 0 {
                 forget(number, host)
@@ -93,12 +84,12 @@ struct QueuedHosts: Sendable {
             hosts[number]?.isNear = isNear
             changed.insert(number)
         }
-        return downloads(of: changed)
+        return changed
     }
 
-    /// Moves the hosts of these downloads to the front of the lookups.
-    mutating func hasten(_ ids: some Sequence<DownloadID>) {
-        let first = Set(ids.compactMap { host(of: $0) })
+    /// Moves these hosts to the front of the lookups.
+    mutating func hasten(_ numbers: Set<Number>) {
+        let first = Set(numbers.compactMap { hosts[$0]?.name })
         guard unasked.count > 1, !first.isEmpty else { return }
         unasked = unasked.filter { !first.contains($0) } + unasked.filter { first.contains($0) }
     }
@@ -111,10 +102,10 @@ struct QueuedHosts: Sendable {
         return nil
     }
 
-    /// Stores the result of a lookup; returns the downloads whose result changed.
-    mutating func settle(_ name: String, isNear: Bool) -> [DownloadID] {
-        guard let number = numbers[name], let host = hosts[number], host.isNear != isNear else { return [] }
+    /// Stores the result of a lookup. Returns false if nothing changed.
+    mutating func settle(_ number: Number, isNear: Bool) -> Bool {
+        guard let host = hosts[number], host.isNear != isNear else { return false }
         hosts[number]?.isNear = isNear
-        return downloads(of: [number])
+        return true
     }
 }

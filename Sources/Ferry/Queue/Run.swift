@@ -4,7 +4,7 @@ import struct Foundation.Date
 import Synchronization
 
 /// One run of a download: from the slot it was given to the end of its driver.
-final class Run: Sendable {
+package final class Run: Sendable {
     /// Why a run is stopped before its end; the strongest of several reasons applies.
     enum Stop: Sendable, Hashable {
         /// Another download takes the slot; this one stays queued.
@@ -44,6 +44,14 @@ final class Run: Sendable {
         var order: DownloadDriver.Stop { self == .cancel ? .cancel : .pause }
     }
 
+    /// A completion that is in the store.
+    struct Recorded: Sendable {
+        /// The number of its event.
+        var number: Int64?
+        /// The journal is still to be removed.
+        var leavesJournal: Bool
+    }
+
     private struct State {
         var driver: DownloadDriver?
         var stop: Stop?
@@ -52,9 +60,7 @@ final class Run: Sendable {
         var isStream = false
         var hasBegun = false
         var edits = 0
-        var isRecorded = false
-        var leavesJournal = false
-        var number: Int64?
+        var recorded: Recorded?
     }
     private let state = Mutex(State())
 
@@ -113,15 +119,66 @@ final class Run: Sendable {
     /// Releases the driver after the run.
     func letGo() { state.withLock { $0.driver = nil } }
 
-    /// Notes that the completion is in the store, with its event number, before the journal is removed.
-    func record(number: Int64?, leavesJournal: Bool) {
-        state.withLock { state in
-            state.isRecorded = true
-            state.leavesJournal = leavesJournal
-            state.number = number
+    /// The completion, once it is in the store, which is before the journal is removed.
+    var recorded: Recorded? {
+        get { state.withLock { $0.recorded } }
+        set { state.withLock { $0.recorded = newValue } }
+    }
+}
+
+/// The input of a run. A class, since a value of this size in the frame of each waiting task would cost several times
+/// its size while the download runs.
+final class RunInput: Sendable {
+    let row: CatalogueRow
+    let secrets: Secrets?
+    /// ``Run/edits`` before the row and secrets were read.
+    let edits: Int
+
+    init(_ row: CatalogueRow, _ secrets: Secrets?, edits: Int) {
+        self.row = row
+        self.secrets = secrets
+        self.edits = edits
+    }
+
+    var lacksSecrets: Bool { row.request.hasSecrets && secrets == nil }
+}
+
+extension Scheduler {
+    /// The input of a run and the object that shows the same state; `nil` if the download is no longer listed.
+    func begin(_ run: Run, _ id: DownloadID) async throws(DownloadError) -> (RunInput, LiveDownload)? {
+        while true {
+            guard let input = try await input(id, run) else { return nil }
+            if let live = live(for: input, in: run) { return (input, live) }
         }
     }
-    var recorded: (isThere: Bool, leavesJournal: Bool, number: Int64?) {
-        state.withLock { ($0.isRecorded, $0.leavesJournal, $0.number) }
+
+    private func input(_ id: DownloadID, _ run: Run) async throws(DownloadError) -> RunInput? {
+        let edits = run.edits
+        guard let row = try await store?.row(id) else { return nil }
+        return RunInput(row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil, edits: edits)
+    }
+
+    /// The object, updated to the input; `nil` if the download was changed since the input was read.
+    @inline(never) private func live(for input: RunInput, in run: Run) -> LiveDownload? {
+        let request = input.row.request(with: input.secrets)
+        return state.withLock { state in
+            guard run.edits == input.edits else { return nil }
+            let live = live(for: input.row.id, &state) { object(of: input.row, input.secrets) }
+            // An object that was created for a list lacks the secrets.
+            live.set(request: request)
+            return live
+        }
+    }
+
+    /// Applies changes made since the row was read, while there was no driver to receive them.
+    func catchUp(_ driver: DownloadDriver, _ run: Run, _ id: DownloadID, since edits: Int) async {
+        var seen = edits
+        while run.edits != seen {
+            seen = run.edits
+            guard let row = try? await store?.row(id) else { return }
+            driver.set(maxConnections: row.request.maxConnections)
+            driver.set(rateLimit: row.request.rateLimit)
+            if keptStore != nil { driver.set(tags: JournalTags(row)) }
+        }
     }
 }

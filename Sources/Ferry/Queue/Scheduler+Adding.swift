@@ -27,14 +27,11 @@ extension Scheduler {
 
     /// Lists the requests that are not listed yet, under the list's lock.
     private func enlist(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
-        let store = try await opened()
-        await lookAtNetwork(for: requests.lazy.map(\.network))
-        await listLock.acquire()
+        let store = try await beginListing(requests.map(\.network))
         defer { listLock.release() }
-        guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         // All requests of one call belong to one session.
         let plan = try await plan(requests, store)
-        try await check(plan, store)
+        try check(plan)
         var added: [LiveDownload] = []
         let rows = plan.rows
         if !rows.isEmpty {
@@ -43,7 +40,7 @@ extension Scheduler {
                 await vault.remove(Array(plan.secrets.keys))
                 throw error
             }
-            added = enter(rows, plan)
+            added = enter(rows, plan.secrets)
         }
         var answers: [Added] = []
         for answer in plan.answers {
@@ -54,6 +51,18 @@ extension Scheduler {
         }
         reschedule()
         return answers
+    }
+
+    /// Acquires the list's lock for additions under these rules.
+    func beginListing(_ rules: [NetworkRule]) async throws(DownloadError) -> any DownloadStore {
+        let store = try await opened()
+        await lookAtNetwork(for: rules)
+        await listLock.acquire()
+        guard state.withLock({ !$0.isDraining && $0.phase == .open }) else {
+            listLock.release()
+            throw Self.wasShutDown
+        }
+        return store
     }
 
     private enum Answer {
@@ -69,8 +78,6 @@ extension Scheduler {
         /// Identifiers given by the requests; generated ones are unique.
         var wanted: [DownloadID] = []
     }
-
-    private var vault: any SecretVault { state.withLock { $0.vault } }
 
     private func plan(
         _ requests: [DownloadRequest], _ store: any DownloadStore
@@ -104,7 +111,7 @@ extension Scheduler {
             if request.id != nil { plan.wanted.append(id) }
             if isKept { seen[stored.place] = plan.rows.count }
             plan.answers.append(.new(plan.rows.count))
-            let key = state.withLock { $0.takeKey(request.priority) }
+            let key = state.withLock { $0.queue.takeKey(request.priority) }
             plan.rows.append(
                 CatalogueRow(
                     id: id, session: request.session ?? configuration.storage.identifier ?? "", key: key,
@@ -117,37 +124,22 @@ extension Scheduler {
 
     /// Throws if two requests have the same identifier, or one is listed already. Called before secrets are stored,
     /// since the vault may hold those of the listed download under the same identifier.
-    private func check(_ plan: Plan, _ store: any DownloadStore) async throws(DownloadError) {
+    private func check(_ plan: Plan) throws(DownloadError) {
         var ids: Set<DownloadID> = []
         for id in plan.wanted where !ids.insert(id).inserted {
             throw DownloadError(.duplicate, ErrorPhrase(.sameIdentifier, "\(id)"))
         }
-        let taken: DownloadID?
-        if configuration.storage.isKept {
-            taken = state.withLock { state in plan.wanted.first { state.listed.contains($0) } }
-        } else {
-            taken = try await store.rows(plan.wanted).first?.id
-        }
-        if let taken { throw .isListed(taken) }
+        if let taken = plan.wanted.first(where: isListed) { throw .isListed(taken) }
     }
 
-    private func enter(_ rows: [CatalogueRow], _ plan: Plan) -> [LiveDownload] {
-        let isKept = configuration.storage.isKept
+    /// Puts stored rows into the queue and tells of them; returns their objects.
+    func enter(_ rows: [CatalogueRow], _ secrets: [DownloadID: Secrets]) -> [LiveDownload] {
+        let entries = rows.map { ($0.entry, rest($0.entry)) }
         let all = state.withLock { state in
-            rows.map { row in
-                if isKept { state.listed.insert(row.id) }
-                switch row.state {
-                case .waiting(let reason):
-                    var until: Duration?
-                    if case .notBefore(let date) = reason { until = moment(of: date) }
-                    let spot = QueueSpot(
-                        row.key, row.request.network, until: until, host: row.request.sources.first?.host,
-                        session: row.session)
-                    state.enter(row.id, at: spot)
-                case .downloading, .verifying, .paused, .failed, .completed, .cancelled: break
-                }
+            zip(rows, entries).map { row, entry in
+                state.enter(entry.0, as: entry.1)
                 // After queueing, so that the object shows the correct reason of waiting.
-                return live(for: row.id, &state) { object(of: row, plan.secrets[row.id]) }
+                return live(for: row.id, &state) { object(of: row, secrets[row.id]) }
             }
         }
         if hub.isHeard {
@@ -156,6 +148,9 @@ extension Scheduler {
         list.tell { ListChange(added: Set(rows.map(\.id))) }
         return all
     }
+
+    /// How a listed download rests when the list is opened, or it is new.
+    func rest(_ entry: IndexEntry) -> QueueEntry.Rest { entry.mayRun ? rest(until: entry.wakeAt) : .parked }
 
     /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns
     /// false if it is no longer listed.
@@ -176,13 +171,17 @@ extension Scheduler {
 
     /// Whether the file is still the published one.
     private func isUnchanged(_ live: LiveDownload) async -> Bool {
-        guard let row = try? await state.withLock({ $0.store })?.row(live.id), let stamp = row.published,
-            let finished = row.finished
+        guard let row = try? await store?.row(live.id), let stamp = row.published, let finished = row.finished
         else { return false }
-        let environment = engine.environment(for: configuration)
-        return await environment.pool.run {
-            stamp.file(at: finished.path).isUnchanged(fileSystem: environment.fileSystem)
-        }
+        return await withFiles { stamp.file(at: finished.path).isUnchanged(fileSystem: $0) }
+    }
+}
+
+extension Scheduler.State {
+    /// Lists a download with its position and conditions.
+    mutating func enter(_ entry: IndexEntry, as rest: QueueEntry.Rest) {
+        queue.enter(
+            entry.id, key: entry.key, rule: entry.network, host: entry.host, session: entry.session, as: rest)
     }
 }
 

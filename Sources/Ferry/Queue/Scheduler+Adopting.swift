@@ -10,12 +10,10 @@ extension Scheduler {
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload { try await adopt(path, session: nil) }
 
     func adopt(_ path: String, session: String?) async throws(DownloadError) -> LiveDownload {
-        let store = try await opened()
+        _ = try await opened()
         let found = try await find(path)
-        await lookAtNetwork(for: [found.record.network?.restrictions ?? NetworkRule()])
-        await listLock.acquire()
+        let store = try await beginListing([found.record.network?.restrictions ?? NetworkRule()])
         defer { listLock.release() }
-        guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         if let listed = try await live(DownloadID(rawValue: found.record.id), in: store) {
             guard session == nil || listed.session == session else {
                 throw DownloadError(.conflict, ErrorPhrase(.belongsToAnother, path), recovery: .needsUser)
@@ -40,10 +38,8 @@ extension Scheduler {
         guard found.record.id == data.id.rawValue else {
             return try await beginAnew(data, session, because: Reason(.isAnothersNow, data.partPath))
         }
-        await lookAtNetwork(for: [found.record.network?.restrictions ?? NetworkRule()])
-        await listLock.acquire()
+        _ = try await beginListing([found.record.network?.restrictions ?? NetworkRule()])
         defer { listLock.release() }
-        guard !state.withLock({ $0.isDraining || $0.phase != .open }) else { throw Self.wasShutDown }
         // Check again under the lock: a concurrent call may have used the same data.
         if try await store.row(data.id) != nil { throw Self.wasUsed }
         return try await list(found, session, in: store)
@@ -80,7 +76,7 @@ extension Scheduler {
         let directories = Set(known.map { FilePath($0).lexicallyNormalized() })
         let wanted = FilePath(directory).lexicallyNormalized()
         if directories.contains(wanted) { return true }
-        guard let store = state.withLock({ $0.store }), let ids = try? await store.load().map(\.id) else {
+        guard let store, let ids = try? await store.load().map(\.id) else {
             return false
         }
         for start in stride(from: 0, to: ids.count, by: 1000) {
@@ -93,13 +89,7 @@ extension Scheduler {
     }
 
     private func find(_ path: String) async throws(DownloadError) -> PartFiles.Found {
-        let environment = engine.environment(for: configuration)
-        let result: Result<PartFiles.Found, DownloadError> = await environment.pool.run {
-            do throws(DownloadError) {
-                return .success(try PartFiles.find(at: path, fileSystem: environment.fileSystem))
-            } catch { return .failure(error) }
-        }
-        return try result.get()
+        try await withFiles { files throws(DownloadError) in try PartFiles.find(at: path, fileSystem: files) }
     }
 
     private func list(
@@ -111,23 +101,12 @@ extension Scheduler {
         row.session = session ?? configuration.storage.identifier ?? ""
         // Adopting a part file starts it, even if it was paused.
         row.state = .waiting(.slot)
-        let host = row.request.sources.first?.host
         let priority = DownloadPriority(rawValue: row.key.priority)
-        row.key = state.withLock { $0.takeKey(priority) }
-        let environment = engine.environment(for: configuration)
+        row.key = state.withLock { $0.queue.takeKey(priority) }
         let (id, syncs) = (row.id, row.request.syncsToDisk)
-        await environment.pool.run {
-            PartFiles.enlist(found.part, by: id, syncs: syncs, fileSystem: environment.fileSystem)
-        }
+        await withFiles { PartFiles.enlist(found.part, by: id, syncs: syncs, fileSystem: $0) }
         try await store.commit([.insert([row])])
-        let live = live(for: row)
-        let isKept = configuration.storage.isKept
-        state.withLock { state in
-            if isKept { state.listed.insert(row.id) }
-            state.enter(row.id, at: QueueSpot(row.key, row.request.network, host: host, session: row.session))
-        }
-        send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id)
-        list.tell { ListChange(added: [row.id]) }
+        let live = enter([row], [:])[0]
         reschedule()
         showStandings(of: [live])
         return live

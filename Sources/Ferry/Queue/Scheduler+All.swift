@@ -8,31 +8,29 @@ extension Scheduler {
     /// Pauses all downloads that have not ended; of one session, or with `nil` of all.
     func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
-        let reader = readers.begin()
-        defer { readers.end(reader) }
+        let since = state.withLock { $0.queue.stamp }
         let kinds = StateKind.waiting.union([.downloading, .verifying])
         let all = try await entries(of: session, in: store)
         // Automatic retries of failed downloads are cancelled too.
         let failed = Set(all.lazy.filter { $0.kind == .failed && $0.wakeAt != nil }.map(\.id))
         let meant = all.filter { kinds.contains($0.kind) || failed.contains($0.id) }.map(\.id)
         // Remove waiting downloads from the queue first, so that none starts in a slot that a pause frees.
-        let singly = try await together(meant, since: reader) {
-            (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
+        let singly = try await together(meant, since: since) { (ids: [DownloadID]) async throws(DownloadError) in
             let changes = ids.map { id in
                 let field: RowField = failed.contains(id) ? .attempts(0, retryAt: nil) : .state(.paused)
                 return StoreChange.update(id, [field])
             }
             try await store.commit(changes)
+            state.withLock { state in for id in ids { state.queue.take(.rest(.parked), of: id) } }
             let paused = ids.filter { !failed.contains($0) }
             if hub.isHeard { for id in paused { send(.paused, of: id) } }
             list.tell { ListChange(changed: Set(ids)) }
-            return []
         }
         var lives: [LiveDownload] = []
         for id in singly { if let live = try await live(id, in: store) { lives.append(live) } }
         let waiting = state.withLock { state in
-            let waiting = lives.filter { state.runs[$0.id] == nil && !$0.request.isStream }
-            for live in waiting { state.leave(live.id) }
+            let waiting = lives.filter { state.queue.run(of: $0.id) == nil && !$0.request.isStream }
+            for live in waiting { state.queue.take(.rest(.parked), of: live.id) }
             return waiting
         }
         let given = waiting.filter(\.current.isFailed)
@@ -55,12 +53,9 @@ extension Scheduler {
         let store = try await opened()
         var offset = 0
         var seen: Set<DownloadID> = []
-        let reader = readers.begin()
-        defer { readers.end(reader) }
         while true {
-            _ = readers.changes(for: reader)
+            let since = state.withLock { $0.queue.stamp }
             let rows = try await store.page(RowFilter(kinds: [.paused], session: session), offset: offset, limit: 1000)
-            let changed = readers.changes(for: reader)
             if rows.isEmpty { return }
             var quiet: [CatalogueRow] = []
             for row in rows {
@@ -69,47 +64,40 @@ extension Scheduler {
                     offset += 1
                     continue
                 }
-                var live = known(row.id)
-                if live == nil, changed.contains(row.id) {
-                    live = try await self.live(row.id, in: store)
-                    if live == nil { continue }
-                }
-                if let live {
-                    try await join(quiet, since: reader, in: store)
-                    quiet = []
-                    _ = await resume(live)
-                } else {
+                guard let live = known(row.id) else {
                     quiet.append(row)
+                    continue
                 }
+                try await join(quiet, since: since, in: store)
+                quiet = []
+                _ = await resume(live)
             }
-            try await join(quiet, since: reader, in: store)
+            try await join(quiet, since: since, in: store)
         }
     }
 
     /// Queues paused downloads without objects behind the others of their priority, in this order.
     private func join(
-        _ rows: [CatalogueRow], since reader: Int, in store: any DownloadStore
+        _ rows: [CatalogueRow], since: UInt64, in store: any DownloadStore
     ) async throws(DownloadError) {
         guard !rows.isEmpty else { return }
         let now = clock.date()
         let wishes = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
-        let singly = try await together(rows.map(\.id), since: reader) {
-            (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
+        let singly = try await together(rows.map(\.id), since: since) {
+            (ids: [DownloadID]) async throws(DownloadError) in
             var changes: [StoreChange] = []
-            var spots: [(DownloadID, QueueSpot)] = []
+            var entries: [(IndexEntry, QueueEntry.Rest)] = []
             for row in ids.compactMap({ wishes[$0] }) {
                 let notBefore = row.request.notBefore.flatMap { $0 > now ? $0 : nil }
-                let key = state.withLock { $0.takeKey(DownloadPriority(rawValue: row.key.priority)) }
-                let spot = QueueSpot(
-                    key, row.request.network, until: notBefore.map { moment(of: $0) },
-                    host: row.request.sources.first?.host, session: row.session)
-                spots.append((row.id, spot))
-                changes.append(.keys([StoreChange.KeyChange(row.id, key)]))
+                var entry = row.entry
+                entry.key = state.withLock { $0.queue.takeKey(DownloadPriority(rawValue: row.key.priority)) }
+                entries.append((entry, rest(until: notBefore)))
+                changes.append(.keys([StoreChange.KeyChange(row.id, entry.key)]))
                 let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
                 changes.append(.update(row.id, [.state(.waiting(reason)), .attempts(0, retryAt: nil)]))
             }
             try await store.commit(changes)
-            return spots
+            state.withLock { state in for (entry, rest) in entries { state.enter(entry, as: rest) } }
         }
         list.tell { ListChange(changed: Set(rows.map(\.id)), isReordered: true) }
         for id in singly { if let live = try await live(id, in: store) { _ = await resume(live) } }
@@ -118,45 +106,34 @@ extension Scheduler {
     }
 
     /// Changes many downloads in one transaction. Returns those that must be changed one by one, because they have an
-    /// object, are running, or have changed since `reader` began.
+    /// object, are running, or have changed since that stamp.
     ///
-    /// The others leave the queue, and no objects are created for them until `change` has stored the result; `change`
-    /// returns the spots of those that are queued afterwards. If `change` throws, the former spots are restored.
+    /// The others are out of the queue, and no objects are created for them, until `change` has stored the result and
+    /// said how they rest. If it throws, they rest as before.
     private func together(
-        _ ids: [DownloadID], since reader: Int,
-        _ change: ([DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)]
+        _ ids: [DownloadID], since: UInt64, _ change: ([DownloadID]) async throws(DownloadError) -> Void
     ) async throws(DownloadError) -> [DownloadID] {
         await listLock.acquire()
         defer { listLock.release() }
         var (quiet, singly): ([DownloadID], [DownloadID]) = ([], [])
-        var spots: [(DownloadID, QueueSpot)] = []
         state.withLock { state in
             for id in ids {
-                guard registry[id] == nil, state.runs[id] == nil, !readers.hasChanged(id, since: reader) else {
+                guard let entry = state.queue.listed(id) else { continue }
+                if registry[id] == nil, entry.state.run == nil, entry.stamp <= since {
+                    state.queue.take(.hold, of: id)
+                    quiet.append(id)
+                } else {
                     singly.append(id)
-                    continue
                 }
-                if let spot = state.spot(of: id) {
-                    spots.append((id, spot))
-                    state.leave(id)
-                }
-                quiet.append(id)
             }
-            state.held = Set(quiet)
         }
         guard !quiet.isEmpty else { return singly }
-        var failure: DownloadError?
-        do throws(DownloadError) { spots = try await change(quiet) } catch { failure = error }
-        // Concurrent readers of these rows must read them again.
-        readers.note(quiet)
-        state.withLock { state in
-            state.held = []
-            for (id, spot) in spots { state.enter(id, at: spot) }
-        }
-        if let failure {
+        defer {
+            state.withLock { state in for id in quiet { state.queue.take(.settle, of: id) } }
+            updates.notify()
             reschedule()
-            throw failure
         }
+        try await change(quiet)
         return singly
     }
 
@@ -165,10 +142,9 @@ extension Scheduler {
         _ filter: ClearFilter, deletingFiles: Bool, session: String?
     ) async throws(DownloadError) {
         let store = try await opened()
-        let reader = readers.begin()
-        defer { readers.end(reader) }
+        let since = state.withLock { $0.queue.stamp }
         let entries = try await entries(of: session, in: store).filter { filter.kinds.contains($0.kind) }
-        let singly = deletingFiles ? entries.map(\.id) : try await forget(entries, since: reader, in: store)
+        let singly = deletingFiles ? entries.map(\.id) : try await forget(entries, since: since, in: store)
         for id in singly {
             guard let live = try await live(id, in: store) else { continue }
             do throws(DownloadError) {
@@ -183,31 +159,21 @@ extension Scheduler {
 
     /// Removes downloads without objects from the list; returns the others.
     private func forget(
-        _ entries: [IndexEntry], since reader: Int, in store: any DownloadStore
+        _ entries: [IndexEntry], since: UInt64, in store: any DownloadStore
     ) async throws(DownloadError) -> [DownloadID] {
         let failed = Set(entries.lazy.filter { $0.kind == .failed }.map(\.id))
-        let vault = state.withLock { $0.vault }
-        return try await together(entries.map(\.id), since: reader) {
-            (ids: [DownloadID]) async throws(DownloadError) -> [(DownloadID, QueueSpot)] in
-            let rows = try await store.rows(ids.filter { failed.contains($0) })
-            await discardParts(of: rows)
+        return try await together(entries.map(\.id), since: since) {
+            (ids: [DownloadID]) async throws(DownloadError) in
+            for row in try await store.rows(ids.filter { failed.contains($0) }) {
+                guard let path = row.path else { continue }
+                await withFiles(within: row.request.root) {
+                    DownloadDriver.discard(path: path, id: row.id, fileSystem: $0)
+                }
+            }
             try await store.commit([.remove(ids)])
             await vault.remove(ids)
-            state.withLock { $0.listed.subtract(ids) }
+            state.withLock { state in for id in ids { state.queue.take(.remove, of: id) } }
             list.tell { ListChange(removed: Set(ids)) }
-            return []
-        }
-    }
-
-    private func discardParts(of rows: [CatalogueRow]) async {
-        guard !rows.isEmpty else { return }
-        let environment = engine.environment(for: configuration)
-        await environment.pool.run {
-            for row in rows {
-                guard let path = row.path else { continue }
-                DownloadDriver.discard(
-                    path: path, id: row.id, fileSystem: environment.fileSystem(within: row.request.root))
-            }
         }
     }
 }

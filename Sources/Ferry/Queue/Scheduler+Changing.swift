@@ -18,25 +18,26 @@ extension Scheduler {
         try request.checkTexts()
         try request.checkSources()
         if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
-        var spot = wish.needsNewRun(from: old) ? await standDown(live) : nil
-        defer { if let spot { comeBack(live, to: spot) } }
-        try checkMayChange(live)
-        try await write(
-            request, from: old, of: live, lacksSecrets: lacksSecrets && SecretScope.isHome(of: old, for: wish.sources))
+        let keepsLack = lacksSecrets && SecretScope.isHome(of: old, for: wish.sources)
+        guard wish.needsNewRun(from: old) else {
+            return try await amend(live, request, from: old, lacksSecrets: keepsLack)
+        }
+        try await holding(live, .change) { _ throws(DownloadError) in
+            try checkMayChange(live)
+            try await amend(live, request, from: old, lacksSecrets: keepsLack)
+        }
+    }
+
+    private func amend(
+        _ live: LiveDownload, _ request: DownloadRequest, from old: DownloadRequest, lacksSecrets: Bool
+    ) async throws(DownloadError) {
+        try await write(request, from: old, of: live, lacksSecrets: lacksSecrets)
         live.set(request: request)
         await lookAtNetwork(for: [request.network])
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
-        let host = request.sources.first?.host
-        state.withLock { state in
-            guard state.policy.contains(live.id) else { return }
-            state.rules[live.id] = request.network == NetworkRule() ? nil : request.network
-            state.hosts.enter(live.id, host, in: state.network)
-            state.review(live.id)
-        }
-        spot?.rule = request.network
-        spot?.host = host
+        state.withLock { $0.queue.set(request.network, host: request.sources.first?.host, of: live.id) }
         if request.priority != old.priority { try await rank(live, request.priority) }
         switch live.current {
         case .waiting(.freshLink) where request.sources != old.sources || request.trust != old.trust: await join(live)
@@ -55,44 +56,10 @@ extension Scheduler {
         }
     }
 
-    /// Removes a download from the queue and ends its run, so that it does not start during a change; returns its
-    /// former spot.
-    func standDown(_ live: LiveDownload) async -> QueueSpot? {
-        let spot = state.withLock { state in
-            defer { state.leave(live.id) }
-            let spot = state.spot(of: live.id)
-            state.away[live.id] = spot
-            return spot
-        }
-        while let run = stopRun(live.id, .change) { await run.ended() }
-        return spot
-    }
-
-    /// Queues a download again at its former spot, unless it has ended, waits for the user, or is queued already.
-    func comeBack(_ live: LiveDownload, to spot: QueueSpot) {
-        // A concurrent move may have changed the position.
-        let key = state.withLock { $0.away.removeValue(forKey: live.id)?.key } ?? spot.key
-        defer { updates.notify() }
-        switch live.current {
-        case .waiting(.freshLink), .waiting(.credentials), .paused, .completed, .cancelled: return
-        case .failed where spot.until == nil: return
-        case .waiting, .downloading, .verifying, .failed: break
-        }
-        var spot = spot
-        spot.key = key
-        let place = spot
-        state.withLock { state in
-            if !state.policy.contains(live.id) { state.enter(live.id, at: place) }
-        }
-        reschedule()
-        showStandings(of: [live])
-    }
-
     /// The stored request with its secrets, and whether it had secrets that are no longer available.
     private func whole(
         _ live: LiveDownload
     ) async throws(DownloadError) -> (request: DownloadRequest, lacksSecrets: Bool) {
-        let (store, vault) = state.withLock { ($0.store, $0.vault) }
         guard let row = try await store?.row(live.id) else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
@@ -105,7 +72,6 @@ extension Scheduler {
     private func write(
         _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload, lacksSecrets: Bool
     ) async throws(DownloadError) {
-        let (store, vault) = state.withLock { ($0.store, $0.vault) }
         let (split, secrets) = StoredRequest.split(request)
         var stored = split
         if lacksSecrets { stored.hasSecrets = true }
@@ -122,12 +88,11 @@ extension Scheduler {
         await listLock.acquire()
         defer { listLock.release() }
         let key = state.withLock { state in
-            let key = state.takeKey(priority)
-            state.policy.set(key: key, of: live.id)
-            state.away[live.id]?.key = key
+            let key = state.queue.takeKey(priority)
+            state.queue.set(key: key, of: live.id)
             return key
         }
-        try await state.withLock { $0.store }?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
+        try await store?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
         // A run that began after the request was written shows the old priority.
@@ -137,7 +102,7 @@ extension Scheduler {
     /// Passes position and texts to the run and its journal.
     private func tag(_ live: LiveDownload) async throws(DownloadError) {
         // A run without a driver checks this count once it has one.
-        state.withLock { $0.runs[live.id]?.edited() }
+        state.withLock { $0.queue.run(of: live.id)?.edited() }
         guard let driver = live.driver, let row = try await keptStore?.row(live.id) else { return }
         driver.set(tags: JournalTags(row))
     }
@@ -146,37 +111,34 @@ extension Scheduler {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayChange(live)
-        let spot = await standDown(live)
-        defer { if let spot { comeBack(live, to: spot) } }
-        try checkMayChange(live)
-        let old = try await whole(live).request
-        guard SecretScope.home(of: old) != nil else {
-            throw DownloadError(
-                .invalidRequest, ErrorPhrase(.secretsForNobody), suggestion: ErrorPhrase(.nameServer),
-                recovery: .needsUser)
+        try await holding(live, .change) { _ throws(DownloadError) in
+            try checkMayChange(live)
+            let old = try await whole(live).request
+            guard SecretScope.home(of: old) != nil else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.secretsForNobody), suggestion: ErrorPhrase(.nameServer),
+                    recovery: .needsUser)
+            }
+            var request = old
+            request.credentials = credentials
+            // Credentials in a URL would take precedence over these.
+            request.sources = request.sources.map { $0.with(nil) }
+            try await write(request, from: old, of: live, lacksSecrets: false)
+            live.set(request: request)
+            if case .waiting(.credentials) = live.current { await join(live) }
         }
-        var request = old
-        request.credentials = credentials
-        // Credentials in a URL would take precedence over these.
-        request.sources = request.sources.map { $0.with(nil) }
-        try await write(request, from: old, of: live, lacksSecrets: false)
-        live.set(request: request)
-        if case .waiting(.credentials) = live.current { await join(live) }
-        reschedule()
     }
 
     /// Moves a download to an index among all of its priority, from 0; a larger index than the last means the last.
     func move(_ live: LiveDownload, toIndex index: Int) async throws(DownloadError) {
         if index <= 0 { return try await move(live, to: .first) }
         let store = try await opened()
-        let other = try await store.identifier(at: index, besides: place(of: live, in: store))
+        let other = try await store.identifier(at: index, besides: place(of: live))
         try await move(live, to: other.map { ListPlacement.before($0) } ?? .last)
     }
 
-    private func place(
-        of live: LiveDownload, in store: any DownloadStore
-    ) async throws(DownloadError) -> QueuePlace {
-        guard let key = try await store.row(live.id)?.key else {
+    private func place(of live: LiveDownload) throws(DownloadError) -> QueuePlace {
+        guard let key = state.withLock({ $0.queue.listed(live.id)?.key }) else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
         return QueuePlace(id: live.id, key: key)
@@ -186,37 +148,30 @@ extension Scheduler {
         let store = try await opened()
         await listLock.acquire()
         defer { listLock.release() }
-        let own = try await self.place(of: live, in: store)
+        let own = try self.place(of: live)
         let placement: PlacementPlanner.Placement
         switch place {
         case .first: placement = .front
         case .last: placement = .back
         case .before(let id), .after(let id):
-            guard let key = try await store.row(id)?.key, key.priority == own.key.priority else {
+            guard let key = state.withLock({ $0.queue.listed(id)?.key }), key.priority == own.key.priority else {
                 throw DownloadError(
                     .notFound, ErrorPhrase(.notInThatPriority, "\(id)"), recovery: .needsUser)
             }
             placement = if case .before = place { .before(key) } else { .after(key) }
         }
-        let changes = try await changes(own, placement, in: store)
+        // Reads only the neighbours in a long list, unless positions must be redistributed.
+        let gap = try await store.gap(placement, for: own)
+        let changes =
+            PlacementPlanner.place(own, in: gap)
+            ?? PlacementPlanner.place(
+                own, placement, among: state.withLock { $0.queue.places(of: own.key.priority) })
         guard !changes.isEmpty else { return }
-        state.withLock { state in for change in changes { state.away[change.id]?.key = change.key } }
+        state.withLock { state in for change in changes { state.queue.set(key: change.key, of: change.id) } }
         try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
         reschedule()
-    }
-
-    /// The new positions, already applied to the queue. Reads only the neighbours in a long list, unless positions
-    /// must be redistributed.
-    private func changes(
-        _ own: QueuePlace, _ placement: PlacementPlanner.Placement, in store: any DownloadStore
-    ) async throws(DownloadError) -> [QueuePlace] {
-        let gap = try await store.gap(placement, for: own)
-        if let changes = state.withLock({ $0.policy.move(own, into: gap) }) { return changes }
-        let listed = try await store.load().filter { $0.key.priority == own.key.priority }
-        let places = listed.map { QueuePlace(id: $0.id, key: $0.key) }
-        return state.withLock { $0.policy.move(own, to: placement, among: places) }
     }
 }
 

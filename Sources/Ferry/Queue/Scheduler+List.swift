@@ -32,33 +32,31 @@ extension Scheduler {
     private func lives(
         in store: any DownloadStore, _ read: () async throws(DownloadError) -> [CatalogueRow]
     ) async throws(DownloadError) -> [LiveDownload] {
-        let reader = readers.begin()
-        defer { readers.end(reader) }
+        var since = state.withLock { $0.queue.stamp }
         var rows = try await read()
         while true {
-            let (found, old, isHeld): ([LiveDownload], Set<DownloadID>, Bool) = state.withLock { state in
-                let changed = readers.changes(for: reader).union(state.held)
-                let old =
-                    changed.isEmpty
-                    ? []
-                    : rows.map(\.id).filter {
-                        changed.contains($0) && registry[$0] == nil
-                    }
-                guard old.isEmpty else { return ([], Set(old), !state.held.isDisjoint(with: old)) }
-                let all = rows.map { row in
-                    live(for: row.id, &state) { object(of: row, nil) }
+            var stale: Set<DownloadID> = []
+            var isChanging = false
+            let found: [LiveDownload] = state.withLock { state in
+                rows.removeAll { row in
+                    guard registry[row.id] == nil else { return false }
+                    guard let entry = state.queue.listed(row.id) else { return true }
+                    if entry.state.isChanging { isChanging = true }
+                    if entry.state.isChanging || entry.stamp > since { stale.insert(row.id) }
+                    return false
                 }
-                return (all, [], false)
+                since = state.queue.stamp
+                return stale.isEmpty ? rows.map { row in live(for: row.id, &state) { object(of: row, nil) } } : []
             }
-            if old.isEmpty { return found }
-            if isHeld {
+            if stale.isEmpty { return found }
+            if isChanging {
                 // The bulk change holds this lock until its rows are stored.
                 await listLock.acquire()
                 listLock.release()
             }
-            let new = try await store.rows(Array(old))
+            let new = try await store.rows(Array(stale))
             let byID = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }
-            rows = rows.compactMap { old.contains($0.id) ? byID[$0.id] : $0 }
+            rows = rows.compactMap { stale.contains($0.id) ? byID[$0.id] : $0 }
         }
     }
 
@@ -83,12 +81,11 @@ extension Scheduler {
             }
         }
         guard let directory else { return report }
-        let environment = engine.environment(for: configuration)
-        let listed = state.withLock { $0.listed }
-        let orphans = await environment.pool.run {
-            PartFiles.all(in: directory, fileSystem: environment.fileSystem) { found in
-                listed.contains(DownloadID(rawValue: found.record.id))
-                    ? nil : (part: found.part, bytes: found.claimedBytes)
+        let entries = state.withLock { $0.queue.entries }
+        let orphans = await withFiles {
+            PartFiles.all(in: directory, fileSystem: $0) { found in
+                entries[DownloadID(rawValue: found.record.id)] == nil
+                    ? (part: found.part, bytes: found.claimedBytes) : nil
             }
         }
         report.orphanedParts = orphans.map(\.part)
@@ -139,8 +136,131 @@ extension Scheduler {
 
     /// Running downloads that have reported their start, so that progress may be reported.
     var moving: Set<DownloadID> {
-        state.withLock { state in Set(state.runs.lazy.filter(\.value.hasBegun).map(\.key)) }
+        state.withLock { state in Set(state.queue.runs.lazy.filter(\.run.hasBegun).map(\.id)) }
     }
 
     func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
+}
+
+/// Operations for the program that hosts several sessions, beyond those of an app.
+extension Scheduler {
+    func page(
+        _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
+    ) async throws(DownloadError) -> (rows: [CatalogueRow], total: Int) {
+        let store = try await opened()
+        let rows = try await store.page(filter, order: order, offset: offset, limit: limit)
+        return (rows, try await store.count(filter))
+    }
+
+    func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
+        try await opened().rows(ids)
+    }
+
+    /// The current status of a row's download; the state in memory takes precedence over the row.
+    func status(of row: CatalogueRow) -> DownloadStatus {
+        if let live = known(row.id) { return live.status }
+        var status = row.status
+        if status.state.followsQueue, let reason = standing(of: row.id) { status.state = .waiting(reason) }
+        return status
+    }
+
+    /// The snapshot that a handle of this row would show; `revision` was taken before the row was read.
+    func snapshot(of row: CatalogueRow, revision: UInt64) -> DownloadSnapshot {
+        if let live = known(row.id) { return live.snapshot }
+        return DownloadSnapshot(
+            status: status(of: row), request: row.request(with: nil), finished: row.finished, revision: revision)
+    }
+
+    /// The running downloads with their sessions.
+    var running: [(status: DownloadStatus, session: String)] {
+        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.id] } }
+        return lives.map { ($0.status, $0.session) }
+    }
+
+    /// The state of the file's ranges: from the driver while it runs, otherwise from the journal.
+    func picture(of row: CatalogueRow) async -> TransferPicture? {
+        if let picture = known(row.id)?.driver?.picture() { return picture }
+        guard let part = row.part ?? row.path.map({ $0 + ".part" }), !StateKind(row.state).isOver else { return nil }
+        let found = await withFiles { try? PartFiles.find(at: part, fileSystem: $0) }
+        guard let found, found.record.id == row.id.rawValue else { return nil }
+        return TransferPicture(found.record)
+    }
+}
+
+/// Limits of sessions, within those of the manager.
+extension Scheduler {
+    /// Applies settings at once, also to running downloads.
+    func set(_ settings: SessionSettings, of session: String) {
+        let throttle = throttle(of: session)
+        state.withLock { $0.queue.set(settings, of: session) }
+        throttle?.set(rate: settings.rateLimit)
+        if let throttle { environment.note(limitOf: throttle, isRunning: settings.rateLimit != nil) }
+        reschedule()
+        showStandings()
+    }
+
+    /// The rate limit that the runs of a session share; `nil` for the list's own session.
+    func throttle(of session: String) -> Throttle? {
+        state.withLock { state in
+            guard let group = state.queue.number(of: session) else { return nil }
+            if let throttle = state.throttles[group] { return throttle }
+            let throttle = Throttle(rate: state.queue.rules.sessions.settings(of: group).rateLimit, clock: clock)
+            state.throttles[group] = throttle
+            return throttle
+        }
+    }
+}
+
+extension DownloadManager {
+    /// Sets the limits of a session, effective at once; not stored.
+    package func set(_ settings: SessionSettings, of session: String) { scheduler?.set(settings, of: session) }
+}
+
+/// The scheduler as backend of a manager; most requirements are implemented in the other extensions.
+extension Scheduler: DownloadBackend {
+    func activate() async throws(DownloadError) { _ = try await opened() }
+
+    func directory() async throws(DownloadError) -> String {
+        if case .catalogue(_, let directory, _) = configuration.storage { return directory }
+        return FileManager.default.currentDirectoryPath
+    }
+
+    func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
+        try await DownloadPlanner(
+            request: request, environment: environment, headLimit: configuration.stallTimeout
+        ).plan()
+    }
+
+    func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
+        try await add(resumingWith: data, session: nil)
+    }
+
+    func pauseAll() async throws(DownloadError) { try await pauseAll(session: nil) }
+
+    func resumeAll() async throws(DownloadError) { try await resumeAll(session: nil) }
+
+    func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
+        try await clear(filter, deletingFiles: deletingFiles, session: nil)
+    }
+
+    var listChanges: ListChanges { list.changes() }
+
+    func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
+        try await opened().history(of: id)
+    }
+
+    func date() -> Date { clock.date() }
+
+    var network: NetworkStatus {
+        watchNetwork()
+        return state.withLock { $0.queue.rules.network.status }
+    }
+
+    var networkChanges: AsyncStream<NetworkStatus> {
+        watchNetwork()
+        return networkHub.stream {
+            // Omits an assumed status while the first check is running.
+            state.withLock { $0.network.isKnown || $0.network.watcher == nil ? $0.queue.rules.network.status : nil }
+        }
+    }
 }

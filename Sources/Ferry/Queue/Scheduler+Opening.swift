@@ -3,6 +3,7 @@ import FerryEngine
 import Foundation
 import Logging
 import Synchronization
+import SystemPackage
 
 /// Opening, resuming and closing the list.
 extension Scheduler {
@@ -56,11 +57,12 @@ extension Scheduler {
             await secrets.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
             await refresh(entries, in: store)
             await finish(entries, in: store)
+            let places = entries.map { ($0, rest($0)) }
             state.withLock { state in
                 state.store = store
                 state.vault = vault
                 state.ledger = ledger
-                for entry in entries { enter(entry, &state) }
+                for (entry, rest) in places { state.enter(entry, as: rest) }
                 state.phase = .open
             }
         } catch {
@@ -74,26 +76,14 @@ extension Scheduler {
         return store
     }
 
-    /// Queues a listed download at its position, if it was running or waiting.
-    private func enter(_ entry: IndexEntry, _ state: inout State) {
-        state.listed.insert(entry.id)
-        state.policy.note(position: entry.key.position)
-        let until = entry.wakeAt.map { moment(of: $0) }
-        guard entry.mayRun else { return }
-        state.enter(
-            entry.id,
-            at: QueueSpot(
-                entry.key, entry.network, until: until, host: entry.host, session: entry.session))
-    }
-
     /// Updates the progress of downloads that were running or backing off when the process ended; their journals hold
     /// more than the list.
     private func refresh(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let kinds: Set<StateKind> = [.downloading, .verifying, .waitingToRetry]
         let running = entries.filter { kinds.contains($0.kind) }.map(\.id)
         guard !running.isEmpty, let rows = try? await store.rows(running) else { return }
-        let environment = engine.environment(for: configuration)
-        let changes: [StoreChange] = await environment.pool.run {
+        let environment = environment
+        let changes: [StoreChange] = await withFiles { _ in
             rows.compactMap { row in
                 guard let part = row.part,
                     let held = PartFiles.held(
@@ -110,14 +100,14 @@ extension Scheduler {
     private func finish(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let ids = entries.filter(\.leavesJournal).map(\.id)
         guard !ids.isEmpty, let rows = try? await store.rows(ids) else { return }
-        let environment = engine.environment(for: configuration)
-        let changes: [StoreChange] = await environment.pool.run { [self] in
+        let environment = environment
+        let changes: [StoreChange] = await withFiles { [self] files in
             rows.map { row in
                 if let part = row.part {
                     PartFiles.finish(
                         at: part, by: row.id, fileSystem: environment.fileSystem(within: row.request.root))
                 }
-                return .update(row.id, [.part(nil)] + settleMove(of: row, environment))
+                return .update(row.id, [.part(nil)] + settleMove(of: row, files))
             }
         }
         store.submit(changes)
@@ -128,15 +118,14 @@ extension Scheduler {
     private func rebuild(
         _ store: Catalogue, _ vault: any SecretVault, identifier: String, directory: String
     ) async throws(DownloadError) {
-        let environment = engine.environment(for: configuration)
         let hosted = configuration.hosted
         var seen: Set<String> = []
         let places = ([directory] + hosted.directories).filter { seen.insert($0).inserted }
         let sessions = hosted.identifiers.union([identifier])
         let now = clock.date()
-        var rows: [CatalogueRow] = await environment.pool.run {
+        var rows: [CatalogueRow] = await withFiles { files in
             places.flatMap { place in
-                PartFiles.all(in: place, fileSystem: environment.fileSystem) { found in
+                PartFiles.all(in: place, fileSystem: files) { found in
                     // Downloads cancelled with resume data belong to their app.
                     sessions.contains(found.record.session ?? "") && found.record.isTaken != true
                         ? CatalogueRow(found, at: now) : nil
@@ -179,12 +168,12 @@ extension Scheduler {
             state.phase = .closing
             state.alarm?.task.cancel()
             state.pulse?.cancel()
-            return Array(state.runs.values)
+            return state.queue.runs.map(\.run)
         }
         guard let runs else { return }
         // From here on, the end of the process counts as requested, not as a crash of a download.
         if let ledger = state.withLock({ $0.ledger }) {
-            await engine.environment(for: configuration).pool.run { ledger.endAll() }
+            await withFiles { _ in ledger.endAll() }
         }
         for run in runs { run.stop(.shutdown) }
         for run in runs { await run.ended() }
@@ -194,7 +183,7 @@ extension Scheduler {
         let (store, watcher, live) = state.withLock { state in
             state.phase = .closed
             defer { state.store = nil }
-            return (state.store, state.watcher, registry.all)
+            return (state.store, state.network.watcher, registry.all)
         }
         watcher?.cancel()
         await watcher?.value
@@ -215,12 +204,69 @@ extension Scheduler {
         do throws(DownloadError) { _ = try await opened() } catch { return false }
         while true {
             let seen = updates.count
-            let (isOpen, isEmpty) = state.withLock {
-                ($0.phase == .open, $0.policy.count == 0 && $0.runs.isEmpty && $0.away.isEmpty)
-            }
+            let (isOpen, isEmpty) = state.withLock { ($0.phase == .open, $0.queue.activeCount == 0) }
             if !isOpen || Task.isCancelled { return false }
             if isEmpty { return true }
             await updates.wait(after: seen)
+        }
+    }
+}
+
+/// Downloads whose runs end the process: they must not do so forever.
+extension Scheduler {
+    /// Opens the ledger and pauses downloads under which the process died too often. Returns the updated entries and
+    /// the identifiers of the paused downloads.
+    func openLedger(
+        at place: String, _ entries: [IndexEntry], in store: any DownloadStore
+    ) async -> (ledger: RunLedger?, entries: [IndexEntry], paused: [DownloadID]) {
+        let path = FilePath(place).appending("running")
+        let ids = entries.filter(\.mayRun).map(\.id)
+        let ledger: RunLedger? = await withFiles { files in
+            let ledger = try? RunLedger.open(at: path, fileSystem: files)
+            ledger?.keep(only: ids)
+            return ledger
+        }
+        guard let ledger else {
+            configuration.logger?.warning("\(path) cannot be used: it is not known which downloads ended the program")
+            return (nil, entries, [])
+        }
+        let paused = Set(ids.filter { ledger.deaths(of: $0) >= RunLedger.mostDeaths })
+        guard !paused.isEmpty else { return (ledger, entries, []) }
+        do throws(DownloadError) {
+            try await store.commit(paused.map { .update($0, [.paused(.crashes), .attempts(0, retryAt: nil)]) })
+            await withFiles { _ in for id in paused { ledger.end(id) } }
+        } catch {
+            // They are not started all the same, and the ledger keeps the counts for the next opening.
+            complain(error)
+        }
+        let changed = entries.map { entry in
+            guard paused.contains(entry.id) else { return entry }
+            var entry = entry
+            entry.kind = .paused
+            entry.wakeAt = nil
+            return entry
+        }
+        return (ledger, changed, entries.map(\.id).filter { paused.contains($0) })
+    }
+
+    /// Reports that these downloads were paused, and why.
+    func tellCrashes(of paused: [DownloadID]) {
+        for id in paused {
+            happened(.note(Reason.phrase(PauseReason.crashes.phrase)), to: id)
+            happened(LocalizedEvent(.paused), to: id)
+        }
+    }
+}
+
+extension IndexEntry {
+    /// Whether the download is started automatically, now or later.
+    var mayRun: Bool {
+        switch kind {
+        case .waitingForSlot, .waitingForNetwork, .waitingToRetry, .waitingForDiskSpace, .waitingToStart, .downloading,
+            .verifying:
+            true
+        case .failed: wakeAt != nil
+        case .waitingForFreshLink, .waitingForCredentials, .paused, .completed, .cancelled: false
         }
     }
 }

@@ -12,8 +12,14 @@ extension Scheduler {
         try checkMayAct(on: live)
         if await isThere(live, directory) { return }
         if live.request.isStream { throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name)) }
-        let spot = await standDown(live)
-        defer { if let spot { comeBack(live, to: spot) } }
+        try await holding(live, .change) { _ throws(DownloadError) in
+            try await relocate(live, to: directory, in: store)
+        }
+    }
+
+    private func relocate(
+        _ live: LiveDownload, to directory: String, in store: any DownloadStore
+    ) async throws(DownloadError) {
         try checkMayAct(on: live)
         guard var row = try await store.row(live.id) else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
@@ -60,10 +66,8 @@ extension Scheduler {
     /// Whether the download is in that directory already, possibly under another path.
     private func isThere(_ live: LiveDownload, _ directory: String) async -> Bool {
         guard let own = live.status.path.map(Paths.parent) else { return false }
-        let environment = engine.environment(for: configuration)
-        return await environment.pool.run {
-            own.hasSameBytes(as: directory)
-                || PartFiles.isSameDirectory(own, directory, fileSystem: environment.fileSystem)
+        return await withFiles {
+            own.hasSameBytes(as: directory) || PartFiles.isSameDirectory(own, directory, fileSystem: $0)
         }
     }
 
@@ -76,16 +80,10 @@ extension Scheduler {
         of live: LiveDownload, _ row: CatalogueRow, to directory: String
     ) async throws(DownloadError) -> PartialDownloadMover.Moved? {
         guard let path = row.part ?? live.status.path else { return nil }
-        let environment = engine.environment(for: configuration)
-        let move = PartialDownloadMover(
-            fileSystem: environment.fileSystem, floor: configuration.minFreeBytes, goesOn: mayCopy)
-        let id = live.id
-        let result: Result<PartialDownloadMover.Moved?, DownloadError> = await environment.pool.run {
-            do throws(DownloadError) { return .success(try move.move(path, of: id, to: directory)) } catch {
-                return .failure(error)
-            }
+        let (id, floor, goesOn) = (live.id, configuration.minFreeBytes, mayCopy)
+        let moved = try await withFiles { files throws(DownloadError) in
+            try PartialDownloadMover(fileSystem: files, floor: floor, goesOn: goesOn).move(path, of: id, to: directory)
         }
-        let moved = try result.get()
         if let moved { environment.note(moved, from: path) }
         return moved
     }
@@ -103,9 +101,9 @@ extension Scheduler {
         guard var finished = row.finished ?? live.finished, !finished.path.isEmpty else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name))
         }
-        let (environment, store) = (engine.environment(for: configuration), keptStore)
-        let file = try await blocking(environment) { [finished] () throws(DownloadError) in
-            guard let file = try PublishedFile.read(finished.path, fileSystem: environment.fileSystem) else {
+        let store = keptStore
+        let file = try await withFiles { [finished] files throws(DownloadError) in
+            guard let file = try PublishedFile.read(finished.path, fileSystem: files) else {
                 throw DownloadError(.notFound, ErrorPhrase(.missing, finished.path), recovery: .needsUser)
             }
             if let stamp = row.published, stamp.file(at: finished.path) != file {
@@ -117,17 +115,17 @@ extension Scheduler {
             fileSystem: environment.fileSystem, floor: configuration.minFreeBytes, goesOn: mayCopy)
         var copies = false
         while true {
-            let draft = try await blocking(environment) { [copies] () throws(DownloadError) in
+            let draft = try await withFiles { [copies] _ throws(DownloadError) in
                 try move.begin(file, to: directory, copying: copies)
             }
             defer { draft.drop() }
-            var candidate = try await blocking(environment) { () throws(DownloadError) in try move.candidate(draft) }
+            var candidate = try await withFiles { _ throws(DownloadError) in try move.candidate(draft) }
             naming: while true {
                 // Stored before the rename, so that the next launch finds the file after an interruption.
                 try await store?.commit([.update(live.id, [.announced(AnnouncedFile(candidate.file))])])
                 let naming: FileMover.Naming
                 do throws(DownloadError) {
-                    naming = try await blocking(environment) { [candidate] () throws(DownloadError) in
+                    naming = try await withFiles { [candidate] _ throws(DownloadError) in
                         try move.name(draft, candidate)
                     }
                 } catch {
@@ -151,32 +149,19 @@ extension Scheduler {
     private func leave(
         _ earlier: String?, _ old: (path: String, file: PublishedFile)?, of id: DownloadID
     ) async {
-        let environment = engine.environment(for: configuration)
-        await environment.pool.run {
-            if let earlier { PartialDownloadMover(fileSystem: environment.fileSystem).forget(earlier, of: id.rawValue) }
-            if let old {
-                try? PublishedFile.delete(old.path, ifUnchangedSince: old.file, fileSystem: environment.fileSystem)
-            }
+        await withFiles { files in
+            if let earlier { PartialDownloadMover(fileSystem: files).forget(earlier, of: id.rawValue) }
+            if let old { try? PublishedFile.delete(old.path, ifUnchangedSince: old.file, fileSystem: files) }
         }
-    }
-
-    private func blocking<Value: Sendable>(
-        _ environment: EngineEnvironment, _ body: @escaping @Sendable () throws(DownloadError) -> Value
-    ) async throws(DownloadError) -> Value {
-        let result: Result<Value, DownloadError> = await environment.pool.run {
-            do throws(DownloadError) { return .success(try body()) } catch { return .failure(error) }
-        }
-        return try result.get()
     }
 
     // MARK: Interrupted moves
 
     /// Settles the move of a finished file that the end of the process interrupted: the file is either at the
     /// announced path or at the old one.
-    func settleMove(of row: CatalogueRow, _ environment: EngineEnvironment) -> [RowField] {
+    func settleMove(of row: CatalogueRow, _ fileSystem: any FileSystem) -> [RowField] {
         guard let announced = row.announced, var finished = row.finished else { return [.announced(nil)] }
         let file = PublishedFile(announced)
-        let fileSystem = environment.fileSystem
         let isThere = (try? DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: fileSystem)) ?? false
         guard isThere else { return [.announced(nil)] }
         if let stamp = row.published, stamp != announced.stamp {

@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import Foundation
+import Logging
 import Synchronization
 
 /// One run, from its slot to its end.
@@ -8,25 +9,55 @@ extension Scheduler {
     func perform(
         _ run: Run, _ id: DownloadID, _ environment: EngineEnvironment, on loop: (any TaskExecutor)?
     ) async {
+        await mark(id, isRunning: true, environment)
+        // Held until the entry has changed, so that no object is made of a row that was read before the end.
+        let live = await attempt(run, id, environment, on: loop)
+        await mark(id, isRunning: false, environment)
+        // The entry and the driver's report closure retain the run.
+        state.withLock { $0.queue.take(.ended, of: id) }
+        run.letGo()
+        told(id)
+        updates.notify()
+        reschedule()
+        if let live { showStandings(of: [live]) }
+    }
+
+    /// Returns the object of the download; `nil` if it is not listed any more, or cannot be read.
+    private func attempt(
+        _ run: Run, _ id: DownloadID, _ environment: EngineEnvironment, on loop: (any TaskExecutor)?
+    ) async -> LiveDownload? {
         let live: LiveDownload
         let outcome: DownloadDriver.Outcome
-        await mark(id, isRunning: true, environment)
         do throws(DownloadError) {
-            guard let (input, found) = try await begin(run, id) else { return await dropped(id) }
+            guard let (input, found) = try await begin(run, id) else {
+                state.withLock { $0.queue.take(.remove, of: id) }
+                return nil
+            }
             live = found
-            if live.current == .waiting(.diskSpace), await isStillFull(input, environment) {
-                await mark(id, isRunning: false, environment)
-                return release(run, live, comingBack: comeback(live, after: Self.spaceInterval))
+            if live.current == .waiting(.diskSpace), await isStillFull(input) {
+                rest(id, .waiting(until: clock.now() + Self.spaceInterval))
+                return live
             }
             await revive(live, input)
             outcome =
                 input.lacksSecrets ? Self.lacksSecrets(input) : await drive(run, live, input, environment, on: loop)
         } catch {
-            guard let known = known(id) else { return await dropped(id) }
+            guard let known = known(id) else {
+                rest(id, .parked)
+                return nil
+            }
             live = known
             outcome = .failed(error)
         }
         await ended(run, live, outcome)
+        return live
+    }
+
+    /// Records for the next process whether a download is running.
+    private func mark(_ id: DownloadID, isRunning: Bool, _ environment: EngineEnvironment) async {
+        guard let ledger = state.withLock({ $0.ledger }) else { return }
+        // Off the event loop, and not queued behind the pool's syncs and digests.
+        await withTaskExecutorPreference(environment.executor) { isRunning ? ledger.begin(id) : ledger.end(id) }
     }
 
     /// Returns a failed download that is retried automatically to the waiting state.
@@ -44,35 +75,21 @@ extension Scheduler {
     /// How often a full disk is checked again.
     private static let spaceInterval: Duration = .seconds(5)
 
-    private func isStillFull(_ input: RunInput, _ environment: EngineEnvironment) async -> Bool {
+    private func isStillFull(_ input: RunInput) async -> Bool {
         let (row, floor) = (input.row, configuration.minFreeBytes)
         guard let directory = row.directory else { return false }
         let (path, total, missing) = (row.path, row.totalBytes, row.totalBytes.map { max(0, $0 - row.completedBytes) })
-        return await environment.pool.run {
-            !PartFiles.hasRoom(
-                at: path, in: directory, missing: missing, total: total, floor: floor,
-                fileSystem: environment.fileSystem)
+        return await withFiles {
+            !PartFiles.hasRoom(at: path, in: directory, missing: missing, total: total, floor: floor, fileSystem: $0)
         }
-    }
-
-    /// Ends the run of a download that is no longer listed.
-    private func dropped(_ id: DownloadID) async {
-        await mark(id, isRunning: false, engine.environment(for: configuration))
-        state.withLock { state in
-            state.leave(id)
-            state.policy.stopped(id)
-            state.runs[id] = nil
-        }
-        updates.notify()
-        reschedule()
     }
 
     private func drive(
         _ run: Run, _ live: LiveDownload, _ input: RunInput, _ environment: EngineEnvironment,
         on loop: (any TaskExecutor)?
     ) async -> DownloadDriver.Outcome {
-        let isRenewed = state.withLock { $0.renewed.remove(live.id) != nil }
-        if input.row.announced != nil, let outcome = await recover(input, environment) { return outcome }
+        let isRenewed = state.withLock { $0.queue.takeFetchAnew(live.id) }
+        if input.row.announced != nil, let outcome = await recover(input) { return outcome }
         let driver = driver(for: run, live, input.row, environment, on: loop, isRenewed: isRenewed)
         await catchUp(driver, run, live.id, since: input.edits)
         guard run.begin(driver) else { return .stopped }
@@ -123,12 +140,12 @@ extension Scheduler {
     }
 
     /// The outcome of a small file that was being published when the process ended; `nil` if it was not published.
-    private func recover(_ input: RunInput, _ environment: EngineEnvironment) async -> DownloadDriver.Outcome? {
+    private func recover(_ input: RunInput) async -> DownloadDriver.Outcome? {
         let row = input.row
         guard let file = row.announced.map(PublishedFile.init) else { return nil }
-        let (syncs, fileSystem) = (row.request.syncsToDisk, environment.fileSystem(within: row.request.root))
-        let isThere = await environment.pool.run {
-            (try? DownloadDriver.recoverAnnounced(file, syncs: syncs, fileSystem: fileSystem)) ?? false
+        let syncs = row.request.syncsToDisk
+        let isThere = await withFiles(within: row.request.root) {
+            (try? DownloadDriver.recoverAnnounced(file, syncs: syncs, fileSystem: $0)) ?? false
         }
         guard isThere else { return nil }
         return .completed(
@@ -179,166 +196,108 @@ extension Scheduler {
     private func ended(_ run: Run, _ live: LiveDownload, _ outcome: DownloadDriver.Outcome) async {
         let retryAt = run.retryAt
         run.retryAt = nil
-        var comeback: Comeback?
         switch outcome {
         case .completed(let finished): await completed(finished, run, live)
         case .cancelled: await cancelled(live)
-        case .stopped: comeback = await stopped(run, live, retryAt: retryAt)
-        case .failed(let error): comeback = await failed(explained(error, live), run, live)
+        case .stopped: await stopped(run, live, retryAt: retryAt)
+        case .failed(let error): await failed(explained(error, live), live)
         }
-        await mark(live.id, isRunning: false, engine.environment(for: configuration))
-        release(run, live, comingBack: comeback)
-    }
-
-    /// Queue spot for the retry, and the state in which the download was left. If the state has changed since,
-    /// another action won and the retry is dropped.
-    private struct Comeback {
-        var spot: QueueSpot
-        var state: DownloadState
-    }
-
-    /// Removes a download from the queue, to return after a delay.
-    private func comeback(_ live: LiveDownload, after delay: Duration, in new: DownloadState? = nil) -> Comeback? {
-        let until = clock.now() + delay
-        let spot = state.withLock { state in
-            defer { state.leave(live.id) }
-            return state.spot(of: live.id)
-        }
-        guard var spot else { return nil }
-        spot.until = until
-        return Comeback(spot: spot, state: new ?? live.current)
-    }
-
-    /// Ends the run and frees its slot.
-    private func release(_ run: Run, _ live: LiveDownload, comingBack comeback: Comeback?) {
-        state.withLock { state in
-            state.runs[live.id] = nil
-            state.policy.stopped(live.id)
-            if state.doubtful.remove(live.id) != nil { state.review(live.id) }
-            if let comeback, live.current == comeback.state, !state.policy.contains(live.id) {
-                state.enter(live.id, at: comeback.spot)
-            }
-        }
-        // The driver's report closure retains the run.
-        run.letGo()
-        told(live.id)
-        updates.notify()
-        reschedule()
-        showStandings(of: [live])
     }
 
     private func completed(_ found: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
-        let recorded = run.recorded
         var finished = found
-        // The download published the file itself, in this run or an earlier one.
-        if recorded.isThere { finished.wasAlreadyComplete = false }
-        var number = recorded.number
-        if !recorded.isThere {
+        let number: Int64?
+        if let recorded = run.recorded {
+            // The download published the file itself, in this run or an earlier one.
+            finished.wasAlreadyComplete = false
+            number = recorded.number
+            if recorded.leavesJournal { keptStore?.submit([.update(live.id, [.part(nil)])]) }
+        } else {
             number = await end(live.id, .completed(finished, stamp(of: finished)))
-        } else if recorded.leavesJournal {
-            keptStore?.submit([.update(live.id, [.part(nil)])])
         }
-        leaveQueue(live.id)
+        rest(live.id, .parked)
         await forgetSecrets(of: live.id)
         live.set(state: .completed(finished.proof), finished: finished, isEnd: true)
         send(.completed(finished), of: live.id, number: number)
     }
 
-    private func cancelled(_ live: LiveDownload) async {
-        let number = await end(live.id, .cancelled)
-        leaveQueue(live.id)
-        await forgetSecrets(of: live.id)
-        live.set(state: .cancelled, isEnd: true)
-        send(.cancelled, of: live.id, number: number)
-    }
-
-    private func stopped(_ run: Run, _ live: LiveDownload, retryAt: Date?) async -> Comeback? {
-        let retries = live.driver?.retries
-        let progress = live.driver?.progress() ?? live.status.progress
-        var fields: [RowField] = [
-            .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes),
-            .attempts(retries?.attempts ?? 0, retryAt: nil),
-        ]
-        var comeback: Comeback?
+    private func stopped(_ run: Run, _ live: LiveDownload, retryAt: Date?) async {
+        let attempts = live.driver?.retries.attempts ?? 0
+        let progress = RowField.progress(live.driver?.progress() ?? live.status.progress)
         switch run.wish {
         case .pause, .cancelProducingResumeData, nil:
-            leaveQueue(live.id)
-            fields.insert(.state(.paused), at: 0)
-            await keep([.update(live.id, fields)])
+            let isKept = await keep([.update(live.id, [.state(.paused), progress, .attempts(attempts, retryAt: nil)])])
+            // A pause that the list refuses is none.
+            if !isKept, run.wish == .pause { return live.set(state: .waiting(.slot), isEnd: true) }
+            rest(live.id, .parked)
             live.set(state: .paused, isEnd: true)
             happened(LocalizedEvent(.paused), to: live.id)
         case .cancel:
             // The cancellation came too late for the driver: the run was over.
             live.set(state: .paused, isEnd: true)
         case .slot, .network, .backOff, .change, .shutdown:
+            var reason = WaitReason.slot
+            var next: Date?
             // A network may be available again by now.
-            let isBarred = run.wish == .network && state.withLock { $0.isBarred(live.id) }
-            var reason: WaitReason = isBarred ? .network : .slot
-            if run.wish == .backOff, let date = retryAt, date > clock.date() {
-                reason = .retry(at: date)
-                fields[1] = .attempts(retries?.attempts ?? 0, retryAt: date)
-                comeback = self.comeback(live, after: moment(of: date) - clock.now(), in: .waiting(reason))
+            if run.wish == .network, !state.withLock({ $0.queue.mayConnect(live.id) }) { reason = .network }
+            if run.wish == .backOff, let retryAt, retryAt > clock.date() {
+                next = retryAt
+                reason = .retry(at: retryAt)
+                rest(live.id, .waiting(until: moment(of: retryAt)))
             }
-            fields.insert(.state(.waiting(reason)), at: 0)
-            keptStore?.submit([.update(live.id, fields)])
+            keptStore?.submit([
+                .update(live.id, [.state(.waiting(reason)), progress, .attempts(attempts, retryAt: next)])
+            ])
             live.set(state: .waiting(reason), isEnd: true)
-            if isBarred {
-                state.withLock { _ = $0.toldToWait.insert(live.id) }
+            if reason == .network {
+                state.withLock { _ = $0.queue.report(live.id) }
                 happened(.waiting(.network, message: Reason(.noNetworkAllowed)), to: live.id)
             }
         }
-        return comeback
     }
 
-    private func failed(_ error: DownloadError, _ run: Run, _ live: LiveDownload) async -> Comeback? {
+    private func failed(_ error: DownloadError, _ live: LiveDownload) async {
         let configuration = configuration
+        let progress = RowField.progress(live.status.progress)
         if configuration.waitsForUser, let reason = error.userWait {
-            let progress = live.status.progress
-            var comeback: Comeback?
-            if reason == .diskSpace {
-                comeback = self.comeback(live, after: Self.spaceInterval, in: .waiting(reason))
-            } else {
-                leaveQueue(live.id)
-            }
-            await keep([
-                .update(
-                    live.id,
-                    [
-                        .state(.waiting(reason)),
-                        .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes),
-                    ])
-            ])
+            rest(live.id, reason == .diskSpace ? .waiting(until: clock.now() + Self.spaceInterval) : .parked)
+            await keep([.update(live.id, [.state(.waiting(reason)), progress])])
             live.set(state: .waiting(reason), isEnd: true)
-            happened(.waiting(reason, message: error.reason), to: live.id)
-            return comeback
+            return happened(.waiting(reason, message: error.reason), to: live.id)
         }
-        let progress = live.status.progress
-        keptStore?.submit([
-            .update(
-                live.id, [.progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)])
-        ])
+        keptStore?.submit([.update(live.id, [progress])])
         let number = await end(live.id, .failed(error))
-        var comeback: Comeback?
         if let delay = configuration.retriesFailedAfter, error.recovery != .permanent {
-            comeback = self.comeback(live, after: delay, in: .failed(error))
+            rest(live.id, .waiting(until: clock.now() + delay))
             keptStore?.submit([
                 .update(live.id, [.attempts(0, retryAt: clock.date().addingTimeInterval(delay.seconds))])
             ])
         } else {
-            leaveQueue(live.id)
+            rest(live.id, .parked)
         }
         live.set(state: .failed(error), isEnd: true)
         send(.failed(error), of: live.id, number: number)
-        return comeback
+    }
+
+    /// The error with the configured reason why this process may not write, if there is one.
+    private func explained(_ error: DownloadError, _ live: LiveDownload) async -> DownloadError {
+        guard error.code == .disk, let refusal = configuration.refusal, let row = try? await store?.row(live.id),
+            let directory = row.directory
+        else { return error }
+        guard var known = await withFiles({ _ in refusal(directory) }) else { return error }
+        known.underlying = error.message
+        return known
     }
 
     /// A wall-clock date on the monotonic clock; distant dates are clamped to 1e12 s.
     func moment(of date: Date) -> Duration {
         clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
     }
+}
 
-    func leaveQueue(_ id: DownloadID) {
-        state.withLock { $0.leave(id) }
+extension RowField {
+    static func progress(_ progress: DownloadProgress) -> RowField {
+        .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)
     }
 }
 
@@ -351,5 +310,84 @@ extension DownloadError {
         case .diskFull: .diskSpace
         default: nil
         }
+    }
+}
+
+/// Storing states, events and ends of runs.
+extension Scheduler {
+    /// Stores a new state of a run, and the time of the next attempt, so that another process does not retry earlier.
+    func keep(_ new: DownloadState, of live: LiveDownload, retryAt: Date?) {
+        guard let store = keptStore, !new.isFinal else { return }
+        var fields: [RowField] = [.state(new)]
+        if let attempts = live.driver?.retries.attempts { fields.append(.attempts(attempts, retryAt: retryAt)) }
+        store.submit([.update(live.id, fields)])
+    }
+
+    /// The store, if the list is kept.
+    var keptStore: (any DownloadStore)? {
+        state.withLock { $0.configuration.storage.isKept ? $0.store : nil }
+    }
+
+    /// Stores and sends an event that is no end.
+    func happened(_ told: LocalizedEvent, to id: DownloadID) {
+        keptStore?.submit([.record(DownloadEvent(id: id, date: clock.date(), told))])
+        hub.send(
+            event(
+                told.kind, of: id, date: clock.date(), number: nil, session: known(id)?.session, reason: told.reason))
+    }
+
+    /// Makes changes durable. An error is logged and does not stop the download; returns whether there was none.
+    @discardableResult
+    func keep(_ changes: [StoreChange]) async -> Bool {
+        do throws(DownloadError) {
+            try await store?.commit(changes)
+            return true
+        } catch {
+            complain(error)
+            return false
+        }
+    }
+
+    /// Stores the end of a download durably; returns the number of its event, if events are kept.
+    func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> Int64? {
+        guard let store else { return nil }
+        do throws(DownloadError) {
+            let isKept = configuration.storage.isKept
+            return try await store.commit([.end(id, Ending(outcome, at: clock.date(), isNumbered: isKept))]).first?
+                .number
+        } catch {
+            complain(error)
+            return nil
+        }
+    }
+
+    func complain(_ error: DownloadError) {
+        configuration.logger?.error("the list of downloads could not be kept: \(error)")
+    }
+
+    /// The stamp of a finished file. Does not block on the disk, since the file was written just now.
+    func stamp(of finished: FinishedDownload) -> FileStamp? {
+        guard !finished.path.isEmpty else { return nil }
+        let fileSystem = environment.fileSystem
+        return (try? PublishedFile.read(finished.path, fileSystem: fileSystem)).flatMap { $0 }.map { FileStamp($0) }
+    }
+
+    func forgetSecrets(of id: DownloadID) async {
+        let (vault, isKept) = state.withLock { ($0.vault, $0.configuration.storage.isKept) }
+        if isKept { await vault.remove([id]) }
+    }
+
+    func isListed(_ id: DownloadID) -> Bool { state.withLock { $0.queue.listed(id) != nil } }
+}
+
+extension DownloadManager.Configuration {
+    /// The settings passed to each driver.
+    var driverSettings: DriverSettings {
+        var settings = DriverSettings()
+        settings.stallTimeout = stallTimeout
+        settings.connectTimeout = transfer.connectTimeout
+        settings.maxAttempts = maxAttempts
+        settings.minFreeBytes = minFreeBytes
+        return settings
     }
 }

@@ -6,14 +6,15 @@ import Synchronization
 /// The list of downloads and their runs.
 ///
 /// ```
-/// add, resume, retry, network, limit ─► QueuePolicy.decide ─► launch: row, secrets, DownloadDriver.run
+/// add, resume, retry, network, limit ─► QueueMachine.decide ─► launch: row, secrets, DownloadDriver.run
 ///        ▲                                                └─► stop ─┐
 ///        └────────────── ended: store, state, event ◄───────────────┘
 /// ```
 ///
-/// Invariants: durable state is stored before it is reported; the policy alone starts and stops downloads; every run
-/// is in `runs` until it has ended and is awaited by ``shutdown()``; a download has at most one run at a time. A user
-/// action holds the download's `AsyncLock`.
+/// Invariants: every listed download has one entry in the ``QueueMachine``, which alone starts and stops downloads;
+/// durable state is stored before it is reported; every run is in its download's entry until it has ended and is
+/// awaited by ``shutdown()``. A user action holds the download's `AsyncLock`; one that needs the download without a run
+/// works in ``holding(_:_:_:)``.
 ///
 /// Order of async locks: the list's may be acquired while a download's is held, never the other way round. Order of
 /// mutexes: a download's may be acquired under this one, never the other way round; none is held across a suspension.
@@ -33,40 +34,13 @@ final class Scheduler: Sendable {
         var vault: any SecretVault
         /// The runs recorded for the next process; `nil` if the list is not kept.
         var ledger: RunLedger?
-        var policy: QueuePolicy
-        var runs: [DownloadID: Run] = [:]
-        /// Every download of the catalogue; empty if the list is not kept.
-        var listed: Set<DownloadID> = []
-        /// Downloads waiting for a network whose wait has been reported.
-        var toldToWait: Set<DownloadID> = []
-        /// Downloads in a bulk change: no objects are created for them until the change is stored. Empty unless
-        /// ``Scheduler/listLock`` is held.
-        var held: Set<DownloadID> = []
-        /// Downloads out of the queue during a change, with the spots to which they return.
-        var away: [DownloadID: QueueSpot] = [:]
-        /// Network rules of queued downloads, where they differ from the default.
-        var rules: [DownloadID: NetworkRule] = [:]
-        /// The hosts of queued downloads, with the information which of them are local.
-        var hosts = QueuedHosts()
-        /// Names that are being resolved in this network.
-        var lookups: [String: Task<Void, Never>] = [:]
-        /// Downloads that were running when the machine went offline and whose hosts are being resolved; they
-        /// continue for a grace period.
-        var doubtful: Set<DownloadID> = []
-        /// Ends the grace period.
-        var doubt: (network: Int, task: Task<Void, Never>)?
-        /// Sessions with downloads in this list, and their limits.
-        var groups = SessionGroups()
-        var network: NetworkSnapshot
-        /// The number of snapshots seen; 0 while the network is assumed.
-        var networkCount = 0
-        var knowsNetwork: Bool { networkCount > 0 }
-        var watcher: Task<Void, Never>?
+        var queue: QueueMachine
+        var network = NetworkTasks()
+        /// The rate limits that the runs of a session share.
+        var throttles: [UInt16: Throttle] = [:]
         var alarm: (at: Duration, task: Task<Void, Never>)?
         var pulse: Task<Void, Never>?
         var beats = 0
-        /// Downloads to be fetched again although their file exists.
-        var renewed: Set<DownloadID> = []
         weak var dispatcher: DelegateDispatcher?
         /// Set while no new downloads are accepted.
         var isDraining = false
@@ -79,7 +53,6 @@ final class Scheduler: Sendable {
     let monitor: any NetworkMonitor
     let hub = EventHub()
     let list = ListHub()
-    let readers = StaleReads()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
     /// Serializes additions, moves and bulk changes; `openLock` serializes opening and closing. The holder waits for
@@ -98,12 +71,18 @@ final class Scheduler: Sendable {
         state = Mutex(
             State(
                 configuration: configuration, phase: isKept ? .idle : .open, store: isKept ? nil : MemoryStore(),
-                vault: SecretMemory(), policy: QueuePolicy(limit: max(1, configuration.maxConcurrentDownloads)),
-                network: .assumed))
+                vault: SecretMemory(),
+                queue: QueueMachine(
+                    limit: max(1, configuration.maxConcurrentDownloads), session: configuration.storage.identifier)))
+        state.withLock { $0.permit(configuration) }
     }
 
     var configuration: DownloadManager.Configuration { state.withLock { $0.configuration } }
     var clock: any EngineClock { engine.clock }
+    var environment: EngineEnvironment { engine.environment(for: configuration) }
+    /// The store while the list is open.
+    var store: (any DownloadStore)? { state.withLock { $0.store } }
+    var vault: any SecretVault { state.withLock { $0.vault } }
     /// Set once shutdown has begun; nothing starts any more.
     var isShutDown: Bool { state.withLock { $0.phase == .closing || $0.phase == .closed } }
 
@@ -119,35 +98,34 @@ final class Scheduler: Sendable {
         let configuration = new
         state.withLock { state in
             state.configuration = configuration
-            state.policy.set(limit: configuration.maxConcurrentDownloads)
+            state.permit(configuration)
         }
         engine.apply(configuration)
         monitor.set(configuration.networkSettings)
         await lookAtNetwork(for: [NetworkRule()])
-        applyNetworkRules()
         reschedule()
         showStandings()
     }
 
     // MARK: Scheduling
 
-    /// Starts and stops downloads as the policy decides now.
+    /// Starts and stops downloads as the queue decides now.
     func reschedule() {
         let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [DownloadID]) = state.withLock { state in
             guard state.phase == .open else { return ([], [], []) }
             let now = clock.now()
             lookUpNames(&state)
-            let woken = state.policy.wake(at: now)
-            let barred = state.newlyBarred()
-            let decision = state.policy.decide(at: now)
+            let woken = state.queue.wake(at: now)
+            let barred = state.queue.newlyBarred()
+            let decision = state.queue.decide(at: now)
             for id in decision.start { launch(id, &state) }
             var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
-                state.runs[stop.id].map { ($0, stop.reason == .network ? .network : .slot) }
+                state.queue.run(of: stop.id).map { ($0, stop.reason == .network ? .network : .slot) }
             }
-            if state.policy.hasReady {
+            if state.queue.hasReady {
                 // A run that only waits for its next attempt leaves its slot to downloads that can use it.
                 let soon = clock.date().addingTimeInterval(1)
-                for run in state.runs.values where !run.isStream {
+                for (_, run) in state.queue.runs where !run.isStream {
                     if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
                 }
             }
@@ -164,11 +142,10 @@ final class Scheduler: Sendable {
     }
 
     private func launch(_ id: DownloadID, _ state: inout State) {
-        let run = Run()
+        guard let run = state.queue.run(of: id) else { return }
         let environment = engine.environment(for: state.configuration)
         let loop = environment.light()
-        state.runs[id] = run
-        // owner: state.runs, awaited in shutdown.
+        // owner: the run, awaited in shutdown.
         run.set(task: Task(executorPreference: loop) { await self.perform(run, id, environment, on: loop) })
         startPulse(&state)
     }
@@ -199,7 +176,7 @@ final class Scheduler: Sendable {
     func live(for id: DownloadID, _ state: inout State, make: () -> LiveDownload) -> LiveDownload {
         if let live = registry[id] { return live }
         let live = make()
-        if live.current.followsQueue, let reason = state.standing(of: id) { live.set(state: .waiting(reason)) }
+        if live.current.followsQueue, let reason = state.queue.standing(of: id) { live.set(state: .waiting(reason)) }
         registry.insert(live)
         if state.phase == .closed { live.close() }
         return live
@@ -207,7 +184,7 @@ final class Scheduler: Sendable {
 
     /// Creates an object; ``live(for:_:make:)`` registers it.
     func object(of row: CatalogueRow, _ secrets: Secrets?) -> LiveDownload {
-        LiveDownload(row, secrets: secrets, readers: readers, registry: registry)
+        LiveDownload(row, secrets: secrets, registry: registry)
     }
 
     func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
@@ -228,12 +205,35 @@ final class Scheduler: Sendable {
         reason: Reason? = nil
     ) -> DownloadEvent {
         DownloadEvent(id: id, date: date, kind: kind, number: number, session: session, reason: reason) {
-            [weak self] number in
-            self?.state.withLock { $0.store }?.submit([.acknowledge(number)])
+            [weak self] number in self?.store?.submit([.acknowledge(number)])
         }
     }
 
     func told(_ id: DownloadID) { list.tell { ListChange(changed: [id]) } }
+
+    // MARK: The disk
+
+    /// Calls `body` on a thread that may block, with a file system that is confined to `root`.
+    func withFiles<Value: Sendable, Failure: Error>(
+        within root: String? = nil, _ body: @escaping @Sendable (any FileSystem) throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let environment = environment
+        let fileSystem = environment.fileSystem(within: root)
+        let result: Result<Value, Failure> = await environment.pool.run {
+            do throws(Failure) { return .success(try body(fileSystem)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
+
+extension Scheduler.State {
+    /// Applies the limits of a configuration to the queue.
+    fileprivate mutating func permit(_ configuration: DownloadManager.Configuration) {
+        queue.set(limit: configuration.maxConcurrentDownloads)
+        queue.set(
+            allowsMetered: configuration.allowsMeteredNetwork,
+            allowsConstrained: configuration.allowsConstrainedNetwork)
+    }
 }
 
 extension ListChange {
@@ -251,10 +251,10 @@ extension ListChange {
 
 extension LiveDownload {
     /// Creates an object from its stored row.
-    convenience init(_ row: CatalogueRow, secrets: Secrets?, readers: StaleReads, registry: LiveRegistry) {
+    convenience init(_ row: CatalogueRow, secrets: Secrets?, registry: LiveRegistry) {
         self.init(
             request: row.request(with: secrets), status: row.status, session: row.session, finished: row.finished,
-            readers: readers, registry: registry)
+            registry: registry)
     }
 }
 
@@ -269,5 +269,50 @@ extension CatalogueRow {
         return DownloadStatus(
             id: id, state: state, progress: DownloadProgress(completedBytes: completedBytes, totalBytes: totalBytes),
             name: name, path: path, pauseReason: pauseReason)
+    }
+}
+
+/// Progress reports, ten times a second while downloads run.
+extension Scheduler {
+    private static let interval: Duration = .milliseconds(100)
+    /// The interval of storing progress in the catalogue, in beats.
+    private static let beatsPerRecord = 100
+
+    func startPulse() { state.withLock { startPulse(&$0) } }
+
+    func startPulse(_ state: inout State) {
+        guard state.pulse == nil, state.queue.occupiedCount > 0, state.phase == .open else { return }
+        // owner: state.pulse, cancelled in shutdown; ends by itself when no download is running.
+        state.pulse = Task { [weak self, clock] in
+            while !Task.isCancelled {
+                try? await clock.sleep(for: Self.interval)
+                guard let self, self.beat() else { return }
+            }
+        }
+    }
+
+    private func beat() -> Bool {
+        let (running, isRecordDue) = state.withLock { state in
+            state.beats += 1
+            let running = state.queue.runs.compactMap { id, run in
+                registry[id].map { (live: $0, hasBegun: run.hasBegun) }
+            }
+            return (running, state.beats % Self.beatsPerRecord == 0)
+        }
+        let dispatcher = state.withLock { $0.dispatcher }
+        for (live, hasBegun) in running {
+            live.publish()
+            // Report progress only after the start, which a delegate receives first.
+            guard let dispatcher, hasBegun, live.current == .downloading else { continue }
+            dispatcher.report(live.status.progress, of: live.id)
+        }
+        if isRecordDue, let store = keptStore {
+            store.submit(running.map { live, _ in .update(live.id, [.progress(live.status.progress)]) })
+        }
+        return state.withLock { state in
+            guard state.queue.occupiedCount == 0 else { return true }
+            state.pulse = nil
+            return false
+        }
     }
 }

@@ -1,48 +1,45 @@
-import FerryCore
-import FerryEngine
+package import FerryCore
+
+/// Limits of one session in a list that hosts several; within the limits of the list.
+package struct SessionSettings: Codable, Sendable, Hashable {
+    /// Maximum number of the session's downloads that run at a time; `nil` for no limit of its own.
+    package var maxConcurrentDownloads: Int?
+    /// Maximum bytes per second over the session's downloads; `nil` for no limit of its own.
+    package var rateLimit: ByteCount?
+    /// Whether metered networks may be used; `nil` follows the manager.
+    package var allowsMetered: Bool?
+    /// Whether constrained networks may be used; `nil` follows the manager.
+    package var allowsConstrained: Bool?
+
+    package init() {}
+}
 
 /// The sessions of one list: their group numbers in the queue, and their limits.
 struct SessionGroups: Sendable {
-    private struct Group: Sendable {
-        let name: String
-        var settings = SessionSettings()
-        /// Shared by all runs of the session.
-        var throttle: Throttle?
-    }
-    /// Group 0 is the list's own.
-    private var groups = [Group(name: "")]
-    private var numbers: [String: Int] = [:]
+    /// Group 0 is the list's own, without limits.
+    private var settings = [SessionSettings()]
+    private var numbers: [String: UInt16]
 
     /// Maximum number of sessions with limits of their own.
     private static let most = 4096
 
+    /// The sessions of a list whose own is `own`.
+    init(own: String) { numbers = own.isEmpty ? ["": 0] : ["": 0, own: 0] }
+
     /// The number of a session, assigned on first use.
-    mutating func number(of name: String) -> Int {
+    mutating func number(of name: String) -> UInt16 {
         if let number = numbers[name] { return number }
-        guard groups.count < Self.most else { return 0 }
-        numbers[name] = groups.count
-        groups.append(Group(name: name))
-        return groups.count - 1
+        guard settings.count < Self.most else { return 0 }
+        let number = UInt16(settings.count)
+        numbers[name] = number
+        settings.append(SessionSettings())
+        return number
     }
 
-    func name(of number: Int) -> String { groups.indices.contains(number) ? groups[number].name : "" }
+    func settings(of number: UInt16) -> SessionSettings { settings[Int(number)] }
 
-    func settings(of number: Int) -> SessionSettings {
-        groups.indices.contains(number) ? groups[number].settings : SessionSettings()
-    }
-
-    mutating func set(_ settings: SessionSettings, of number: Int) {
-        guard number > 0, groups.indices.contains(number) else { return }
-        groups[number].settings = settings
-        groups[number].throttle?.set(rate: settings.rateLimit)
-    }
-
-    /// The throttle that the runs of a session share; `nil` for group 0.
-    mutating func throttle(of number: Int, clock: any EngineClock) -> Throttle? {
-        guard number > 0, groups.indices.contains(number) else { return nil }
-        if let throttle = groups[number].throttle { return throttle }
-        let throttle = Throttle(rate: groups[number].settings.rateLimit, clock: clock)
-        groups[number].throttle = throttle
-        return throttle
+    mutating func set(_ new: SessionSettings, of name: String) {
+        let number = number(of: name)
+        if number > 0 { settings[Int(number)] = new }
     }
 }

@@ -65,10 +65,10 @@ final class RemoteSession: Sendable {
     let state: Mutex<State>
     let hub = EventHub()
     let list = ListHub()
+    let readers = StaleReads()
     let networkHub = NetworkHub()
     /// Serializes changes of the settings.
     let settingsLock = AsyncLock()
-    let readers = StaleReads()
     let registry = LiveRegistry()
     /// Notifies when the phase has changed, an attempt has failed, or a download has ended.
     let updates = AsyncEvent()
@@ -102,7 +102,7 @@ final class RemoteSession: Sendable {
             whole.id = said.id
             if whole.withoutSecrets != snapshot.request { whole = snapshot.request }
             let live = LiveDownload(
-                request: whole, status: snapshot.status, finished: snapshot.finished, readers: readers,
+                request: whole, status: snapshot.status, finished: snapshot.finished,
                 registry: registry, revision: snapshot.revision)
             registry.insert(live)
             if state.phase == .closed { live.close() }

@@ -16,13 +16,13 @@ package struct NetworkNeeds: Sendable, Hashable, Codable {
 
 extension NetworkNeeds {
     /// The number of distinguishable needs: all local downloads count as one.
-    static let laneCount = 5
+    package static let laneCount = 5
 
     /// The index of these needs, below ``laneCount``.
-    var lane: Int { isLocal ? 0 : 1 + (allowsMetered ? 1 : 0) + (allowsConstrained ? 2 : 0) }
+    package var lane: Int { isLocal ? 0 : 1 + (allowsMetered ? 1 : 0) + (allowsConstrained ? 2 : 0) }
 
     /// Creates the needs of a lane.
-    init(lane: Int) {
+    package init(lane: Int) {
         self.init(
             isLocal: lane == 0, allowsMetered: (lane - 1) & 1 == 1 || lane == 0,
             allowsConstrained: (lane - 1) & 2 == 2 || lane == 0)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Registry of downloads in memory")
 struct LiveRegistryTests {
     private func live(_ id: String, _ registry: LiveRegistry) throws -> LiveDownload {
-        LiveDownload(try StoreBench.row(id), secrets: nil, readers: StaleReads(), registry: registry)
+        LiveDownload(try StoreBench.row(id), secrets: nil, registry: registry)
     }
 
     @Test("LiveRegistry: a download is found while it is referenced, and leaves no entry behind")

@@ -1,10 +1,10 @@
 import FerryCore
 import Synchronization
 
-/// Tracks, for each reader of store rows, which downloads changed during the read and must be read again.
+/// Tracks, for each reader of the daemon's list, which downloads changed during the read and must be read again.
 ///
-/// A running download, or one with a handle, has an object that is newer than its row. If that object is released
-/// while its row is being read, the read row may be outdated, and an object created from it would stay so.
+/// A download with a handle has an object that is newer than a row of the list. If that object is released while its
+/// row is being read, the row may be outdated, and an object created from it would stay so.
 final class StaleReads: Sendable {
     private struct State {
         var changed: [Int: Set<DownloadID>] = [:]
@@ -20,14 +20,6 @@ final class StaleReads: Sendable {
             state.last += 1
             state.changed[state.last] = []
             return state.last
-        }
-    }
-
-    /// The downloads that changed since this reader began, or last called this method.
-    func changes(for reader: Int) -> Set<DownloadID> {
-        state.withLock { state in
-            defer { if state.changed[reader] != nil { state.changed[reader] = [] } }
-            return state.changed[reader] ?? []
         }
     }
 
@@ -47,13 +39,8 @@ final class StaleReads: Sendable {
     /// Notes that any download may have changed.
     func noteAll() { state.withLock { $0.outdated.formUnion($0.changed.keys) } }
 
-    /// Notes a stored change; called while the object of the download still exists.
+    /// Notes a change; called while the object of the download still exists.
     func note(_ id: DownloadID) {
         state.withLock { state in for reader in state.changed.keys { state.changed[reader]?.insert(id) } }
-    }
-
-    /// Notes stored changes of downloads that have no objects, and get none until this returns.
-    func note(_ ids: [DownloadID]) {
-        state.withLock { state in for reader in state.changed.keys { state.changed[reader]?.formUnion(ids) } }
     }
 }

@@ -1,0 +1,377 @@
+package import FerryCore
+
+/// The queue: every listed download in one ``QueueEntry``; at most `limit` run, in the order of their keys. Pure.
+///
+/// - Only ``decide(at:)`` starts downloads, and withdraws slots. The next to run is the one with the smallest key among
+///   those that the network and their session's limit permit.
+/// - A stop by `decide` and a back-off keep the key. A download of a higher priority takes the next free slot; it does
+///   not preempt running ones.
+/// - A download keeps its slot until its run has ended, so that never more than `limit` downloads hold connections,
+///   files or timers, and no download has two runs.
+///
+/// The entries are the truth, and all other tables are indices of them. Time is a `Duration` since a fixed start. Each
+/// fact costs O(log n); the results do not depend on hash order.
+package struct QueueMachine: Sendable {
+    private(set) var rules: QueueRules
+    private(set) var entries: [DownloadID: QueueEntry] = [:]
+    private(set) var hosts = QueuedHosts()
+    private var index = QueueIndex()
+    /// The last position that was ever assigned.
+    private var lastPosition: Int64
+    /// The network or some needs have changed, so running downloads may no longer be permitted.
+    private var mustReview = false
+    /// The stamp of the last change of any entry.
+    private(set) var stamp: UInt64 = 0
+
+    /// Creates an empty queue; `session` is the list's own. A negative limit counts as 0.
+    package init(
+        limit: Int, network: NetworkSnapshot = .assumed, session: String? = nil, lastPosition: Int64 = 0
+    ) {
+        rules = QueueRules(limit: max(0, limit), network: network, sessions: SessionGroups(own: session ?? ""))
+        self.lastPosition = lastPosition
+    }
+
+    // MARK: Looking
+
+    /// The entry of a listed download.
+    func listed(_ id: DownloadID) -> QueueEntry? { entries[id].flatMap { $0.state.isLeaving ? nil : $0 } }
+
+    func run(of id: DownloadID) -> Run? { entries[id]?.state.run }
+
+    var runs: [(id: DownloadID, run: Run)] { index.occupied.compactMap { id in run(of: id).map { (id, $0) } } }
+
+    /// The number of downloads that are not parked.
+    package var activeCount: Int { entries.count - index.parkedCount }
+
+    /// The number of downloads with a run.
+    package var occupiedCount: Int { index.occupied.count }
+
+    /// Why a queued download waits; `nil` if it is not queued.
+    func standing(of id: DownloadID) -> WaitReason? {
+        guard let entry = entries[id], entry.state.isQueued else { return nil }
+        return rules.permits(entry) ? .slot : .network
+    }
+
+    /// Whether a network that the download may use is available.
+    func mayConnect(_ id: DownloadID) -> Bool { entries[id].map(rules.permits) ?? false }
+
+    // MARK: Facts
+
+    /// Lists a download, or gives a listed one another place and other conditions.
+    package mutating func enter(
+        _ id: DownloadID, key: QueueKey, rule: NetworkRule = NetworkRule(), host: String? = nil, session: String = "",
+        as rest: QueueEntry.Rest
+    ) {
+        note(position: key.position)
+        var entry = entries[id] ?? QueueEntry(key: key)
+        entry.key = key
+        entry.group = rules.sessions.number(of: session)
+        entry.isInDoubt = false
+        entry.state = entry.state.after(.list(rest)) ?? entry.state
+        set(rule, host, of: &entry)
+        replace(id, with: entry)
+    }
+
+    /// Applies a fact to a listed download.
+    package mutating func take(_ fact: QueueEntry.Fact, of id: DownloadID) {
+        guard var entry = entries[id] else { return }
+        guard let state = entry.state.after(fact) else {
+            hosts.leave(entry.host)
+            entries[id] = nil
+            stamp += 1
+            return index.remove(id, entry, from: entries)
+        }
+        entry.state = state
+        if case .ended = fact, entry.isInDoubt {
+            entry.isInDoubt = false
+            entry.lane = lane(of: entry)
+        }
+        replace(id, with: entry)
+    }
+
+    /// Begins a change of a download; returns its run, to be stopped and awaited.
+    mutating func hold(_ id: DownloadID) -> Run? {
+        take(.hold, of: id)
+        return run(of: id)
+    }
+
+    /// The next run of the download ignores a file that exists.
+    mutating func fetchAnew(_ id: DownloadID) { entries[id]?.fetchesAnew = true }
+
+    /// Returns, once, whether the run is to ignore a file that exists.
+    mutating func takeFetchAnew(_ id: DownloadID) -> Bool {
+        defer { entries[id]?.fetchesAnew = false }
+        return entries[id]?.fetchesAnew ?? false
+    }
+
+    // MARK: Keys
+
+    /// Changes the key of a listed download.
+    mutating func set(key: QueueKey, of id: DownloadID) {
+        note(position: key.position)
+        guard var entry = entries[id], entry.key != key else { return }
+        entry.key = key
+        replace(id, with: entry)
+    }
+
+    /// Records a position as assigned.
+    mutating func note(position: Int64) { lastPosition = max(lastPosition, position) }
+
+    /// A key behind all others of a priority.
+    package mutating func takeKey(_ priority: DownloadPriority) -> QueueKey {
+        let (next, overflow) = lastPosition.addingReportingOverflow(PlacementPlanner.spacing)
+        lastPosition = overflow ? .max : next
+        return QueueKey(priority: priority.rawValue, position: lastPosition)
+    }
+
+    /// The listed downloads of a priority, ascending by key.
+    func places(of priority: Int) -> [QueuePlace] {
+        entries.lazy.filter { $1.key.priority == priority && !$1.state.isLeaving }
+            .map { QueuePlace(id: $0, key: $1.key) }
+            .sorted { ($0.key, $0.id.rawValue) < ($1.key, $1.id.rawValue) }
+    }
+
+    // MARK: Limits and networks
+
+    /// Changes the limit of all downloads; a negative one counts as 0.
+    mutating func set(limit: Int) { rules.limit = max(0, limit) }
+
+    /// The number of a session; `nil` for the list's own.
+    mutating func number(of session: String) -> UInt16? {
+        let number = rules.sessions.number(of: session)
+        return number > 0 ? number : nil
+    }
+
+    /// Changes the limits of a session, within those of all.
+    mutating func set(_ settings: SessionSettings, of session: String) {
+        rules.sessions.set(settings, of: session)
+        review { _ in true }
+    }
+
+    mutating func set(allowsMetered: Bool, allowsConstrained: Bool) {
+        rules.permissions = (allowsMetered, allowsConstrained)
+        review { _ in true }
+    }
+
+    /// Changes the network rule and the host of a download that is not parked.
+    mutating func set(_ rule: NetworkRule, host: String?, of id: DownloadID) {
+        guard var entry = entries[id], !entry.state.isParked else { return }
+        set(rule, host, of: &entry)
+        replace(id, with: entry)
+    }
+
+    private mutating func set(_ rule: NetworkRule, _ host: String?, of entry: inout QueueEntry) {
+        entry.rule = rule
+        let old = entry.host
+        entry.host = hosts.enter(host, in: rules.network)
+        hosts.leave(old)
+        entry.lane = lane(of: entry)
+        mustReview = true
+    }
+
+    /// Applies a new network. Running downloads whose hosts may turn out to be local are in doubt once there is no way
+    /// to others.
+    mutating func see(_ snapshot: NetworkSnapshot) {
+        let goesOffline = rules.network.status.isOnline && !snapshot.status.isOnline
+        rules.network = snapshot
+        mustReview = true
+        let changed = hosts.judge(by: snapshot)
+        hosts.hasten(Set(index.occupied.compactMap { entries[$0]?.host }))
+        for id in index.occupied {
+            guard let entry = entries[id] else { continue }
+            if snapshot.status.isOnline { entries[id]?.isInDoubt = false }
+            if goesOffline, hosts.isUnsure(entry.host) { entries[id]?.isInDoubt = true }
+            review(id)
+        }
+        if !changed.isEmpty { review { changed.contains($0.host) } }
+        forgetReports()
+    }
+
+    /// Whether a run is in doubt.
+    var hasDoubt: Bool { index.occupied.contains { entries[$0]?.isInDoubt ?? false } }
+
+    /// Ends the doubt about the runs of one host, or with `nil` of all. Returns false if there was none.
+    @discardableResult
+    mutating func endDoubt(about host: QueuedHosts.Number?) -> Bool {
+        let doubtful = index.occupied.filter { id in
+            entries[id].map { $0.isInDoubt && (host == nil || $0.host == host) } ?? false
+        }
+        for id in doubtful {
+            entries[id]?.isInDoubt = false
+            review(id)
+        }
+        return !doubtful.isEmpty
+    }
+
+    /// The next host name to resolve while there is no way to other networks.
+    mutating func nextName() -> String? { rules.network.status.isOnline ? nil : hosts.nextUnasked() }
+
+    /// Stores whether a resolved name is local. Returns false if nothing changed.
+    mutating func settle(_ name: String, isNear: Bool) -> Bool {
+        guard let host = hosts.number(of: name) else { return false }
+        let hasChanged = hosts.settle(host, isNear: isNear)
+        let wasDoubted = endDoubt(about: host)
+        if hasChanged { review { $0.host == host } }
+        return hasChanged || wasDoubted
+    }
+
+    private func lane(of entry: QueueEntry) -> UInt8 {
+        rules.lane(of: entry, isLocal: entry.isInDoubt || hosts.isNear(entry.host))
+    }
+
+    private mutating func review(where isMeant: (QueueEntry) -> Bool) {
+        let changed = entries.filter { !$1.state.isParked && isMeant($1) && lane(of: $1) != $1.lane }
+        for id in changed.keys { review(id) }
+    }
+
+    private mutating func review(_ id: DownloadID) {
+        guard var entry = entries[id] else { return }
+        let lane = lane(of: entry)
+        guard lane != entry.lane else { return }
+        entry.lane = lane
+        mustReview = true
+        replace(id, with: entry)
+    }
+
+    // MARK: Indices
+
+    private mutating func replace(_ id: DownloadID, with new: QueueEntry) {
+        stamp += 1
+        var entry = new
+        entry.stamp = stamp
+        switch entry.state {
+        case .resting(.parked), .leaving:
+            hosts.leave(entry.host)
+            entry.host = QueuedHosts.none
+            entry.wasReported = false
+        case .resting(.queued): if rules.permits(entry) { entry.wasReported = false }
+        case .resting(.waiting), .running: entry.wasReported = false
+        case .stopping, .changing: break
+        }
+        let old = entries.updateValue(entry, forKey: id)
+        if let old { index.remove(id, old, from: entries) }
+        index.insert(id, entry)
+    }
+}
+
+// MARK: - Deciding
+
+extension QueueMachine {
+    /// Why a running download must stop.
+    package enum StopReason: Sendable, Hashable {
+        /// More downloads run than the limit permits, and its key is among the last.
+        case slot
+        /// The network is gone, or one that the download's needs do not permit.
+        case network
+    }
+
+    package struct Stop: Sendable, Hashable {
+        package var id: DownloadID
+        package var reason: StopReason
+
+        init(_ id: DownloadID, _ reason: StopReason) {
+            self.id = id
+            self.reason = reason
+        }
+    }
+
+    /// The actions to take now.
+    package struct Decision: Sendable, Hashable {
+        /// The downloads to start, in queue order; each has a new ``Run``.
+        package var start: [DownloadID] = []
+        /// The downloads whose runs are to stop, keeping their partial content, in queue order.
+        package var stop: [Stop] = []
+        /// When to call `decide` again if no event comes before; `nil` for never.
+        package var nextWake: Duration?
+    }
+
+    /// Decides which downloads start and stop now. A second call without an event between returns no further changes.
+    package mutating func decide(at now: Duration) -> Decision {
+        var decision = Decision()
+        wake(at: now)
+        decision.stop = stopUnpermitted() + stopBeyondLimit()
+        if decision.stop.count > 1 {
+            let keys = entries
+            decision.stop.sort { Self.isOrdered($0.id, $1.id, in: keys) }
+        }
+        while occupiedCount < rules.limit, let next = index.firstReady(in: entries, rules) {
+            take(.start(Run()), of: next)
+            decision.start.append(next)
+        }
+        decision.nextWake = index.nextTimer(in: entries)?.order
+        return decision
+    }
+
+    /// Queues the downloads that have waited for their time; ``decide(at:)`` does so too.
+    @discardableResult
+    mutating func wake(at now: Duration) -> [DownloadID] {
+        var woken: [DownloadID] = []
+        while let first = index.nextTimer(in: entries), first.order <= now {
+            take(.wake, of: first.id)
+            woken.append(first.id)
+        }
+        return woken
+    }
+
+    private mutating func stopUnpermitted() -> [Stop] {
+        guard mustReview else { return [] }
+        mustReview = false
+        let barred = index.occupied.filter { id in entries[id].map { $0.state.isRunning && !rules.permits($0) } ?? false
+        }
+        for id in barred { take(.stop, of: id) }
+        return barred.map { Stop($0, .network) }
+    }
+
+    private mutating func stopBeyondLimit() -> [Stop] {
+        guard index.runningCount > rules.limit || rules.isCrowded(index.groupCounts) else { return [] }
+        var kept = 0
+        var keptOf: [UInt16: Int] = [:]
+        var last: [DownloadID] = []
+        let running = index.occupied.filter { entries[$0]?.state.isRunning ?? false }
+        for id in running.sorted(by: { Self.isOrdered($0, $1, in: entries) }) {
+            let group = entries[id]?.group ?? 0
+            if kept < rules.limit, rules.hasSlot(group, keptOf) {
+                kept += 1
+                keptOf[group, default: 0] += 1
+            } else {
+                last.append(id)
+            }
+        }
+        for id in last { take(.stop, of: id) }
+        return last.map { Stop($0, .slot) }
+    }
+
+    /// Whether a download is waiting for nothing but a slot.
+    var hasReady: Bool { mutating get { index.firstReady(in: entries, rules) != nil } }
+
+    /// Downloads blocked only by their network rule: they would start at the next ``decide(at:)`` on another network.
+    /// Only those for which that has not been reported yet; at most as many as there are free slots, in queue order.
+    mutating func newlyBarred() -> [DownloadID] { index.barred(in: entries, rules).filter { report($0) } }
+
+    /// Marks the wait of a download for a network as reported. Returns false if it was already.
+    @discardableResult
+    mutating func report(_ id: DownloadID) -> Bool {
+        guard entries[id]?.wasReported == false else { return false }
+        entries[id]?.wasReported = true
+        index.reportedCount += 1
+        return true
+    }
+
+    /// Forgets that waits were reported which are over on the present network.
+    private mutating func forgetReports() {
+        guard index.reportedCount > 0 else { return }
+        for (id, entry) in entries where entry.wasReported && entry.state.isQueued && rules.permits(entry) {
+            entries[id]?.wasReported = false
+            index.reportedCount -= 1
+        }
+    }
+
+    private static func isOrdered(
+        _ left: DownloadID, _ right: DownloadID, in entries: [DownloadID: QueueEntry]
+    ) -> Bool {
+        guard let a = entries[left]?.key, let b = entries[right]?.key, a != b else {
+            return left.rawValue < right.rawValue
+        }
+        return a < b
+    }
+}
