@@ -226,12 +226,13 @@ public final class DownloadManager: Sendable {
     /// The part files that have a journal in a directory, as sorted paths; each can be resumed with
     /// ``DownloadRequest/Destination/part(_:)``. Journals of other users are omitted.
     public func partFiles(in directory: String) throws(DownloadError) -> [String] {
-        try PartFiles.list(in: Self.absolute(directory)).own
+        try allPartFiles(in: directory).own
     }
 
     /// As ``partFiles(in:)``, with an explanation for each omitted file.
     package func allPartFiles(in directory: String) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
-        try PartFiles.list(in: Self.absolute(directory))
+        // allow(door): a synchronous function, which blocks its caller.
+        try PartFiles.list(in: Self.absolute(directory), fileSystem: LocalFileSystem())
     }
 
     /// The servers in the journal of a part file, or in all journals of a directory; unreadable journals are omitted.
@@ -241,7 +242,13 @@ public final class DownloadManager: Sendable {
         func add(_ found: PartFiles.Found) {
             for url in found.record.urls { if let url = try? DownloadURL(url) { origins.insert(url.origin) } }
         }
-        if PartFiles.all(in: path, add).isEmpty, let found = try? PartFiles.find(at: path) { add(found) }
+        // allow(door): a synchronous function, which blocks its caller.
+        let disk = LocalFileSystem()
+        if PartFiles.all(in: path, fileSystem: disk, add).isEmpty,
+            let found = try? PartFiles.find(at: path, fileSystem: disk)
+        {
+            add(found)
+        }
         return origins
     }
 

@@ -25,7 +25,6 @@ package final class EngineProvider: Sendable {
                 // The engine limits connections itself, with a limit that can change at run time.
                 transport: HTTPTransport(configuration.transfer, poolLimit: 1 << 16),
                 fileSystem: LocalFileSystem(sharesWithGroup: configuration.sharesWithGroup), clock: clock,
-                pool: BlockingPool(), executor: TransferExecutor.shared, loops: HTTPTransport.executors,
                 throttle: Throttle(rate: configuration.rateLimit, clock: clock),
                 connectionsPerHost: configuration.transfer.connectionsPerHost)
         }
@@ -50,6 +49,5 @@ package final class EngineProvider: Sendable {
     func shutdown() async {
         guard let environment = state.withLock({ $0 }) else { return }
         await environment.transport.shutdown()
-        await environment.pool.shutdown()
     }
 }

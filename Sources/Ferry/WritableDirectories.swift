@@ -1,4 +1,3 @@
-import Dispatch
 import FerryCore
 import FerryEngine
 import Synchronization
@@ -8,12 +7,13 @@ import Synchronization
 final class WritableDirectories: Sendable {
     /// Directories found writable. They are not checked again; a later failure surfaces in the run.
     private let known = Mutex<Set<String>>([])
-    private let fileSystem: any FileSystem
+    private let files: FileIO
 
     /// Bounds the cache, so that memory does not grow with the list.
     private static let mostKnown = 1024
 
-    init(fileSystem: any FileSystem = LocalFileSystem()) { self.fileSystem = fileSystem }
+    // allow(door): a door of its own, because it is needed before there is an engine.
+    init(fileSystem: any FileSystem = LocalFileSystem()) { files = FileIO(fileSystem) }
 
     /// Throws if one of these destinations (absolute paths) is not writable.
     func check(_ destinations: [DownloadRequest.Destination]) async throws(DownloadError) {
@@ -32,29 +32,12 @@ final class WritableDirectories: Sendable {
             return (places, directories)
         }
         guard !places.isEmpty else { return }
-        if let failure = await failure(of: places) { throw failure }
+        try await files.run { disk throws(DownloadError) in
+            for place in places { try PartFiles.checkWritable(place, fileSystem: disk.fileSystem) }
+        }
         known.withLock { known in
             if known.count + directories.count > Self.mostKnown { known.removeAll() }
             if directories.count <= Self.mostKnown { known.formUnion(directories) }
         }
-    }
-
-    private func failure(of places: [DownloadRequest.Destination]) async -> DownloadError? {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .userInitiated).async { [fileSystem] in
-                continuation.resume(returning: Self.look(at: places, fileSystem))
-            }
-        }
-    }
-
-    private static func look(
-        at places: [DownloadRequest.Destination], _ fileSystem: any FileSystem
-    ) -> DownloadError? {
-        for place in places {
-            do throws(DownloadError) { try PartFiles.checkWritable(place, fileSystem: fileSystem) } catch {
-                return error
-            }
-        }
-        return nil
     }
 }

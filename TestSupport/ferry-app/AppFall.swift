@@ -29,8 +29,8 @@ enum AppFall {
         let clock = QuickClock()
         let engine = EngineProvider(clock: clock) { configuration in
             EngineEnvironment(
-                transport: HTTPTransport(configuration.transfer), fileSystem: disk, clock: clock, pool: BlockingPool(),
-                executor: TransferExecutor.shared, random: { 0 })
+                transport: HTTPTransport(configuration.transfer), fileSystem: disk, clock: clock,
+                random: { 0 })
         }
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.minFreeBytes = 0

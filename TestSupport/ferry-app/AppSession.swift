@@ -30,8 +30,7 @@ import HTTPTypes
         if let path = settings.trapsOn {
             let engine = EngineProvider { configuration in
                 EngineEnvironment(
-                    transport: TrappingTransport(HTTPTransport(configuration.transfer), path: path),
-                    pool: BlockingPool(), executor: TransferExecutor.shared)
+                    transport: TrappingTransport(HTTPTransport(configuration.transfer), path: path))
             }
             manager = DownloadManager(configuration, engine: engine)
         } else {

@@ -28,7 +28,6 @@ extension Workshop {
         EngineProvider(clock: clock) { configuration in
             EngineEnvironment(
                 transport: transport ?? HTTPTransport(configuration.transfer), fileSystem: fileSystem, clock: clock,
-                pool: BlockingPool(), executor: TransferExecutor.shared,
                 throttle: Throttle(rate: configuration.rateLimit, clock: clock), random: { 0 })
         }
     }

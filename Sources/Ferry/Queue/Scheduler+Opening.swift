@@ -82,12 +82,11 @@ extension Scheduler {
         let kinds: Set<StateKind> = [.downloading, .verifying, .waitingToRetry]
         let running = entries.filter { kinds.contains($0.kind) }.map(\.id)
         guard !running.isEmpty, let rows = try? await store.rows(running) else { return }
-        let environment = environment
-        let changes: [StoreChange] = await withFiles { _ in
+        let changes: [StoreChange] = await environment.files.run { disk in
             rows.compactMap { row in
                 guard let part = row.part,
                     let held = PartFiles.held(
-                        at: part, by: row.id, fileSystem: environment.fileSystem(within: row.request.root))
+                        at: part, by: row.id, fileSystem: disk.fileSystem(within: row.request.root))
                 else { return nil }
                 return .update(
                     row.id, [.progress(completedBytes: held.completedBytes, totalBytes: held.totalBytes)])
@@ -100,14 +99,12 @@ extension Scheduler {
     private func finish(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let ids = entries.filter(\.leavesJournal).map(\.id)
         guard !ids.isEmpty, let rows = try? await store.rows(ids) else { return }
-        let environment = environment
-        let changes: [StoreChange] = await withFiles { [self] files in
+        let changes: [StoreChange] = await environment.files.run { [self] disk in
             rows.map { row in
                 if let part = row.part {
-                    PartFiles.finish(
-                        at: part, by: row.id, fileSystem: environment.fileSystem(within: row.request.root))
+                    PartFiles.finish(at: part, by: row.id, fileSystem: disk.fileSystem(within: row.request.root))
                 }
-                return .update(row.id, [.part(nil)] + settleMove(of: row, files))
+                return .update(row.id, [.part(nil)] + settleMove(of: row, disk.fileSystem))
             }
         }
         store.submit(changes)

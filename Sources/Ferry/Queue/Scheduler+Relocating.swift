@@ -101,7 +101,6 @@ extension Scheduler {
         guard var finished = row.finished ?? live.finished, !finished.path.isEmpty else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name))
         }
-        let store = keptStore
         let file = try await withFiles { [finished] files throws(DownloadError) in
             guard let file = try PublishedFile.read(finished.path, fileSystem: files) else {
                 throw DownloadError(.notFound, ErrorPhrase(.missing, finished.path), recovery: .needsUser)
@@ -111,37 +110,50 @@ extension Scheduler {
             }
             return file
         }
-        let move = FileMover(
-            fileSystem: environment.fileSystem, floor: configuration.minFreeBytes, goesOn: mayCopy)
+        let (floor, mayCopy) = (configuration.minFreeBytes, mayCopy)
+        @Sendable func mover(_ files: any FileSystem) -> FileMover {
+            FileMover(fileSystem: files, floor: floor, goesOn: mayCopy)
+        }
         var copies = false
         while true {
-            let draft = try await withFiles { [copies] _ throws(DownloadError) in
-                try move.begin(file, to: directory, copying: copies)
+            let draft = try await withFiles { [copies] files throws(DownloadError) in
+                try mover(files).begin(file, to: directory, copying: copies)
             }
-            defer { draft.drop() }
-            var candidate = try await withFiles { _ throws(DownloadError) in try move.candidate(draft) }
-            naming: while true {
-                // Stored before the rename, so that the next launch finds the file after an interruption.
-                try await store?.commit([.update(live.id, [.announced(AnnouncedFile(candidate.file))])])
-                let naming: FileMover.Naming
-                do throws(DownloadError) {
-                    naming = try await withFiles { [candidate] _ throws(DownloadError) in
-                        try move.name(draft, candidate)
-                    }
-                } catch {
-                    store?.submit([.update(live.id, [.announced(nil)])])
-                    throw error
+            let named: Result<PublishedFile?, DownloadError>
+            do throws(DownloadError) { named = .success(try await name(draft, of: live.id, by: mover)) } catch {
+                named = .failure(error)
+            }
+            await withFiles { _ in draft.drop() }
+            if let named = try named.get() {
+                finished.path = named.path
+                return MovedFile(finished: finished, file: named, old: draft.isCopy ? (file.path, file) : nil)
+            }
+            copies = true
+        }
+    }
+
+    /// Gives the draft of a moved file its name; returns `nil` if the file must be copied.
+    private func name(
+        _ draft: FileMover.Draft, of id: DownloadID, by mover: @escaping @Sendable (any FileSystem) -> FileMover
+    ) async throws(DownloadError) -> PublishedFile? {
+        let store = keptStore
+        var candidate = try await withFiles { files throws(DownloadError) in try mover(files).candidate(draft) }
+        while true {
+            // Stored before the rename, so that the next launch finds the file after an interruption.
+            try await store?.commit([.update(id, [.announced(AnnouncedFile(candidate.file))])])
+            do throws(DownloadError) {
+                let naming = try await withFiles { [candidate] files throws(DownloadError) in
+                    try mover(files).name(draft, candidate)
                 }
                 switch naming {
                 case .taken(let next): candidate = next
-                case .mustCopy: break naming
-                case .named:
-                    finished.path = candidate.file.path
-                    return MovedFile(
-                        finished: finished, file: candidate.file, old: draft.isCopy ? (file.path, file) : nil)
+                case .mustCopy: return nil
+                case .named: return candidate.file
                 }
+            } catch {
+                store?.submit([.update(id, [.announced(nil)])])
+                throw error
             }
-            copies = true
         }
     }
 

@@ -56,8 +56,7 @@ extension Scheduler {
     /// Records for the next process whether a download is running.
     private func mark(_ id: DownloadID, isRunning: Bool, _ environment: EngineEnvironment) async {
         guard let ledger = state.withLock({ $0.ledger }) else { return }
-        // Off the event loop, and not queued behind the pool's syncs and digests.
-        await withTaskExecutorPreference(environment.executor) { isRunning ? ledger.begin(id) : ledger.end(id) }
+        await withFiles { _ in isRunning ? ledger.begin(id) : ledger.end(id) }
     }
 
     /// Returns a failed download that is retried automatically to the waiting state.
@@ -103,7 +102,7 @@ extension Scheduler {
         let configuration = configuration
         let driver = DownloadDriver(
             id: live.id, request: live.request, environment: environment, settings: configuration.driverSettings,
-            context: context(of: row, at: live.status.path, run, configuration, isRenewed: isRenewed), light: loop
+            context: context(of: row, at: live.status.path, run, configuration, isRenewed: isRenewed), loop: loop
         ) { [weak self, weak live] report in
             guard let self, let live else { return }
             self.take(report, of: live, in: run)
@@ -365,11 +364,11 @@ extension Scheduler {
         configuration.logger?.error("the list of downloads could not be kept: \(error)")
     }
 
-    /// The stamp of a finished file. Does not block on the disk, since the file was written just now.
-    func stamp(of finished: FinishedDownload) -> FileStamp? {
+    /// The stamp of a finished file.
+    func stamp(of finished: FinishedDownload) async -> FileStamp? {
         guard !finished.path.isEmpty else { return nil }
-        let fileSystem = environment.fileSystem
-        return (try? PublishedFile.read(finished.path, fileSystem: fileSystem)).flatMap { $0 }.map { FileStamp($0) }
+        let file = await withFiles { (try? PublishedFile.read(finished.path, fileSystem: $0)).flatMap(\.self) }
+        return file.map { FileStamp($0) }
     }
 
     func forgetSecrets(of id: DownloadID) async {

@@ -144,7 +144,7 @@ final class Scheduler: Sendable {
     private func launch(_ id: DownloadID, _ state: inout State) {
         guard let run = state.queue.run(of: id) else { return }
         let environment = engine.environment(for: state.configuration)
-        let loop = environment.light()
+        let loop = environment.loop()
         // owner: the run, awaited in shutdown.
         run.set(task: Task(executorPreference: loop) { await self.perform(run, id, environment, on: loop) })
         startPulse(&state)
@@ -213,16 +213,11 @@ final class Scheduler: Sendable {
 
     // MARK: The disk
 
-    /// Calls `body` on a thread that may block, with a file system that is confined to `root`.
+    /// Calls `body` on a file thread, with a file system that is confined to `root`.
     func withFiles<Value: Sendable, Failure: Error>(
         within root: String? = nil, _ body: @escaping @Sendable (any FileSystem) throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let environment = environment
-        let fileSystem = environment.fileSystem(within: root)
-        let result: Result<Value, Failure> = await environment.pool.run {
-            do throws(Failure) { return .success(try body(fileSystem)) } catch { return .failure(error) }
-        }
-        return try result.get()
+        try await environment.files.run { disk throws(Failure) in try body(disk.fileSystem(within: root)) }
     }
 }
 

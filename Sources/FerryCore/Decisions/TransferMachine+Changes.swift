@@ -4,11 +4,7 @@ extension TransferMachine {
     /// old connections counts as a failed attempt.
     package mutating func reconnect(at now: Duration) {
         guard phase != .ended, !isFinishing else { return }
-        for id in connections.keys {
-            connections[id]?.isCut = true
-            connections[id]?.isStalled = false
-            connections[id]?.isAbandoned = true
-        }
+        for id in connections.keys { cut(id, .abandoned) }
         notBefore = now
         retryNow(at: now)
     }
@@ -26,7 +22,7 @@ extension TransferMachine {
         var count = connections.values.count { !$0.isCut }
         for id in connections.keys.sorted(by: { $0.rawValue > $1.rawValue })
         where count > settings.maxConnections && connections[id]?.isCut == false {
-            connections[id]?.isCut = true
+            cut(id)
             count -= 1
         }
     }
@@ -38,8 +34,7 @@ extension TransferMachine {
     /// delay. The server is not at fault, so no failure is counted and the ceiling stays.
     package mutating func noRoom(for id: ConnectionID, at now: Duration) {
         planner.release(id)
-        connections[id]?.isCut = true
-        connections[id]?.isAbandoned = true
+        cut(id, .abandoned)
         policy.withheld(working: others(than: id))
         notBefore = max(notBefore, now + .seconds(1))
     }

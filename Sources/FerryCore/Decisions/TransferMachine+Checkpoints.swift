@@ -8,7 +8,7 @@ extension TransferMachine {
     static let slowRate = 1_000_000.0
 
     /// Whether no checkpoint is running and a later run could use a claim.
-    private var mayCheckpoint: Bool { !isCheckpointing && (planner.total != nil || identity.hasValidator) }
+    private var mayCheckpoint: Bool { checkpoint == .none && (planner.total != nil || identity.hasValidator) }
 
     /// Whether the driver should tick at once instead of at the next interval: a disk that idles until then would delay
     /// the transfer at ``mostUnsynced``.
@@ -28,8 +28,7 @@ extension TransferMachine {
 
     /// Begins a sync; returns the ranges that it covers.
     package mutating func beginCheckpoint(at now: Duration) -> RangeSet<ByteCount> {
-        isCheckpointing = true
-        isCheckpointStale = false
+        checkpoint = .running
         lastCheckpoint = now
         return planner.snapshot()
     }
@@ -40,8 +39,9 @@ extension TransferMachine {
     package mutating func checkpointEnded(
         _ snapshot: RangeSet<ByteCount>, succeeded: Bool, at now: Duration
     ) {
-        isCheckpointing = false
-        if isCheckpointStale { return }
+        let isStale = checkpoint == .stale
+        checkpoint = .none
+        if isStale { return }
         guard !succeeded else { return planner.claim(snapshot) }
         planner.forgetUnclaimed()
         // The last bytes had completed the file before the sync failed: there are bytes to fetch again.
@@ -49,7 +49,7 @@ extension TransferMachine {
     }
 
     /// Ends a checkpoint that had nothing to sync.
-    package mutating func checkpointSkipped() { isCheckpointing = false }
+    package mutating func checkpointSkipped() { checkpoint = .none }
 
     /// The weakest join, recorded for the next run, which will join further bytes.
     package var joinOnResume: Proof? { weakestJoin }

@@ -21,20 +21,18 @@ extension TransferMachine {
                 connection.markTime = now
                 hasBrought = true
             }
-            if connection.isAsking { connection.pausedTime = now }
-            connection.requestBytes += count
+            if connection.isAsking { connection.demand = .paused(since: now) }
+            connection.receives(count)
             connection.tickBytes += count
             connection.lastByte = now
-            connection.isAsking = false
-            connection.isMakingPlace = false
             return connection.source
         }
         if let source { sources[source].failures = 0 }
         if hasBrought { lastBrought = now }
     }
 
-    /// Records that the write of ``place(_:on:)`` has returned. Returns whether reading must wait for a checkpoint.
-    package mutating func wrote(on id: ConnectionID) -> Bool {
+    /// Records that the write of ``place(_:on:)`` has returned.
+    package mutating func wrote(on id: ConnectionID) {
         planner.wrote(id)
         // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
         if planner.writtenBytes - mostWritten >= settings.stallBytes {
@@ -44,30 +42,25 @@ extension TransferMachine {
         if let most = settings.maxBytes, planner.writtenBytes > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
         }
-        return mustWaitForCheckpoint
     }
 
     package mutating func writeFailed(on id: ConnectionID) { planner.writeFailed(id) }
 
-    /// Whether to cancel a connection because its segment is done and the server is sending bytes that belong to
-    /// others.
-    package mutating func mustCut(_ id: ConnectionID) -> Bool {
-        guard let segment = planner.segments[id] else { return true }
-        return segment.position >= segment.end && segment.end < segment.askedEnd && !planner.extend(id)
-    }
-
-    /// Reading resumes: the stall timer runs from here.
-    package mutating func asks(_ id: ConnectionID, at now: Duration) {
+    /// Reading resumes: the stall timer runs from here. Returns `false` if the connection is to be cancelled instead,
+    /// because its segment is done and the server is sending bytes that belong to others.
+    package mutating func asks(_ id: ConnectionID, at now: Duration) -> Bool {
         let pause: Duration? = change(id) { connection in
-            guard !connection.isAsking else { return .zero }
-            connection.isAsking = true
+            guard case .paused(let since) = connection.demand else { return .zero }
+            connection.demand = .asking
             // Exclude time during which we applied back-pressure.
-            let pause = now - connection.pausedTime
+            let pause = now - since
             connection.markTime += pause
             connection.lastByte = now
             return pause
         }
         if let pause, let last = lastBrought { lastBrought = min(now, last + pause) }
+        guard let segment = planner.segments[id] else { return false }
+        return segment.position < segment.end || segment.end >= segment.askedEnd || planner.extend(id)
     }
 
     /// Whether reading is suspended because of too many unsynced bytes.
@@ -86,31 +79,28 @@ extension TransferMachine {
         guard let connection = connections[id] else { return }
         let segment = planner.segments[id]
         planner.release(id)
-        connections[id]?.hasHead = false
-        connections[id]?.isChecking = false
-        let end = connection.isAbandoned && end != .complete ? .stopped : end
-        switch end {
-        case .complete:
+        change(id) { $0.activity = .idle }
+        switch (end, connection.cut?.reason) {
+        case (.complete, _):
             connections[id]?.misfits = 0
-            guard connection.hasHead, let segment else { break }
+            guard let body = connection.body, let segment else { break }
             if planner.total == nil {
-                if connection.isWhole { sawEnd(at: segment.position) }
+                if body.kind == .whole { sawEnd(at: segment.position) }
             } else if segment.remaining > 0, !planner.isComplete {
                 broke(Reason(.endedEarly), id, connection, at: now, random: random)
             }
-        case .stopped:
-            if connection.isStalled { stalled(id, connection, at: now, random: random) }
-        case .failedBeforeHead(let reason, let isTransient):
-            if isTransient, !connection.isCut || connection.isStalled {
-                sources[connection.source].failures += 1
-                failed(reason, id, at: now, random: random)
-            }
-        case .broken(let reason): broke(reason, id, connection, at: now, random: random)
-        case .spoiled(let expected, let actual): wasSpoiled(expected, actual, id, at: now, random: random)
+        case (_, .abandoned?), (.stopped, .superseded?), (.stopped, nil): break
+        case (.stopped, .stalled?): stalled(id, connection, at: now, random: random)
+        case (.failedBeforeHead(_, isTransient: false), _), (.failedBeforeHead, .superseded?): break
+        case (.failedBeforeHead(let reason, isTransient: true), _):
+            sources[connection.source].failures += 1
+            failed(reason, id, at: now, random: random)
+        case (.broken(let reason), _): broke(reason, id, connection, at: now, random: random)
+        case (.spoiled(let expected, let actual), _): wasSpoiled(expected, actual, id, at: now, random: random)
         }
         guard planner.isComplete, phase == .running, !isChecking else { return }
         // A stream that was cut exactly at its declared end is complete too.
-        if connection.hasHead, weakestJoin == nil { sawWholeEnd = true }
+        if connection.body != nil, weakestJoin == nil { sawWholeEnd = true }
         isFinishing = true
     }
 
@@ -122,7 +112,7 @@ extension TransferMachine {
             // Connections under back-pressure are waiting for us, not for the server.
             connections.allSatisfy({ $0.key == id || $0.value.isCut || $0.value.isAsking })
         else { return }
-        for other in connections.keys where other != id { connections[other]?.isCut = true }
+        for other in connections.keys where other != id { cut(other) }
         wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
     }
 
@@ -148,12 +138,12 @@ extension TransferMachine {
         _ reason: Reason, _ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double
     ) {
         guard phase == .running || phase == .opening, !planner.isComplete else { return }
-        if connection.requestBytes < Self.worthAnAnswer { return failed(reason, id, at: now, random: random) }
+        if connection.body?.bytes ?? 0 < Self.worthAnAnswer { return failed(reason, id, at: now, random: random) }
         guard others(than: id) > 0 else {
             return wait(reason, wish: nil, code: .network, at: now, random: random)
         }
         note(Reason(.connectionBroke, reason))
-        connections[id]?.isCut = true
+        cut(id)
         notBefore = max(notBefore, now + .milliseconds(200))
     }
 
@@ -173,7 +163,7 @@ extension TransferMachine {
         representation = nil
         weakestJoin = nil
         sawWholeEnd = false
-        (openingIsPlain, openingAsksWhole) = (false, false)
+        openingAsksWhole = false
         doubtSources(except: primary)
         sources[primary].identity = nil
         sources[primary].sampledAs = nil
@@ -193,7 +183,7 @@ extension TransferMachine {
 
     mutating func replacePlanner(total: ByteCount?) {
         planner = SegmentPlanner(total: total)
-        isCheckpointStale = isCheckpointing
+        if checkpoint == .running { checkpoint = .stale }
     }
 
     /// Records the comparison of samples with a source that sent the validators `offered`.
@@ -246,7 +236,7 @@ extension TransferMachine {
         guard phase != .ended else { return }
         phase = .ended
         failure = error
-        for id in connections.keys { connections[id]?.isCut = true }
+        for id in connections.keys { cut(id) }
     }
 
     /// Drops the source of a connection because a retry would give the same result. Returns false if there is no other
@@ -283,7 +273,7 @@ extension TransferMachine {
         guard working > 0 else {
             return wait(reason, wish: wish, code: .refused, at: now, random: random)
         }
-        connections[id]?.isCut = true
+        cut(id)
         policy.objected(working: working)
         note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
         notBefore = max(notBefore, now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))

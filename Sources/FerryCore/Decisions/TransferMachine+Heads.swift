@@ -2,10 +2,9 @@ extension TransferMachine {
     /// Records a response head that can be judged only with the first bytes of the body; the stall timer starts.
     package mutating func awaitsFirstBytes(on id: ConnectionID, at now: Duration) {
         change(id) {
-            $0.hasHead = true
-            $0.isAsking = true
-            $0.markTime = now
-            $0.markBytes = $0.bytes
+            $0.body = Connection.Body(kind: .unjudged)
+            $0.demand = .asking
+            $0.mark(at: now)
         }
     }
 
@@ -13,31 +12,22 @@ extension TransferMachine {
     package mutating func headReceived(
         _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
-        guard let connection = connections[id], !connection.isCut, let fetch = connection.fetch else { return .leave }
-        patience = max(patience, min((now - connection.askedTime) * 3, settings.stallTimeout))
+        guard let connection = connections[id], !connection.isCut, let (fetch, since) = connection.request else {
+            return .leave
+        }
+        patience = max(patience, min((now - since) * 3, settings.stallTimeout))
         change(id) {
-            $0.markTime = now
-            $0.markBytes = $0.bytes
+            $0.mark(at: now)
             $0.lastByte = now
-            $0.isAsking = true
+            $0.demand = .asking
         }
         if case .notModified = verdict, fetch.unless != nil {
             phase = .ended
             return .unchanged
         }
-        let action =
-            phase == .running
+        return phase == .running
             ? joinRunning(verdict, fetch, id, at: now, random: random)
             : settle(verdict, fetch, id, at: now, random: random)
-        switch action {
-        case .begin, .read, .restartWith:
-            change(id) {
-                $0.hasHead = true
-                $0.misfits = 0
-            }
-        case .unchanged, .drop, .leave: break
-        }
-        return action
     }
 
     /// Judges the first response of an opening by the resume rules.
@@ -51,28 +41,26 @@ extension TransferMachine {
         case .begin(let representation):
             guard accepts(representation) else { return .leave }
             take(representation, from: fetch.source)
-            stream(representation, on: id)
-            connections[id]?.isMakingPlace = true
+            stream(representation, on: id, isPlaced: false)
             return .begin(representation)
         case .goOn(let range, let representation, let proof):
             let offset = planner.writtenBytes
             goOn(representation, from: fetch.source, join: proof)
             planner.assignStream(id, from: range.lowerBound, asked: range.upperBound)
-            connections[id]?.isProbe = true
+            reads(.init(kind: .rest), on: id)
             events.append(.resumed(offset: offset, totalBytes: planner.total, reason: reason(proof)))
             return .read
         case .rewind(let representation, let proof):
             let offset = planner.writtenBytes
             goOn(representation, from: fetch.source, join: proof)
             policy.limitToSingleConnection()
-            stream(representation, on: id)
+            stream(representation, on: id, isPlaced: true)
             events.append(
                 .resumed(
                     offset: offset, totalBytes: planner.total,
                     reason: Reason(.readFromStart, reason(proof))))
             return .read
         case .askPlainly:
-            openingIsPlain = true
             sources[fetch.source].sendsIfRange = false
             note(Reason(.ifRangeIgnored))
             return .drop
@@ -155,16 +143,21 @@ extension TransferMachine {
             join(min(proof, sources[fetch.source].trust == .proven ? .sampled : .none))
         }
         planner.answered(id, to: range.upperBound)
+        reads(.init(kind: .range), on: id)
         return .read
     }
 
-    /// Reads the whole body from byte 0.
-    private mutating func stream(_ representation: Representation, on id: ConnectionID) {
-        planner.assignStream(id, from: 0, asked: representation.identity.totalBytes ?? .max)
+    private mutating func reads(_ body: Connection.Body, on id: ConnectionID) {
         change(id) {
-            $0.isProbe = true
-            $0.isWhole = true
+            $0.body = body
+            $0.misfits = 0
         }
+    }
+
+    /// Reads the whole body from byte 0.
+    private mutating func stream(_ representation: Representation, on id: ConnectionID, isPlaced: Bool) {
+        planner.assignStream(id, from: 0, asked: representation.identity.totalBytes ?? .max)
+        reads(.init(kind: .whole, isPlaced: isPlaced), on: id)
     }
 
     private mutating func accepts(_ representation: Representation) -> Bool {
@@ -210,7 +203,7 @@ extension TransferMachine {
         sources[source].identity = representation.identity
         sources[source].trust = .proven
         sources[source].fromOriginal = sources[source].alwaysOriginal
-        (openingIsPlain, openingAsksWhole) = (false, false)
+        openingAsksWhole = false
         phase = .running
         if !joinsParts { policy.limitToSingleConnection() }
     }
@@ -240,8 +233,7 @@ extension TransferMachine {
         }
         guard accepts(representation) else { return .leave }
         take(representation, from: fetch.source)
-        stream(representation, on: id)
-        connections[id]?.isMakingPlace = true
+        stream(representation, on: id, isPlaced: false)
         return .restartWith(reason, representation)
     }
 
@@ -277,7 +269,7 @@ extension TransferMachine {
     mutating func changed(_ reason: Reason) {
         guard mayRestart(reason, isChange: true) else { return }
         phase = .reopening(reason)
-        for id in connections.keys { connections[id]?.isCut = true }
+        for id in connections.keys { cut(id) }
     }
 
     private mutating func deadLink(_ reason: Reason, _ status: Int, _ fetch: Fetch) -> HeadAction {

@@ -9,13 +9,7 @@ extension TransferMachine {
     /// Returns the next order for a connection that ``tick(at:)`` opened or that has ended a request.
     package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
         guard connections[id]?.isCut == false, !isFinishing else { return .leave }
-        change(id) {
-            $0.hasHead = false
-            $0.isProbe = false
-            $0.isWhole = false
-            $0.isMakingPlace = false
-            $0.isChecking = false
-        }
+        change(id) { $0.activity = .idle }
         planner.release(id)
         switch phase {
         case .ended, .waiting: return .leave
@@ -51,7 +45,7 @@ extension TransferMachine {
             if openingAsksWhole { break }
             guard let gap = planner.unassigned.ranges.first else { return .leave }
             fetch.ask = planner.total == nil ? .from(gap.lowerBound) : .range(gap)
-            fetch.ifRange = openingIsPlain || !sources[source].sendsIfRange ? nil : validator
+            fetch.ifRange = sources[source].sendsIfRange ? validator : nil
         }
         return send(fetch, on: id, at: now)
     }
@@ -77,11 +71,9 @@ extension TransferMachine {
 
     private mutating func send(_ fetch: Fetch, on id: ConnectionID, at now: Duration) -> Order {
         change(id) {
-            $0.fetch = fetch
+            $0.activity = .asking(fetch, since: now)
             $0.source = fetch.source
-            $0.requestBytes = 0
-            $0.isAsking = true
-            $0.askedTime = now
+            $0.demand = .asking
             $0.lastByte = now
         }
         return .fetch(fetch)
@@ -94,7 +86,9 @@ extension TransferMachine {
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         planner.bound(victim, to: boundary)
         // Increase the patience with a slow server, or each request would lose its segment before the response.
-        if connections[victim]?.hasHead == false { patience = min(patience * 2, settings.stallTimeout) }
+        if let connection = connections[victim], connection.body == nil {
+            patience = min(patience * 2, settings.stallTimeout)
+        }
         return planner.assign(id, size: size)
     }
 
@@ -139,7 +133,7 @@ extension TransferMachine {
         _ victim: Connection, _ segment: SegmentPlanner.Segment, speed: Double, thief: Double
     ) -> ByteCount? {
         guard segment.remaining >= 2 * Self.smallestSteal else { return nil }
-        if victim.isProbe, segment.end == segment.askedEnd || segment.remaining > Self.worthSharing {
+        if victim.body?.isProbe == true, segment.end == segment.askedEnd || segment.remaining > Self.worthSharing {
             // The first stream runs to the end of the file: bound it to a segment like the others.
             let own = max(Self.smallestSegment, ByteCount(min(speed * 4, Double(Self.largestSegment))))
             return segment.position + min(own, segment.remaining / 2)
@@ -162,7 +156,7 @@ extension TransferMachine {
         let quiet = connections.values.filter { !$0.isCut && isQuiet($0, at: now) }
         guard !quiet.isEmpty else { return false }
         return connections.values.contains { !isQuiet($0, at: now) }
-            || representation != nil && quiet.allSatisfy { !$0.hasHead } && quiet.count == 1
+            || representation != nil && quiet.allSatisfy { $0.body == nil } && quiet.count == 1
     }
 
     /// Returns the source with the fewest failures, proven ones first; `nil` when all are dropped.

@@ -4,7 +4,7 @@ extension TransferMachine {
     static let mostSpoiled = 3
 
     /// The response of this connection will be verified with its digest; the file is not finished before that.
-    package mutating func checks(_ id: ConnectionID) { change(id) { $0.isChecking = true } }
+    package mutating func checks(_ id: ConnectionID) { connections[id]?.body?.isChecked = true }
 
     /// The response of this connection did not match its digest: discards what it wrote.
     ///
@@ -19,14 +19,16 @@ extension TransferMachine {
             spoiled[index].formUnion(again)
             again.formIntersection(before)
         }
-        if !again.isEmpty { isHopeless = true }
     }
 
     /// Releases forgotten ranges for fetching: the journal claims none of them any more.
     package mutating func allow(_ ranges: RangeSet<ByteCount>) { planner.allow(ranges) }
 
+    /// Whether some bytes were received in ``mostSpoiled`` responses with a wrong digest.
+    private var isHopeless: Bool { spoiled.last?.isEmpty == false }
+
     /// Whether a response that is being read will be verified with its digest.
-    var isChecking: Bool { connections.values.contains { $0.isChecking && !$0.isCut } }
+    var isChecking: Bool { connections.values.contains { $0.body?.isChecked == true && !$0.isCut } }
 
     mutating func wasSpoiled(_ expected: String, _ actual: String, _ id: ConnectionID, at now: Duration, random: Double)
     {
@@ -35,7 +37,6 @@ extension TransferMachine {
         let reason = Reason(.wrongMessageDigest, expected, actual)
         if isHopeless {
             if failedForGood(id, reason) {
-                isHopeless = false
                 spoiled = spoiled.map { _ in RangeSet() }
                 return
             }
@@ -43,7 +44,7 @@ extension TransferMachine {
         }
         guard others(than: id) > 0 else { return wait(reason, wish: nil, code: .checksum, at: now, random: random) }
         note(Reason(.partFetchedAgain, reason))
-        connections[id]?.isCut = true
+        cut(id)
         notBefore = max(notBefore, now + .milliseconds(200))
     }
 }

@@ -6,8 +6,8 @@ extension TransferMachine {
     /// ended.
     package mutating func tick(at now: Duration) -> [Command] {
         var commands: [Command] = []
-        if let failure, !reported {
-            reported = true
+        if let failure {
+            self.failure = nil
             return connections.keys.sorted { $0.rawValue < $1.rawValue }.map { .cut($0) } + [.fail(failure)]
         }
         guard phase != .ended else { return [] }
@@ -15,21 +15,17 @@ extension TransferMachine {
         if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true { measure(at: now) }
         commands += cutStalled(at: now)
         let isThere = phase == .running && planner.isComplete && !isChecking
-        if isFinishing || isThere && connections.values.allSatisfy({ !$0.isProbe || $0.isCut }) {
+        if isFinishing || isThere && connections.values.allSatisfy({ $0.body?.isProbe != true || $0.isCut }) {
             isFinishing = true
             guard connections.isEmpty else {
                 return commands + cutAll()
             }
-            if !reported {
-                reported = true
-                phase = .ended
-                return commands + [.finish]
-            }
-            return commands
+            phase = .ended
+            return commands + [.finish]
         }
         commands += openings(at: now)
         if isCheckpointDue(at: now) {
-            isCheckpointing = true
+            checkpoint = .running
             commands.append(.checkpoint)
         }
         return commands
@@ -40,7 +36,7 @@ extension TransferMachine {
         var sum: ByteCount = 0
         for (id, connection) in connections {
             sum += connection.tickBytes
-            if connection.hasHead, connection.bytes > 0 {
+            if connection.body != nil, connection.bytes > 0 {
                 let rate = Double(connection.tickBytes) / seconds
                 connections[id]?.speed = connection.speed == 0 ? rate : connection.speed * 0.8 + rate * 0.2
             }
@@ -66,8 +62,8 @@ extension TransferMachine {
     private mutating func retireSilent(to target: Int) {
         var count = connections.values.count { !$0.isCut }
         for (id, connection) in connections.sorted(by: { $0.key.rawValue > $1.key.rawValue })
-        where count > target && !connection.hasHead && connection.bytes == 0 {
-            connections[id]?.isCut = true
+        where count > target && connection.body == nil && connection.bytes == 0 {
+            cut(id)
             planner.release(id)
             count -= 1
         }
@@ -76,46 +72,44 @@ extension TransferMachine {
     private mutating func cutStalled(at now: Duration) -> [Command] {
         var commands: [Command] = []
         for (id, connection) in connections {
-            if connection.isCut {
-                if !connection.cutSent {
-                    connections[id]?.cutSent = true
-                    commands.append(.cut(id))
-                }
+            if let cut = connection.cut {
+                if !cut.isSent { tell(id, .superseded, &commands) }
                 continue
             }
             // The remaining bytes of this quiet connection were reassigned, so it has nothing left to read.
             if let segment = planner.segments[id], segment.position >= segment.end, segment.writing == nil,
                 isQuiet(connection, at: now), segment.end < segment.askedEnd
             {
-                cut(id, &commands)
+                tell(id, .superseded, &commands)
                 continue
             }
-            guard connection.hasHead, connection.isAsking, now - connection.markTime >= settings.stallTimeout else {
+            guard connection.body != nil, connection.isAsking, now - connection.markTime >= settings.stallTimeout else {
                 continue
             }
             if connection.bytes - connection.markBytes < settings.stallBytes {
                 let timeout = "\(settings.stallTimeout)".prefix { $0 != " " }
                 note(
                     Reason(.connectionStalled, "\(settings.stallBytes)", ErrorPhrase(.seconds, String(timeout))))
-                connections[id]?.isStalled = true
-                cut(id, &commands)
+                tell(id, .stalled, &commands)
             } else {
-                connections[id]?.markTime = now
-                connections[id]?.markBytes = connection.bytes
+                change(id) { $0.mark(at: now) }
             }
         }
         return commands
     }
 
-    private mutating func cut(_ id: ConnectionID, _ commands: inout [Command]) {
-        connections[id]?.isCut = true
-        connections[id]?.cutSent = true
+    /// Cancels a connection and tells the driver.
+    private mutating func tell(_ id: ConnectionID, _ reason: Connection.Cut.Reason, _ commands: inout [Command]) {
+        cut(id, reason)
+        connections[id]?.cut?.isSent = true
         commands.append(.cut(id))
     }
 
     private mutating func cutAll() -> [Command] {
         var commands: [Command] = []
-        for (id, connection) in connections where !connection.cutSent { cut(id, &commands) }
+        for (id, connection) in connections where connection.cut?.isSent != true {
+            tell(id, .superseded, &commands)
+        }
         return commands
     }
 
@@ -128,10 +122,10 @@ extension TransferMachine {
         if connections.isEmpty { return [open(at: now)] }
         guard phase == .running, now >= notBefore, allowsParts else { return [] }
         // Storage for the file is being prepared: bytes of other connections would go to the old file, or nowhere.
-        if connections.values.contains(where: \.isMakingPlace) { return [] }
+        if connections.values.contains(where: { $0.body?.isPlaced == false }) { return [] }
         let open = connections.values.count { !$0.isCut }
         let hasStalled = hasStalled(at: now)
-        let isHeld = connections.values.contains { !$0.hasHead && !$0.isCut } && policy.target <= 2 && !hasStalled
+        let isHeld = connections.values.contains { $0.body == nil && !$0.isCut } && policy.target <= 2 && !hasStalled
         // A cut connection counts against the limit until its task has ended: the server still sees it.
         let wanted = min(
             policy.target + (hasStalled ? 1 : 0), settings.maxConnections - (connections.count - open))
@@ -142,7 +136,7 @@ extension TransferMachine {
     private mutating func open(at now: Duration) -> Command {
         lastID += 1
         let id = ConnectionID(rawValue: lastID)
-        connections[id] = Connection(markTime: now, lastByte: now)
+        connections[id] = Connection(at: now)
         return .open(id)
     }
 }

@@ -94,6 +94,13 @@ package struct TransferMachine: Sendable {
         case spoiled(expected: String, actual: String)
     }
 
+    enum Checkpoint: Sendable {
+        case none
+        case running
+        /// The transfer restarted while a sync was running: the sync's snapshot is of the old file.
+        case stale
+    }
+
     package enum Phase: Hashable, Sendable {
         /// One connection determines the identity of the file.
         case opening
@@ -104,42 +111,6 @@ package struct TransferMachine: Sendable {
         /// Backing off after a transient failure.
         case waiting(until: Duration)
         case ended
-    }
-
-    struct Connection: Sendable {
-        var source = 0
-        var fetch: Fetch?
-        var hasHead = false
-        var isProbe = false
-        /// The body is the file from byte 0, not a range.
-        var isWhole = false
-        /// The driver is preparing storage for the file; no byte of the body has been read.
-        var isMakingPlace = false
-        /// The body will be verified with its own digest at its end.
-        var isChecking = false
-        var isAsking = true
-        var isCut = false
-        /// Cut because of a stall.
-        var isStalled = false
-        /// Cut because of a network change or a missing connection permit: however the request ends, it is no failure.
-        var isAbandoned = false
-        /// The driver was told to cut the connection.
-        var cutSent = false
-        var bytes: ByteCount = 0
-        var tickBytes: ByteCount = 0
-        /// Bytes received for the request in progress.
-        var requestBytes: ByteCount = 0
-        var speed: Double = 0
-        /// Bytes and time at which the connection last had received ``Settings/stallBytes`` more.
-        var markBytes: ByteCount = 0
-        var markTime: Duration
-        /// When reading was last suspended.
-        var pausedTime: Duration = .zero
-        /// When the request in progress was sent.
-        var askedTime: Duration = .zero
-        var lastByte: Duration
-        /// Consecutive unusable responses.
-        var misfits = 0
     }
 
     struct Source: Sendable {
@@ -184,23 +155,18 @@ package struct TransferMachine: Sendable {
     /// When any connection last had received ``Settings/stallBytes`` more.
     var lastBrought: Duration?
     /// Bytes received in responses with a wrong digest: the n-th set has those received at least n times.
-    var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled - 1)
-    /// Some bytes were received in ``mostSpoiled`` responses with a wrong digest.
-    var isHopeless = false
+    var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled)
     /// The error with which the primary source was dropped.
     var deadEnd: DownloadError?
-    var openingIsPlain = false
+    /// The opening asks for the whole file, because the answers to ranges were unusable.
     var openingAsksWhole = false
     var isFinishing = false
+    /// The error that ended the transfer, until the driver is told.
     var failure: DownloadError?
-    /// The end was reported to the driver.
-    var reported = false
     var sawWholeEnd = false
     var lastID = 0
     var lastCheckpoint: Duration?
-    var isCheckpointing = false
-    /// The transfer restarted while a sync was running: the sync's snapshot is of the old file.
-    var isCheckpointStale = false
+    var checkpoint = Checkpoint.none
     var notBefore: Duration = .zero
     /// How long a connection may receive nothing before others take its bytes; increased when responses are slow.
     var patience: Duration = .seconds(2)
@@ -253,7 +219,7 @@ package struct TransferMachine: Sendable {
     /// then.
     package var isLinkUnproven: Bool { settings.isNewSource && !planner.written.isEmpty }
 
-    package var activeConnections: Int { connections.values.count { $0.hasHead && !$0.isCut } }
+    package var activeConnections: Int { connections.values.count { $0.body != nil && !$0.isCut } }
     package var openConnections: Int { connections.count }
 
     /// Whether several connections may fetch parts of this file (RFC 9110 §15.3.7.3).
@@ -285,6 +251,13 @@ package struct TransferMachine: Sendable {
     mutating func change<Value>(_ id: ConnectionID, _ body: (inout Connection) -> Value) -> Value? {
         guard let index = connections.index(forKey: id) else { return nil }
         return body(&connections.values[index])
+    }
+
+    /// Cancels a connection. The first reason stays, but an abandoned connection fails for no other.
+    mutating func cut(_ id: ConnectionID, _ reason: Connection.Cut.Reason = .superseded) {
+        change(id) { connection in
+            if connection.cut == nil || reason == .abandoned { connection.cut = .init(connection.cut, reason) }
+        }
     }
 
     /// The number of other connections that may still deliver.

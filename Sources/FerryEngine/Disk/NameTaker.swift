@@ -28,18 +28,17 @@ package struct NameTaker: Sendable {
     package static let maxNumber = 9_999
 
     private let fileSystem: any FileSystem
-    private let numbered: @Sendable (String, Int) -> String
     /// The paths of a backup that belongs to the calling download and does not block the name.
     private let ownAside: DownloadPaths?
+    private let maxNumber: Int
 
-    /// `numbered` makes numbered names, `("a.txt", 1)` to `a (1).txt`; `ownAside` holds the download's own backup.
+    /// `ownAside` holds the download's own backup; `maxNumber` is the last number to try.
     package init(
-        fileSystem: any FileSystem, ownAside: DownloadPaths? = nil,
-        numbered: @escaping @Sendable (String, Int) -> String
+        fileSystem: any FileSystem, ownAside: DownloadPaths? = nil, maxNumber: Int = NameTaker.maxNumber
     ) {
         self.fileSystem = fileSystem
         self.ownAside = ownAside
-        self.numbered = numbered
+        self.maxNumber = maxNumber
     }
 
     /// Reserves `name`, or under ``ConflictRule/rename`` the first free name after it. With `mayReplace` the final
@@ -67,8 +66,8 @@ package struct NameTaker: Sendable {
             }
             return .blocked(try disk { () throws(FileError) in try obstacle(wanted) } ?? wanted.part)
         }
-        for number in 1...Self.maxNumber {
-            guard let paths = DownloadPaths(directory: directory, name: numbered(name, number)) else { break }
+        for number in 1...maxNumber {
+            guard let paths = DownloadPaths(name, number: number, in: directory) else { break }
             guard let part = try tryTaking(paths, mayExist: false) else { continue }
             return .taken(part, paths, inTheWay(of: wanted))
         }

@@ -25,13 +25,14 @@ package final class PartFile: Sendable {
     /// The number of leading bytes with allocated blocks, which only a truncation frees; 0 if unknown.
     private let reserved = Atomic<ByteCount>(0)
 
-    private init(path: FilePath, file: any File, status: FileStatus, isLocked: Bool, fileSystem: any FileSystem) {
+    private init(path: FilePath, _ locked: LockedFile, fileSystem: any FileSystem) {
+        let status = locked.status
         self.path = path
-        self.file = file
+        self.file = locked.file
         self.device = status.device
         self.inode = status.inode
         self.created = status.created
-        self.isLocked = isLocked
+        self.isLocked = locked.isLocked
         self.fileSystem = fileSystem
         if status.allocatedBytes >= status.length { reserved.store(status.length, ordering: .relaxed) }
     }
@@ -66,40 +67,19 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// Opens and locks the file, and repeats this until the path leads to the locked file.
     private static func lockOpened(
         at path: FilePath, fileSystem: any FileSystem, _ open: () throws(FileError) -> any File
     ) throws(PartFileError) -> PartFile {
-        // Each failed attempt means that another process replaced the file; a hundred in a row are no coincidence.
-        for _ in 0..<100 {
-            do throws(FileError) {
-                let file = try open()
-                var isLocked = true
-                do throws(FileError) {
-                    isLocked = try file.tryLock()
-                    if !isLocked {
-                        file.close()
-                        throw FileError(.lock, path, kind: .exists)
-                    }
-                } catch  where error.kind == .unsupported {
-                    isLocked = false
-                }
-                let status = try file.status()
-                guard status.kind == .regular else { throw FileError(.lock, path, kind: .isDirectory) }
-                if let named = try fileSystem.statusIfPresent(path), named.isSameFile(as: status) {
-                    return PartFile(
-                        path: path, file: file, status: status, isLocked: isLocked, fileSystem: fileSystem)
-                }
-                file.close()
-            } catch {
-                switch (error.operation, error.kind) {
-                case (.lock, .exists): throw .locked(path)
-                case (.lock, .isDirectory): throw .notAFile(path)
-                default: throw .file(error)
-                }
-            }
+        let locked: LockedFile?
+        do throws(FileError) { locked = try fileSystem.lockNamed(path, open) } catch {
+            throw error.operation == .lock && error.kind == .exists ? .locked(path) : .file(error)
         }
-        throw .replaced(path)
+        guard let locked else { throw .replaced(path) }
+        guard locked.status.kind == .regular else {
+            locked.file.close()
+            throw .notAFile(path)
+        }
+        return PartFile(path: path, locked, fileSystem: fileSystem)
     }
 
     package func length() throws(FileError) -> ByteCount { try file.status().length }

@@ -6,6 +6,16 @@ package struct Published: Sendable, Hashable {
     package var path: FilePath
     package var name: String
     package var notes: [PublishNote]
+
+    /// Makes the new name durable.
+    func settled(on fileSystem: any FileSystem, syncs: Bool) throws(PublishError) -> Published {
+        guard syncs else { return self }
+        var settled = self
+        do throws(FileError) {
+            if try !fileSystem.syncDirectoryIfSupported(path.parent) { settled.notes.append(.directoryNotSyncable) }
+        } catch { throw .unsyncedName(self, error) }
+        return settled
+    }
 }
 
 extension NameTaker.InTheWay {

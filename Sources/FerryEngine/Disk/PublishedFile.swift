@@ -26,7 +26,7 @@ package struct PublishedFile: Sendable, Hashable, Codable {
 
     /// Reads the fingerprint of the regular file at `path`; `nil` if there is none. Blocks.
     package static func read(
-        _ path: String, fileSystem: any FileSystem = LocalFileSystem()
+        _ path: String, fileSystem: any FileSystem
     ) throws(DownloadError) -> PublishedFile? {
         do throws(FileError) {
             let path = FilePath(path)
@@ -38,7 +38,7 @@ package struct PublishedFile: Sendable, Hashable, Codable {
     /// Returns whether the path still leads to the same file, with equal length and modification time, and the file
     /// passes the ownership check. Blocks.
     package func isUnchanged(
-        for purpose: Ownership.Purpose = .removal, fileSystem: any FileSystem = LocalFileSystem()
+        for purpose: Ownership.Purpose = .removal, fileSystem: any FileSystem
     ) -> Bool {
         let path = FilePath(path)
         guard let status = try? fileSystem.statusIfPresent(path), PublishedFile(path, status) == self else {

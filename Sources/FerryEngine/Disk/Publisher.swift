@@ -11,15 +11,11 @@ import SystemPackage
 package struct Publisher: Sendable {
     let fileSystem: any FileSystem
     let syncs: Bool
-    private let numbered: @Sendable (String, Int) -> String
 
-    /// `numbered` makes numbered names, `("a.txt", 1)` to `a (1).txt`; `syncs: false` for `--no-fsync`.
-    package init(
-        fileSystem: any FileSystem, syncs: Bool, numbered: @escaping @Sendable (String, Int) -> String
-    ) {
+    /// `syncs: false` for `--no-fsync`.
+    package init(fileSystem: any FileSystem, syncs: Bool) {
         self.fileSystem = fileSystem
         self.syncs = syncs
-        self.numbered = numbered
     }
 
     /// Publishes the part file, which stays open and locked under its new name.
@@ -35,9 +31,8 @@ package struct Publisher: Sendable {
         var number = 0
         var lost = 0
         while number <= NameTaker.maxNumber, lost <= NameTaker.maxNumber {
-            let name = number == 0 ? order.name : numbered(order.name, number)
-            guard let paths = DownloadPaths(directory: order.directory, name: name) else {
-                throw .blocked(order.directory.appending(name))
+            guard let paths = DownloadPaths(order.name, number: number, in: order.directory) else {
+                throw .blocked(order.directory.appending(order.name))
             }
             let answer = try look(at: paths, isFirst: number == 0, order)
             guard let replaces = answer else {
@@ -46,7 +41,7 @@ package struct Publisher: Sendable {
             }
             do {
                 try announce(
-                    .init(name: name, device: part.device, inode: part.inode, length: order.length))
+                    .init(name: paths.name, device: part.device, inode: part.inode, length: order.length))
             } catch {
                 throw .announcing(error)
             }
@@ -66,10 +61,11 @@ package struct Publisher: Sendable {
                 continue
             }
             if number > 0 {
-                let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
-                notes.append(taker.note(numbered: name, instead: order))
+                let taker = NameTaker(fileSystem: fileSystem)
+                notes.append(taker.note(numbered: paths.name, instead: order))
             }
-            return try settle(Published(path: paths.final, name: name, notes: notes + how), part)
+            return try Published(path: paths.final, name: paths.name, notes: notes + how)
+                .settled(on: fileSystem, syncs: syncs)
         }
         throw .noFreeName(order.directory.appending(order.name))
     }
@@ -89,7 +85,7 @@ package struct Publisher: Sendable {
     ) throws(PublishError) -> Bool? {
         let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(paths.final) }
         guard isFirst else {
-            let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
+            let taker = NameTaker(fileSystem: fileSystem)
             return try disk { () throws(FileError) in try taker.isFree(paths) } ? false : nil
         }
         guard let status else { return false }
@@ -139,17 +135,6 @@ package struct Publisher: Sendable {
         } catch {
             return [.linked, .partNameLeft(from)]
         }
-    }
-
-    /// Makes the new name durable.
-    private func settle(_ published: Published, _ part: PartFile) throws(PublishError) -> Published {
-        var published = published
-        do throws(FileError) {
-            if try !syncDirectory(of: published.path) { published.notes.append(.directoryNotSyncable) }
-        } catch {
-            throw .unsyncedName(published, error)
-        }
-        return published
     }
 
     /// Syncs the directory of `path`; returns `false` if the file system cannot.

@@ -40,15 +40,11 @@ package struct SmallFilePublisher: Sendable {
 
     private let fileSystem: any FileSystem
     private let syncs: Bool
-    private let numbered: @Sendable (String, Int) -> String
 
-    /// Parameters as in ``Publisher/init(fileSystem:syncs:numbered:)``.
-    package init(
-        fileSystem: any FileSystem, syncs: Bool, numbered: @escaping @Sendable (String, Int) -> String
-    ) {
+    /// `syncs: false` for `--no-fsync`.
+    package init(fileSystem: any FileSystem, syncs: Bool) {
         self.fileSystem = fileSystem
         self.syncs = syncs
-        self.numbered = numbered
     }
 
     /// Publishes `bytes`, the complete file; ignores the order's length.
@@ -96,11 +92,10 @@ package struct SmallFilePublisher: Sendable {
     /// Returns the next name to try, starting with number `first`.
     private func step(of draft: Draft, from first: Int) throws(PublishError) -> Step {
         let order = draft.order
-        let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
+        let taker = NameTaker(fileSystem: fileSystem)
         for number in first..<max(first, NameTaker.maxNumber + 1) {
-            let name = number == 0 ? order.name : numbered(order.name, number)
-            guard let paths = DownloadPaths(directory: order.directory, name: name) else {
-                return .done(.blocked(order.directory.appending(name)))
+            guard let paths = DownloadPaths(order.name, number: number, in: order.directory) else {
+                return .done(.blocked(order.directory.appending(order.name)))
             }
             do throws(FileError) {
                 if number == 0 {
@@ -145,11 +140,11 @@ package struct SmallFilePublisher: Sendable {
         }
         var notes = draft.notes
         if candidate.number > 0 {
-            let taker = NameTaker(fileSystem: fileSystem, numbered: numbered)
+            let taker = NameTaker(fileSystem: fileSystem)
             notes.append(taker.note(numbered: paths.name, instead: draft.order))
         }
-        return .done(
-            .published(try settle(Published(path: paths.final, name: paths.name, notes: notes), paths.directory)))
+        let published = Published(path: paths.final, name: paths.name, notes: notes)
+        return .done(.published(try published.settled(on: fileSystem, syncs: syncs)))
     }
 
     /// Linking never replaces, and a crash could leave a temporary name, so a replacement goes through a part file.
@@ -164,14 +159,5 @@ package struct SmallFilePublisher: Sendable {
         } catch {
             throw .file(error)
         }
-    }
-
-    private func settle(_ published: Published, _ directory: FilePath) throws(PublishError) -> Published {
-        guard syncs else { return published }
-        var published = published
-        do throws(FileError) {
-            if try !fileSystem.syncDirectoryIfSupported(directory) { published.notes.append(.directoryNotSyncable) }
-        } catch { throw .unsyncedName(published, error) }
-        return published
     }
 }

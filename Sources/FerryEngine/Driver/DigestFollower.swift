@@ -6,10 +6,16 @@ final class DigestFollower: Sendable {
     private struct State {
         var digest: PrefixDigest?
         /// The part file that the digest reads.
-        var part: PartFile?
+        var pair: Storage.Pair?
         /// The value of ``DownloadDriver/State/timesForgotten`` when the digest was started.
         var timesForgotten = 0
         var task: Task<Void, Never>?
+
+        /// Whether the digest is one of the bytes that the part file has now.
+        func isOf(_ pair: Storage.Pair, _ algorithm: DigestAlgorithm, _ timesForgotten: Int) -> Bool {
+            self.pair?.hasSamePart(as: pair) == true && digest.map { $0.algorithm == algorithm } ?? true
+                && self.timesForgotten == timesForgotten
+        }
     }
     private let driver: DownloadDriver
     private let state = Mutex(State())
@@ -18,32 +24,34 @@ final class DigestFollower: Sendable {
 
     /// Starts reading the newly claimed prefix on another thread; does nothing while an earlier read is in progress.
     func follow() {
-        guard let algorithm = driver.state.withLock({ $0.digestToCheck })?.algorithm, let pair = driver.storage.pair
-        else { return }
         // Only claimed bytes: bytes that a failed sync discards must not enter the digest.
-        let (end, timesForgotten) = driver.state.withLock { ($0.machine.planner.claimed.prefixEnd, $0.timesForgotten) }
+        let (checksum, end, timesForgotten) = driver.state.withLock {
+            ($0.digestToCheck, $0.machine.planner.claimed.prefixEnd, $0.faults.timesForgotten)
+        }
+        guard let algorithm = checksum?.algorithm, let pair = driver.storage.pair else { return }
         state.withLock { state in
             guard state.task == nil else { return }
-            if state.part !== pair.part || state.digest?.algorithm != algorithm
-                || state.timesForgotten != timesForgotten
-            {
-                state.digest = PrefixDigest(algorithm, of: pair.part.file)
-                state.part = pair.part
-                state.timesForgotten = timesForgotten
+            if !state.isOf(pair, algorithm, timesForgotten) {
+                (state.digest, state.pair, state.timesForgotten) = (nil, pair, timesForgotten)
             }
-            guard let digest = state.digest, end - digest.position >= 8 << 20 else { return }
+            let digest = state.digest
+            guard end - (digest?.position ?? 0) >= 8 << 20 else { return }
             // owner: this object; awaited in stop().
-            state.task = Task(executorPreference: driver.light) { await self.advance(digest, to: end) }
+            state.task = Task(executorPreference: driver.loop) {
+                await self.advance(digest, algorithm, of: pair, to: end)
+            }
         }
     }
 
-    private func advance(_ digest: PrefixDigest, to end: ByteCount) async {
-        let advanced = await driver.environment.pool.run { () -> PrefixDigest? in
-            var copy = digest
+    private func advance(
+        _ digest: PrefixDigest?, _ algorithm: DigestAlgorithm, of pair: Storage.Pair, to end: ByteCount
+    ) async {
+        let advanced = await driver.files.run { disk -> PrefixDigest? in
+            var copy = digest ?? PrefixDigest(algorithm, of: pair.part(disk).file)
             return (try? copy.advance(to: end)) == nil ? nil : copy
         }
         state.withLock { state in
-            if let advanced, state.digest != nil { state.digest = advanced }
+            if let advanced { state.digest = advanced }
             state.task = nil
         }
     }
@@ -56,39 +64,34 @@ final class DigestFollower: Sendable {
         -> [UInt8]?
     {
         await stop()
-        let timesForgotten = driver.state.withLock { $0.timesForgotten }
-        let begun = state.withLock { state in
-            state.part === pair.part && state.timesForgotten == timesForgotten ? state.digest : nil
-        }
-        let digest =
-            begun.flatMap { $0.algorithm == algorithm ? $0 : nil } ?? PrefixDigest(algorithm, of: pair.part.file)
-        return try await driver.read(digest, to: total)
+        let timesForgotten = driver.state.withLock { $0.faults.timesForgotten }
+        let begun = state.withLock { $0.isOf(pair, algorithm, timesForgotten) ? $0.digest : nil }
+        return try await driver.read(to: total) { begun ?? PrefixDigest(algorithm, of: pair.part($0).file) }
     }
 }
 
 extension DownloadDriver {
-    /// Reads a file up to `end` on another thread and returns its digest, or `nil` when the download was stopped
-    /// meanwhile.
-    func read(_ digest: PrefixDigest, to end: ByteCount) async throws(DownloadError) -> [UInt8]? {
-        var digest = digest
+    /// Reads a file up to `end`, on from the digest that `begin` returns, and returns the digest of all; `nil` when
+    /// the download was stopped meanwhile.
+    func read(
+        to end: ByteCount, _ begin: @escaping @Sendable (Disk) -> PrefixDigest
+    ) async throws(DownloadError) -> [UInt8]? {
+        var begun: PrefixDigest?
         repeat {
             if stopWanted != nil { return nil }
-            let (from, goal) = (digest, min(end, digest.position + 8 << 20))
-            let result: Result<PrefixDigest, FileError> = await environment.pool.run {
-                var digest = from
-                do throws(FileError) { try digest.advance(to: goal) } catch { return .failure(error) }
-                return .success(digest)
-            }
-            switch result {
-            case .success(let advanced): digest = advanced
-            case .failure(let error): throw DownloadError(error)
-            }
-        } while digest.position < end
-        return digest.finish()
+            do throws(FileError) {
+                begun = try await files.run { [begun] disk throws(FileError) in
+                    var digest = begun ?? begin(disk)
+                    try digest.advance(to: min(end, digest.position + 8 << 20))
+                    return digest
+                }
+            } catch { throw DownloadError(error) }
+        } while begun.map { $0.position < end } ?? true
+        return begun?.finish()
     }
 }
 
 extension DownloadDriver.State {
     /// The digest that the whole file must have: the requested one, else the strongest that the server offers.
-    var digestToCheck: Checksum? { checksum ?? machine.representation?.digests.first ?? offered }
+    var digestToCheck: Checksum? { digest.requested ?? machine.representation?.digests.first ?? digest.offered }
 }

@@ -11,8 +11,8 @@ extension DownloadDriver {
         }
         if wasBackingOff { report(.state(.downloading)) }
         state.withLock { state in
-            // owner: state.tasks, awaited in drain.
-            state.tasks[id] = Task(executorPreference: light) { await self.connection(id) }
+            // owner: state.connections, awaited in drain.
+            state.connections[id] = Task(executorPreference: loop) { await self.connection(id) }
         }
     }
 
@@ -45,7 +45,7 @@ extension DownloadDriver {
         seat.leave()
         state.withLock { state in
             state.machine.left(id, at: environment.clock.now())
-            state.tasks[id] = nil
+            state.connections[id] = nil
         }
         updates.notify()
     }
@@ -77,13 +77,14 @@ extension DownloadDriver {
             let action = state.machine.headReceived(
                 verdict, on: id, at: environment.clock.now(), random: environment.random())
             switch action {
-            case .begin, .restartWith: (state.primary, state.isReplacing, state.offered) = (fetch.source, true, nil)
+            case .begin, .restartWith:
+                (state.links.primary, state.placement.isReplacing, state.digest.offered) = (fetch.source, true, nil)
             default: break
             }
             if case .drop = action {
             } else {
-                state.resolved[fetch.source] = response.redirects.isEmpty ? nil : response.url
-                state.finalURL = response.url
+                state.links.answered(fetch.source, response)
+                state.links.finalURL = response.url
             }
             return action
         }
@@ -99,18 +100,23 @@ extension DownloadDriver {
                 finishUnchanged()
                 return false
             case .begin(let representation) where isSmall(representation):
-                guard try await replace(nil, representation, url: response.url) else { return false }
-                return try await read(response.body, verdict.messageDigest, on: id)
+                let url = response.url
+                guard
+                    try await files.stay({ disk async throws(DownloadError) in
+                        try await replace(nil, representation, url: url, disk)
+                    })
+                else { return false }
+                return try await read(response.body, verdict.messageDigest, on: id, nil)
             case .begin, .restartWith, .read:
-                return try await heavily { () async throws(DownloadError) -> Bool in
+                return try await files.stay { disk async throws(DownloadError) in
                     switch action {
                     case .begin(let representation):
-                        guard try await replace(nil, representation, url: response.url) else { return false }
+                        guard try await replace(nil, representation, url: response.url, disk) else { return false }
                     case .restartWith(let reason, let representation):
-                        guard try await replace(reason, representation, url: response.url) else { return false }
+                        guard try await replace(reason, representation, url: response.url, disk) else { return false }
                     default: break
                     }
-                    return try await read(response.body, verdict.messageDigest, on: id)
+                    return try await read(response.body, verdict.messageDigest, on: id, disk)
                 }
             }
         } catch {
@@ -121,9 +127,9 @@ extension DownloadDriver {
     }
 
     /// Writes the body, piece by piece, and compares it with its `Content-Digest` if the server sent one. Returns
-    /// whether the connection may perform another request.
+    /// whether the connection may perform another request. The body of a small file is read without a disk.
     private func read(
-        _ body: TransferBody, _ digest: Checksum?, on id: ConnectionID
+        _ body: TransferBody, _ digest: Checksum?, on id: ConnectionID, _ disk: Disk?
     ) async throws(DownloadError) -> Bool {
         var check = digest.map { MessageCheck($0) }
         if check != nil { state.withLock { $0.machine.checks(id) } }
@@ -151,7 +157,7 @@ extension DownloadDriver {
                 return true
             }
             check?.received(piece)
-            switch await take(piece, &check, on: id) {
+            switch await take(piece, &check, on: id, disk) {
             case .wanted: break
             case .done:
                 ended(id, .stopped)
@@ -169,67 +175,93 @@ extension DownloadDriver {
 
     private enum Taking { case wanted, done, failed }
 
-    /// Writes one piece and returns whether the body must be read on.
-    private func take(_ piece: ByteBuffer, _ check: inout MessageCheck?, on id: ConnectionID) async -> Taking {
-        let count = ByteCount(piece.readableBytes)
-        state.withLock { state in
-            let now = environment.clock.now()
-            state.machine.arrived(count, on: id, at: now)
-            state.meter.record(count, at: now)
-        }
-        var left = count
-        var offset = 0
+    /// What follows in a piece of a body.
+    private struct Step {
+        /// Where the next bytes of the piece go; `nil` when none are left.
+        var placement: SegmentPlanner.Placement?
+        var wantsCheckpoint = false
         var mustWait = false
         var mustLook = false
-        while left > 0 {
-            switch state.withLock({ $0.machine.place(left, on: id) }) {
+        /// Whether the rest of the range belongs to another connection now; `nil` if something is to be awaited first.
+        var mustCut: Bool?
+    }
+
+    /// Writes one piece and returns whether the body must be read on.
+    ///
+    /// A piece that goes to one place takes the lock twice: to learn where it goes, and when it is written.
+    private func take(
+        _ piece: ByteBuffer, _ check: inout MessageCheck?, on id: ConnectionID, _ disk: Disk?
+    ) async -> Taking {
+        let count = piece.readableBytes
+        let isLimited = throttle.isLimited || environment.throttle.isLimited || context.throttle?.isLimited == true
+        var offset = 0
+        var step = step(left: count, on: id, isLimited) { state in
+            let now = environment.clock.now()
+            state.machine.arrived(ByteCount(count), on: id, at: now)
+            state.meter.record(ByteCount(count), at: now)
+        }
+        while let placement = step.placement {
+            switch placement {
             case .stop: return .done
             case .skip(let skipped):
                 offset += Int(skipped)
-                left -= skipped
+                step = self.step(left: count - offset, on: id, isLimited) { _ in }
             case .write(let range):
-                let length = Int(range.upperBound - range.lowerBound)
-                let result: Result<Void, FileError> = piece.withUnsafeReadableBytes { bytes in
-                    do throws(FileError) {
-                        try storage.write(
-                            UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]), at: range.lowerBound)
-                        return .success(())
-                    } catch {
-                        return .failure(error)
-                    }
-                }
-                if case .failure(let error) = result {
+                let part = offset..<offset + Int(range.upperBound - range.lowerBound)
+                do throws(FileError) { try await write(piece, part, at: range.lowerBound, disk) } catch {
                     state.withLock { $0.machine.writeFailed(on: id) }
                     faulted(error)
                     return .failed
                 }
-                let wantsCheckpoint: Bool
-                (mustWait, wantsCheckpoint, mustLook) = state.withLock { state in
-                    let mustWait = state.machine.wrote(on: id)
-                    let planner = state.machine.planner
-                    let mustLook = planner.total == nil && planner.writtenBytes >= state.roomUntil
-                    return (mustWait, state.machine.wantsCheckpoint, mustLook)
-                }
                 check?.wrote(range)
-                if wantsCheckpoint { updates.notify() }
-                offset += length
-                left -= ByteCount(length)
+                offset = part.upperBound
+                step = self.step(left: count - offset, on: id, isLimited) { $0.machine.wrote(on: id) }
+                if step.wantsCheckpoint { updates.notify() }
             }
         }
-        if mustLook {
-            do throws(DownloadError) { try checkRoom() } catch {
+        // Closing the connection is cheaper than reading to the end.
+        if let mustCut = step.mustCut { return mustCut ? .done : .wanted }
+        if step.mustLook, let disk {
+            do throws(DownloadError) { try checkRoom(disk) } catch {
                 fail(error)
                 return .failed
             }
         }
-        if mustWait { await waitForCheckpoint() }
-        await throttle.passed(count)
-        await context.throttle?.passed(count)
-        await environment.throttle.passed(count)
-        return state.withLock { state in
-            state.machine.asks(id, at: environment.clock.now())
-            // The rest of the range now belongs to another connection; closing is cheaper than reading to the end.
-            return state.machine.mustCut(id) ? .done : .wanted
+        if step.mustWait { await waitForCheckpoint() }
+        await throttle.passed(ByteCount(count))
+        await context.throttle?.passed(ByteCount(count))
+        await environment.throttle.passed(ByteCount(count))
+        return state.withLock { $0.machine.asks(id, at: environment.clock.now()) } ? .wanted : .done
+    }
+
+    /// Records what has become of a piece, and decides about the rest in the same critical section.
+    private func step(
+        left: Int, on id: ConnectionID, _ isLimited: Bool, _ record: (inout State) -> Void
+    ) -> Step {
+        state.withLock { state in
+            record(&state)
+            var step = Step(wantsCheckpoint: state.machine.wantsCheckpoint)
+            if left > 0 {
+                step.placement = state.machine.place(ByteCount(left), on: id)
+                return step
+            }
+            let planner = state.machine.planner
+            step.mustLook = planner.total == nil && planner.writtenBytes >= state.space.enoughUntil
+            step.mustWait = state.machine.mustWaitForCheckpoint
+            if !step.mustLook, !step.mustWait, !isLimited {
+                step.mustCut = !state.machine.asks(id, at: environment.clock.now())
+            }
+            return step
+        }
+    }
+
+    private func write(
+        _ piece: ByteBuffer, _ part: Range<Int>, at offset: ByteCount, _ disk: Disk?
+    ) async throws(FileError) {
+        if try storage.write(piece, part, at: offset, disk) { return }
+        // The small file has moved to the disk meanwhile.
+        try await files.run { [storage] disk throws(FileError) in
+            _ = try storage.write(piece, part, at: offset, disk)
         }
     }
 
@@ -254,10 +286,10 @@ extension DownloadDriver {
     private func failed(_ failure: TransferFailure, on id: ConnectionID) {
         if failure.kind == .cancelled { return ended(id, .stopped) }
         let isLast = state.withLock { state in
-            if failure.kind == .dns(permanent: true) { state.missingNames += 1 }
+            if failure.kind == .dns(permanent: true) { state.links.missingNames += 1 }
             let passes =
                 failure.isTransient || state.machine.openConnections > 1
-                || (failure.kind == .dns(permanent: true) && state.missingNames < 3)
+                || (failure.kind == .dns(permanent: true) && state.links.missingNames < 3)
             if passes {
                 state.machine.ended(
                     id, .failedBeforeHead(.phrase(failure.phrase), isTransient: true), at: environment.clock.now(),
@@ -267,33 +299,5 @@ extension DownloadDriver {
         }
         if isLast { fail(DownloadError(failure)) }
         updates.notify()
-    }
-
-    // MARK: Requests
-
-    func transferRequest(for fetch: TransferMachine.Fetch) -> TransferRequest {
-        var fields = HTTPFields()
-        if let range = fetch.ask.field {
-            fields[.range] = range
-            if let validator = fetch.ifRange { fields[.ifRange] = validator }
-        }
-        if let unless = fetch.unless {
-            if let etag = unless.etag {
-                fields[.ifNoneMatch] = etag
-            } else if let date = unless.lastModified {
-                fields[.ifModifiedSince] = date
-            }
-        }
-        return transferRequest(source: fetch.source, fields: fields, fromOriginal: fetch.fromOriginal)
-    }
-
-    func transferRequest(source: Int, fields: HTTPFields, fromOriginal: Bool) -> TransferRequest {
-        let original = sources[source]
-        let url = fromOriginal ? original : state.withLock { $0.resolved[source] } ?? original
-        var request = TransferRequest(
-            of: self.request, from: original, headLimit: max(settings.stallTimeout, settings.connectTimeout))
-        request.url = url
-        request.fields = fields
-        return request
     }
 }

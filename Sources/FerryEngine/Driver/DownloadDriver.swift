@@ -38,69 +38,11 @@ package final class DownloadDriver: Sendable {
         case named(name: String, path: String?)
     }
 
-    struct State {
-        var machine: TransferMachine
-        var meter = SpeedMeter()
-        var stop: Stop?
-        var tasks: [ConnectionID: Task<Void, Never>] = [:]
-        /// The final URLs of redirects, by source.
-        var resolved: [Int: DownloadURL] = [:]
-        var finalURL: DownloadURL?
-        var contentType: String?
-        var fatal: DownloadError?
-        /// The existing file that satisfies the request.
-        var existing: FinishedDownload?
-        /// The file's name, final or expected.
-        var name: String
-        /// The URLs: first the source, then its mirrors.
-        var sources: [DownloadURL]
-        var startedAt: Duration?
-        var missingNames: Int
-        var maxConnections: Int
-        var tags: JournalTags?
-        var record: JournalRecord?
-        var checksum: Checksum?
-        /// The file with the final name was never synced, and the system has rebooted since.
-        var distrustsFinished = false
-        /// The paths that this download owned before its pair became the backup.
-        var ownPaths: DownloadPaths?
-        /// The paths of the backup that an interrupted run of this download left.
-        var ownAside: DownloadPaths?
-        /// The download id in the backup's journal.
-        var asideID: String?
-        /// The file that a journal says is published, while that is being verified.
-        var finishedPath: FilePath?
-        /// The index into `sources` of the source that sent the validators of `record`.
-        var primary = 0
-        /// The digest of the whole file that the server offered to an earlier run.
-        var offered: Checksum?
-        var isPrepared = false
-        /// Whether the machine has switched to a new representation, and the storage has not.
-        var isReplacing = false
-        /// The values of the last ``DownloadEvent/Kind/started(name:totalBytes:)`` event.
-        var started: (name: String, totalBytes: ByteCount?)?
-        var isBackingOff = false
-        var isTransferring = false
-        /// Whether the environment counts this download's limit when it chooses the read sizes.
-        var hasLimit = false
-        var checkpoint: Task<Void, Never>?
-        /// The EIO of a write or sync: the part file is to be reopened, and unclaimed ranges are fetched again.
-        var damage: DownloadError?
-        var hasReopened = false
-        /// Whether a sync failed, so that no unclaimed byte is trusted.
-        var distrustsUnclaimed = false
-        /// The number of retractions; a digest that read bytes before the last one is invalid.
-        var timesForgotten = 0
-        var lastSpaceCheck: Duration?
-        /// For a file of unknown length: the number of written bytes at which the free space is checked again.
-        var roomUntil: ByteCount = 0
-    }
-
     let id: DownloadID
     let request: DownloadRequest
     let environment: EngineEnvironment
-    /// The file system, confined to the request's root if it has one.
-    let fileSystem: any FileSystem
+    /// The door to the file system, confined to the request's root if it has one.
+    let files: FileIO
     let settings: DriverSettings
     let context: RunContext
     let report: @Sendable (Report) -> Void
@@ -110,14 +52,14 @@ package final class DownloadDriver: Sendable {
     let lock = AsyncLock()
     let throttle: Throttle
     let state: Mutex<State>
-    /// The executor that ``run()`` must be called on.
-    package let light: (any TaskExecutor)?
+    /// The executor of decisions and small bodies.
+    let loop: (any TaskExecutor)?
 
     /// Prepares a run; nothing happens before ``run()``. `report` is called from any thread and must not block;
-    /// `light` is the executor that ``run()`` will be called on, by default one of the environment's.
+    /// `loop` is the executor of decisions and small bodies, by default one of the environment's.
     package init(
         id: DownloadID, request: DownloadRequest, environment: EngineEnvironment, settings: DriverSettings,
-        context: RunContext = RunContext(), light: (any TaskExecutor)? = nil,
+        context: RunContext = RunContext(), loop: (any TaskExecutor)? = nil,
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.id = id
@@ -126,28 +68,30 @@ package final class DownloadDriver: Sendable {
         if let resolved = try? request.destination.resolved() { request.destination = resolved }
         self.request = request
         self.environment = environment
-        fileSystem = environment.fileSystem(within: request.root)
+        files = environment.files.confined(to: request.root)
         self.settings = settings
         self.context = context
         self.report = report
-        self.light = light ?? environment.light()
+        self.loop = loop ?? environment.loop()
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
         var name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
         if case .file(let path) = request.destination, let last = FilePath(path).lastComponent { name = last.string }
         state = Mutex(
             State(
-                machine: TransferMachine(settings: TransferMachine.Settings()), name: name,
-                sources: request.sources, missingNames: context.retries?.missingNames ?? 0,
-                maxConnections: max(1, request.maxConnections), tags: context.tags, checksum: request.checksum))
+                machine: TransferMachine(settings: TransferMachine.Settings()),
+                maxConnections: max(1, request.maxConnections),
+                links: Links(urls: request.sources, missingNames: context.retries?.missingNames ?? 0),
+                placement: Placement(name: name, tags: context.tags),
+                digest: ExpectedDigest(requested: request.checksum)))
     }
 
-    var sources: [DownloadURL] { state.withLock { $0.sources } }
+    var sources: [DownloadURL] { state.withLock { $0.links.urls } }
 
     /// Returns the progress; cheap enough to call at any time. `nil` before existing files have been examined.
     package func progress() -> DownloadProgress? {
         let now = environment.clock.now()
         return state.withLock { state in
-            guard state.isPrepared else { return nil }
+            guard state.startedAt != nil else { return nil }
             let machine = state.machine
             let done = machine.planner.writtenBytes
             let total = machine.planner.total
@@ -168,11 +112,12 @@ package final class DownloadDriver: Sendable {
     }
 
     /// Runs the download until it ends or is stopped. Must be called once only.
-    package func run() async -> Outcome {
+    @concurrent package func run() async -> Outcome {
         let outcome: Outcome
         do throws(DownloadError) {
-            if let finished = try await prepare() {
-                outcome = .completed(finished)
+            let existing = try await files.stay { disk async throws(DownloadError) in try await prepare(disk) }
+            if let existing {
+                outcome = .completed(existing)
             } else {
                 outcome = try await transfer()
             }
@@ -183,16 +128,9 @@ package final class DownloadDriver: Sendable {
             case nil: outcome = .failed(error)
             }
         }
-        if case .cancelled = outcome { discard() }
-        storage.close()
+        if case .cancelled = outcome { await files.run { [self] in discard($0) } }
+        if storage.pair != nil { await files.run { [storage] in storage.close($0) } }
         return outcome
-    }
-
-    /// Runs file calls and bulk data transfers off the event loops.
-    func heavily<T: Sendable>(_ body: () async throws(DownloadError) -> T) async throws(DownloadError) -> T {
-        try await withTaskExecutorPreference(environment.executor) { () async throws(DownloadError) -> T in
-            try await body()
-        }
     }
 
     var stopWanted: Stop? { state.withLock { $0.stop } }
@@ -200,35 +138,35 @@ package final class DownloadDriver: Sendable {
     private func transfer() async throws(DownloadError) -> Outcome {
         environment.metronome.add(updates)
         state.withLock { state in
-            state.isTransferring = true
+            state.reads = .unlimited
             note(limit: throttle.rate, &state)
         }
         defer {
             environment.metronome.remove(updates)
             state.withLock { state in
-                state.isTransferring = false
                 note(limit: nil, &state)
+                state.reads = .idle
             }
         }
         let digest = DigestFollower(self)
         let result: Result<Outcome, DownloadError>
-        do throws(DownloadError) { result = .success(try await loop(digest)) } catch { result = .failure(error) }
+        do throws(DownloadError) { result = .success(try await execute(digest)) } catch { result = .failure(error) }
         await drain()
         await digest.stop()
         return try result.get()
     }
 
     /// Runs the command loop, which owns every task of this download.
-    private func loop(_ digest: DigestFollower) async throws(DownloadError) -> Outcome {
+    private func execute(_ digest: DigestFollower) async throws(DownloadError) -> Outcome {
         while true {
             let seen = updates.count
             let now = environment.clock.now()
             let (commands, stop, fatal, existing, damage) = state.withLock { state in
                 if let fatal = state.fatal { state.machine.end(fatal) }
-                let damage = state.damage
+                let damage = state.faults.damage
                 // Commands issued before the part file is reopened would be lost.
                 let commands = damage == nil ? state.machine.tick(at: now) : []
-                return (commands, state.stop, state.fatal, state.existing, damage)
+                return (commands, state.stop, state.fatal, state.finished.existing, damage)
             }
             await announce(at: now)
             if let existing { return .completed(existing) }
@@ -240,10 +178,10 @@ package final class DownloadDriver: Sendable {
             for command in commands {
                 switch command {
                 case .open(let connection): open(connection)
-                case .cut(let connection): state.withLock { $0.tasks[connection] }?.cancel()
+                case .cut(let connection): state.withLock { $0.connections[connection] }?.cancel()
                 case .checkpoint:
                     // owner: state.checkpoint, awaited in drain.
-                    let task = Task(executorPreference: light) { _ = await self.checkpoint() }
+                    let task = Task(executorPreference: loop) { _ = await self.checkpoint() }
                     state.withLock { $0.checkpoint = task }
                 case .fail(let error):
                     await drain()
@@ -257,21 +195,21 @@ package final class DownloadDriver: Sendable {
             }
             digest.follow()
             await spillIfSlow(at: now)
-            checkFloor(at: now)
+            await checkFloor(at: now)
             await updates.wait(after: seen)
         }
     }
 
     /// Cancels all connections, and waits for them and the checkpoint in progress.
     func drain() async {
-        let tasks = state.withLock { Array($0.tasks.values) }
+        let tasks = state.withLock { Array($0.connections.values) }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
         await state.withLock { $0.checkpoint }?.value
         let now = environment.clock.now()
         state.withLock { state in
-            guard state.distrustsUnclaimed else { return }
-            state.distrustsUnclaimed = false
+            guard state.faults.distrustsUnclaimed else { return }
+            state.faults.distrustsUnclaimed = false
             let snapshot = state.machine.beginCheckpoint(at: now)
             state.machine.checkpointEnded(snapshot, succeeded: false, at: now)
         }
@@ -305,7 +243,7 @@ package final class DownloadDriver: Sendable {
         let date = environment.clock.date()
         let events = state.withLock { state in
             let events = state.machine.drainEvents()
-            for event in events { state.record?.append(event.kind, at: date) }
+            for event in events { state.placement.record?.append(event.kind, at: date) }
             return events
         }
         for event in events {
@@ -324,5 +262,59 @@ package final class DownloadDriver: Sendable {
             if state.fatal == nil { state.fatal = error }
         }
         updates.notify()
+    }
+}
+
+/// Settings that can change during the run; before the run they act as initial values.
+extension DownloadDriver {
+    /// Closes all connections and retries at once, because the network path changed. Counts no failed attempt.
+    package func reconnect() {
+        state.withLock { $0.machine.reconnect(at: environment.clock.now()) }
+        updates.notify()
+    }
+
+    /// Ends a back-off and retries at once.
+    package func retryNow() {
+        state.withLock { $0.machine.retryNow(at: environment.clock.now()) }
+        updates.notify()
+    }
+
+    /// Changes the maximum number of connections, at least 1. A stream always uses one connection.
+    package func set(maxConnections: Int) {
+        if case .stream = request.destination { return }
+        state.withLock { state in
+            state.maxConnections = max(1, maxConnections)
+            state.machine.set(maxConnections: maxConnections)
+        }
+        updates.notify()
+    }
+
+    /// Changes this download's rate limit, in bytes per second; `nil` for none.
+    package func set(rateLimit: ByteCount?) {
+        throttle.set(rate: rateLimit)
+        state.withLock { note(limit: rateLimit, &$0) }
+    }
+
+    /// Reports the rate limit to the environment, which adapts the read sizes to it.
+    func note(limit: ByteCount?, _ state: inout State) {
+        if state.reads == .idle || state.reads == .unlimited && limit == nil { return }
+        state.reads = limit == nil ? .unlimited : .limited
+        environment.note(limitOf: throttle, isRunning: limit != nil)
+    }
+
+    /// Changes the list entry's tags in the journal, from the next checkpoint on.
+    package func set(tags: JournalTags) { state.withLock { $0.placement.tags = tags } }
+
+    /// Marks the download as paused by its user in the journal, from the next checkpoint on.
+    package func tagPaused() { state.withLock { $0.placement.tags?.isPaused = true } }
+
+    /// The retry counters for the next run of this download; see ``RunContext/retries``.
+    package var retries: RetryMemory {
+        state.withLock { state in
+            guard state.startedAt != nil else { return context.retries ?? RetryMemory() }
+            var memory = state.machine.memory
+            memory.missingNames = state.links.missingNames
+            return memory
+        }
     }
 }

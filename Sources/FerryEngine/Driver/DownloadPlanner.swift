@@ -3,7 +3,7 @@ import HTTPTypes
 import SystemPackage
 
 /// Describes a download without performing it, by one plain request and one for a single byte.
-package struct DownloadPlanner {
+package struct DownloadPlanner: Sendable {
     private let request: DownloadRequest
     private let environment: EngineEnvironment
     private let headLimit: Duration
@@ -39,7 +39,8 @@ package struct DownloadPlanner {
         if let total = representation.identity.totalBytes, total > 1, !representation.refusesRanges {
             if case .part = try await ask(source, .range(total - 1..<total)).0 { hasRanges = true }
         }
-        return describe(representation, source: source, url: url, hasRanges: hasRanges)
+        let plan = describe(representation, source: source, url: url, hasRanges: hasRanges)
+        return await environment.files.run { disk in look(for: source, plan, disk) }
     }
 
     private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (
@@ -84,30 +85,31 @@ package struct DownloadPlanner {
             hasRanges
             && (plan.validatorStrength == .strong || hasDigest || request.trust.allowsUnprovenParts)
         plan.maxConnections = allowsParts ? request.maxConnections : 1
-        look(for: source, &plan)
         return plan
     }
 
     /// Adds the local facts to the plan: free space, and bytes of an earlier run.
-    private func look(for source: DownloadURL, _ plan: inout DownloadPlan) {
+    private func look(for source: DownloadURL, _ plan: DownloadPlan, _ disk: Disk) -> DownloadPlan {
+        var plan = plan
         var directory: FilePath
         var journal: FilePath?
         let destination = (try? request.destination.resolved()) ?? request.destination
         switch destination {
-        case .stream: return
+        case .stream: return plan
         case .directory(let path, _):
             directory = FilePath(path).lexicallyNormalized()
-            journal = (try? environment.journals(in: directory))?.paths(forURL: source.text).first
+            journal = (try? environment.journals(in: directory, disk))?.paths(forURL: source.text).first
         case .file(let path), .part(let path):
             directory = FilePath(path).lexicallyNormalized().removingLastComponent()
             journal = DownloadPaths(of: FilePath(path).lexicallyNormalized())?.journal
             if case .file = destination { plan.name = FilePath(path).lastComponent?.string ?? plan.name }
         }
         if let journal {
-            let found = try? PartFiles.find(at: journal.string, fileSystem: environment.fileSystem)
+            let found = try? PartFiles.find(at: journal.string, fileSystem: disk.fileSystem)
             plan.heldBytes = found?.claimedBytes
         }
-        while (try? environment.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
-        plan.freeBytes = try? environment.fileSystem.freeBytes(at: directory)
+        while (try? disk.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
+        plan.freeBytes = try? disk.fileSystem.freeBytes(at: directory)
+        return plan
     }
 }

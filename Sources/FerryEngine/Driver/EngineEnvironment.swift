@@ -5,13 +5,11 @@ package import SystemPackage
 /// The resources that all downloads of one manager share.
 package final class EngineEnvironment: Sendable {
     package let transport: any Transport
-    package let fileSystem: any FileSystem
+    /// The door to the file system.
+    package let files: FileIO
     package let clock: any EngineClock
     /// Returns a random number in 0..<1.
     package let random: @Sendable () -> Double
-    package let pool: BlockingPool
-    /// The threads for blocking file calls and large bodies; `nil` for Swift's own threads.
-    package let executor: TransferExecutor?
     let metronome: Ticker
     private let loops: [EventLoopExecutor]
     private let nextLoop = Atomic(0)
@@ -26,20 +24,18 @@ package final class EngineEnvironment: Sendable {
     static let mostDirectories = 64
 
     package init(
+        // allow(door): this is what the door opens.
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
-        clock: any EngineClock = SystemClock(), pool: BlockingPool, executor: TransferExecutor?,
-        loops: [EventLoopExecutor] = [], throttle: Throttle? = nil, connectionsPerHost: Int = 16,
-        random: @escaping @Sendable () -> Double = Jitter().next
+        clock: any EngineClock = SystemClock(), loops: [EventLoopExecutor] = HTTPTransport.executors,
+        throttle: Throttle? = nil,
+        connectionsPerHost: Int = 16, random: @escaping @Sendable () -> Double = Jitter().next
     ) {
         self.transport = transport
-        self.fileSystem = fileSystem
+        files = FileIO(fileSystem)
         self.clock = clock
         self.random = random
-        self.pool = pool
-        self.executor = executor
         self.loops = loops
-        metronome = Ticker(
-            clock: clock, interval: TransferMachine.tickInterval, executor: loops.first ?? executor)
+        metronome = Ticker(clock: clock, interval: TransferMachine.tickInterval, executor: loops.first)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
         hosts = ConnectionLimiter(limit: connectionsPerHost)
         limitPieces()
@@ -71,25 +67,20 @@ package final class EngineEnvironment: Sendable {
         }
     }
 
-    /// Returns the executor for a download's decisions and small bodies: an event loop, so that a small file is
-    /// fetched without a thread switch.
-    package func light() -> (any TaskExecutor)? {
-        if loops.isEmpty { return executor }
+    /// Returns the executor for a download's decisions and small bodies: an event loop, so that the pieces of a small
+    /// file arrive without a thread switch; `nil` for Swift's own threads.
+    package func loop() -> (any TaskExecutor)? {
+        if loops.isEmpty { return nil }
         // A download that ended on this loop has just returned its connection to it.
         if let current = loops.first(where: \.isCurrent) { return current }
         return loops[nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count]
     }
 
-    /// Returns the file system, confined to `root` if it is not `nil`.
-    package func fileSystem(within root: String?) -> any FileSystem {
-        root.map { fileSystem.confined(to: FilePath($0)) } ?? fileSystem
-    }
-
     /// Returns the journal index of a directory: read once, kept up to date by this process's downloads, and read
     /// again after many other directories were used.
-    package func journals(in directory: FilePath) throws(FileError) -> JournalIndex {
+    package func journals(in directory: FilePath, _ disk: Disk) throws(FileError) -> JournalIndex {
         if let known = directories.withLock({ $0[directory] }) { return known }
-        let index = try JournalIndex(directory: directory, fileSystem: fileSystem)
+        let index = try JournalIndex(directory: directory, fileSystem: files.fileSystem(disk))
         return directories.withLock { all in
             if let other = all[directory] { return other }
             all[directory] = index

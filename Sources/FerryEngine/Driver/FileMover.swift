@@ -97,7 +97,7 @@ package struct FileMover: Sendable {
     /// Gives the file this name. Blocks.
     package func name(_ draft: Draft, _ candidate: Candidate) throws(DownloadError) -> Naming {
         let path = FilePath(candidate.file.path)
-        let publisher = Publisher(fileSystem: fileSystem, syncs: true, numbered: SafeName.numbered)
+        let publisher = Publisher(fileSystem: fileSystem, syncs: true)
         do throws(FileError) {
             var isNamed = true
             switch draft.source {
@@ -144,11 +144,10 @@ package struct FileMover: Sendable {
 
     private func candidate(_ draft: Draft, from first: Int) throws(DownloadError) -> Candidate {
         let wanted = FilePath(draft.old.path).lastComponent?.string ?? "download"
-        let taker = NameTaker(fileSystem: fileSystem, numbered: SafeName.numbered)
+        let taker = NameTaker(fileSystem: fileSystem)
         do throws(FileError) {
             for number in first..<max(first, NameTaker.maxNumber + 1) {
-                let name = number == 0 ? wanted : SafeName.numbered(wanted, number)
-                guard let paths = DownloadPaths(directory: draft.directory, name: name) else { break }
+                guard let paths = DownloadPaths(wanted, number: number, in: draft.directory) else { break }
                 if case .part(let part) = draft.source, part.path == paths.part {
                     // The name is reserved by the copy's own part file.
                     if try fileSystem.exists(paths.final) { continue }
@@ -217,7 +216,7 @@ package struct FileMover: Sendable {
         } catch {
             guard error.kind == .unsupported else { throw error }
         }
-        let taker = NameTaker(fileSystem: fileSystem, numbered: SafeName.numbered)
+        let taker = NameTaker(fileSystem: fileSystem)
         switch try taker.take(source.lastComponent?.string ?? "download", in: directory, rule: .rename) {
         case .taken(let part, _, _): return .part(part)
         case .exists(let path), .blocked(let path), .noFreeName(let path): throw PartFileError.exists(path)

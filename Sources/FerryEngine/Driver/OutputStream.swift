@@ -12,7 +12,7 @@ final class OutputStream: Sendable {
     /// Starts the digest; `nil` for none. Must be called before the first write.
     func follow(_ algorithm: DigestAlgorithm?) { digest.withLock { $0 = algorithm.map { RunningDigest($0) } } }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+    func write(_ bytes: UnsafeRawBufferPointer, _ disk: Disk) throws(FileError) {
         do {
             try SystemPackage.FileDescriptor(rawValue: descriptor).writeAll(bytes)
         } catch let error as Errno {

@@ -23,7 +23,7 @@ extension PartFiles {
     ///
     /// Throws the journal's error, or `notResumable` if the journal or the part file is missing.
     package static func find(
-        at path: String, fileSystem: any FileSystem = LocalFileSystem()
+        at path: String, fileSystem: any FileSystem
     ) throws(DownloadError) -> Found {
         guard let paths = DownloadPaths(of: FilePath(path).lexicallyNormalized()) else {
             throw DownloadError(.notResumable, ErrorPhrase(.notAPartFile, path))
@@ -45,7 +45,7 @@ extension PartFiles {
 
     /// Records in a journal that its download was removed from the list with resume data. Blocks.
     package static func setTaken(
-        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem
     ) {
         change(path, by: id, syncs: syncs, fileSystem: fileSystem) { $0.isTaken = true }
     }
@@ -53,7 +53,7 @@ extension PartFiles {
     /// Records in a journal that its download is listed. Drops an earlier publication or move: the list's request did
     /// not ask for these. Blocks.
     package static func enlist(
-        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem = LocalFileSystem()
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem
     ) {
         change(path, by: id, syncs: syncs, fileSystem: fileSystem) { record in
             (record.isTaken, record.publishing, record.moving, record.movedFrom) = (nil, nil, nil, nil)
@@ -80,7 +80,7 @@ extension PartFiles {
     ///
     /// Reads one journal at a time, because there may be 100,000 of them.
     package static func all<Value>(
-        in directory: String, fileSystem: any FileSystem = LocalFileSystem(), _ pick: (Found) -> Value?
+        in directory: String, fileSystem: any FileSystem, _ pick: (Found) -> Value?
     ) -> [Value] {
         ((try? list(in: directory, fileSystem: fileSystem).own) ?? []).compactMap { path in
             (try? find(at: path, fileSystem: fileSystem)).flatMap(pick)
@@ -96,7 +96,7 @@ extension PartFiles {
     ///   - floor: The number of free bytes that must remain.
     package static func hasRoom(
         at path: String?, in directory: String, missing: ByteCount?, total: ByteCount?, floor: ByteCount,
-        fileSystem: any FileSystem = LocalFileSystem()
+        fileSystem: any FileSystem
     ) -> Bool {
         var needed = missing ?? 0
         if let path, let total, let part = DownloadPaths(of: FilePath(path))?.part,
@@ -112,7 +112,7 @@ extension PartFiles {
 
     /// Returns whether two paths lead to the same directory. Blocks.
     package static func isSameDirectory(
-        _ one: String, _ other: String, fileSystem: any FileSystem = LocalFileSystem()
+        _ one: String, _ other: String, fileSystem: any FileSystem
     ) -> Bool {
         guard let first = try? fileSystem.status(FilePath(one), followingLinks: true),
             let second = try? fileSystem.status(FilePath(other), followingLinks: true)
@@ -123,7 +123,7 @@ extension PartFiles {
     /// Returns a download's progress according to its journal; `nil` if the journal belongs to another download.
     /// Blocks.
     package static func held(
-        at path: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
+        at path: String, by id: DownloadID, fileSystem: any FileSystem
     ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {
         guard let found = try? find(at: path, fileSystem: fileSystem), found.record.id == id.rawValue else {
             return nil
@@ -135,7 +135,7 @@ extension PartFiles {
 extension PartFiles {
     /// Removes the journal and the backup of a published download. Blocks.
     package static func finish(
-        at part: String, by id: DownloadID, fileSystem: any FileSystem = LocalFileSystem()
+        at part: String, by id: DownloadID, fileSystem: any FileSystem
     ) {
         guard let paths = DownloadPaths(of: FilePath(part)), (try? fileSystem.exists(paths.part)) == false,
             let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)
@@ -157,7 +157,7 @@ extension PublishedFile {
     /// Throws `conflict` if `file` is `nil` or the path holds another file, `disk` if the file cannot be deleted.
     /// Blocks.
     package static func delete(
-        _ path: String, ifUnchangedSince file: PublishedFile?, fileSystem: any FileSystem = LocalFileSystem()
+        _ path: String, ifUnchangedSince file: PublishedFile?, fileSystem: any FileSystem
     ) throws(DownloadError) {
         guard let now = try read(path, fileSystem: fileSystem) else { return }
         guard let file, now == file, file.isUnchanged(fileSystem: fileSystem) else {

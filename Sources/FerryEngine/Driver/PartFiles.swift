@@ -6,7 +6,7 @@ package enum PartFiles {
     /// Returns the part files with a journal that passes the ownership check, sorted by path, and a message for each
     /// other journal.
     package static func list(
-        in directory: String, fileSystem: any FileSystem = LocalFileSystem()
+        in directory: String, fileSystem: any FileSystem
     ) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
         do throws(FileError) {
             let folder = FilePath(directory).lexicallyNormalized()
@@ -27,7 +27,7 @@ package enum PartFiles {
     ///
     /// A missing directory is no error if its nearest existing ancestor is writable.
     package static func checkWritable(
-        _ destination: DownloadRequest.Destination, fileSystem: any FileSystem = LocalFileSystem()
+        _ destination: DownloadRequest.Destination, fileSystem: any FileSystem
     ) throws(DownloadError) {
         let destination = try destination.resolved()
         var folder: FilePath

@@ -180,7 +180,7 @@ package struct PartialDownloadMover: Sendable {
     /// Throws if the announced publication has already taken place, because no pair is left to move.
     private func checkUnpublished(_ record: inout JournalRecord, _ old: DownloadPaths) throws(DownloadError) {
         guard let publishing = record.publishing else { return }
-        let publisher = Publisher(fileSystem: fileSystem, syncs: true, numbered: SafeName.numbered)
+        let publisher = Publisher(fileSystem: fileSystem, syncs: true)
         do throws(FileError) {
             guard case .again = try publisher.recover(publishing, part: old.part) else {
                 throw FileError(.rename, old.part, kind: .notFound)
@@ -198,7 +198,7 @@ package struct PartialDownloadMover: Sendable {
         guard fileSystem.isWritable(directory) else {
             throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"), recovery: .needsUser)
         }
-        let taker = NameTaker(fileSystem: fileSystem, numbered: SafeName.numbered)
+        let taker = NameTaker(fileSystem: fileSystem)
         do throws(PartFileError) {
             switch try taker.take(name, in: directory, rule: .rename) {
             case .taken(let place, let paths, _): return (place, paths)

@@ -1,4 +1,5 @@
 import FerryCore
+import NIOCore
 import Synchronization
 import SystemPackage
 
@@ -7,18 +8,43 @@ import SystemPackage
 /// Connections write to disjoint ranges and may do so concurrently. The storage's lock is the innermost: no other
 /// lock is taken under it.
 final class Storage: Sendable {
-    /// A part file and its journal, both locked by this process.
+    /// A part file and its journal, both locked by this process; only file threads can use them.
     struct Pair: Sendable {
-        var paths: DownloadPaths
-        var part: PartFile
-        var journal: Journal
+        let paths: DownloadPaths
+        private let files: (part: PartFile, journal: Journal)
+
+        init(paths: DownloadPaths, part: PartFile, journal: Journal) {
+            self.paths = paths
+            files = (part, journal)
+        }
+
+        func part(_ disk: Disk) -> PartFile { files.part }
+        func journal(_ disk: Disk) -> Journal { files.journal }
+        func hasSamePart(as other: Pair) -> Bool { files.part === other.files.part }
     }
 
     /// A small file that is not on disk yet.
     struct Small: Sendable {
-        var bytes: [UInt8]
-        var name: String
-        var directory: FilePath
+        let name: String
+        let directory: FilePath
+        private(set) var bytes: [UInt8] = []
+        /// The number of writes so far.
+        private(set) var writes = 0
+
+        init(name: String, directory: FilePath, reserve: Int) {
+            (self.name, self.directory) = (name, directory)
+            bytes.reserveCapacity(reserve)
+        }
+
+        mutating func write(_ new: UnsafeRawBufferPointer, at offset: Int) {
+            writes += 1
+            if bytes.count == offset { return bytes.append(contentsOf: new) }
+            let end = offset + new.count
+            if bytes.count < end { bytes.append(contentsOf: [UInt8](repeating: 0, count: end - bytes.count)) }
+            bytes.withUnsafeMutableBytes { buffer in
+                UnsafeMutableRawBufferPointer(rebasing: buffer[offset..<end]).copyMemory(from: new)
+            }
+        }
     }
 
     enum Place: Sendable {
@@ -38,53 +64,61 @@ final class Storage: Sendable {
 
     func set(_ new: Place) { place.withLock { $0 = new } }
 
-    /// Writes all bytes at the offset.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount) throws(FileError) {
+    /// Writes a part of `piece` at the offset. Returns `false`, without any change, if that needs a disk and there is
+    /// none.
+    func write(_ piece: ByteBuffer, _ part: Range<Int>, at offset: ByteCount, _ disk: Disk?) throws(FileError) -> Bool {
+        // `withUnsafeReadableBytes` does not propagate typed errors, so pass the error out as a `Result`.
+        let result: Result<Bool, FileError> = piece.withUnsafeReadableBytes { bytes in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[part])
+            do throws(FileError) { return .success(try write(bytes, at: offset, disk)) } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount, _ disk: Disk?) throws(FileError) -> Bool {
         let target: Place? = place.withLock { place in
             guard case .small(var small) = place else { return place }
             // Remove the payload during the change, so that the array is not copied.
             place = .none
-            let end = Int(offset) + bytes.count
-            if small.bytes.count == Int(offset) {
-                small.bytes.append(contentsOf: bytes)
-            } else {
-                if small.bytes.count < end {
-                    small.bytes.append(contentsOf: [UInt8](repeating: 0, count: end - small.bytes.count))
-                }
-                small.bytes.withUnsafeMutableBytes { buffer in
-                    UnsafeMutableRawBufferPointer(rebasing: buffer[Int(offset)..<end]).copyMemory(from: bytes)
-                }
-            }
+            small.write(bytes, at: Int(offset))
             place = .small(small)
             return nil
         }
         switch target {
-        case nil: return
-        case .pair(let pair)?: try pair.part.write(bytes, at: offset)
-        case .stream(let stream)?: try stream.write(bytes)
-        case .small?, .none?: throw FileError(.write, "a file that has no place yet", kind: .closed)
+        case nil: return true
+        case .small?, Place.none?: throw FileError(.write, "a file that has no place yet", kind: .closed)
+        case .pair(let pair)?:
+            guard let disk else { return false }
+            try pair.part(disk).write(bytes, at: offset)
+        case .stream(let stream)?:
+            guard let disk else { return false }
+            try stream.write(bytes, disk)
         }
+        return true
     }
 
-    /// Replaces the small file by a pair and writes the bytes received so far to it. Concurrent writers wait.
-    func spill(to pair: Pair) throws(FileError) {
-        let result: Result<Void, FileError> = place.withLock { place in
-            guard case .small(let small) = place else { return .success(()) }
-            do throws(FileError) {
-                try pair.part.write(small.bytes, at: 0)
-                place = .pair(pair)
-                return .success(())
-            } catch {
-                return .failure(error)
+    /// Replaces the small file by a pair, to which all of its bytes have been written. Bytes that arrive meanwhile go
+    /// to memory, and are written then.
+    func spill(to pair: Pair, _ disk: Disk) throws(FileError) {
+        var written: Int?
+        while true {
+            let small: Small? = place.withLock { place in
+                guard case .small(let small) = place else { return nil }
+                if small.writes == written { place = .pair(pair) }
+                return small.writes == written ? nil : small
             }
+            guard let small else { return }
+            try pair.part(disk).write(small.bytes, at: 0)
+            written = small.writes
         }
-        try result.get()
     }
 
     /// Returns bytes that were written, for samples and digests; `nil` if they cannot be read.
-    func read(_ range: Range<ByteCount>) -> [UInt8]? {
+    func read(_ range: Range<ByteCount>, _ disk: Disk) -> [UInt8]? {
         switch current {
-        case .pair(let pair): return try? pair.part.read(range)
+        case .pair(let pair): return try? pair.part(disk).read(range)
         case .small(let small):
             guard range.upperBound <= small.bytes.count else { return nil }
             return Array(small.bytes[Int(range.lowerBound)..<Int(range.upperBound)])
@@ -93,14 +127,14 @@ final class Storage: Sendable {
     }
 
     /// Closes files and locks; deletes nothing.
-    func close() {
+    func close(_ disk: Disk) {
         let last = place.withLock { place in
             defer { place = .none }
             return place
         }
         if case .pair(let pair) = last {
-            pair.journal.close()
-            pair.part.close()
+            pair.journal(disk).close()
+            pair.part(disk).close()
         }
     }
 }

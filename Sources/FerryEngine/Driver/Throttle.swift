@@ -4,6 +4,8 @@ import Synchronization
 /// A rate limit that several connections share.
 package final class Throttle: Sendable {
     private let bucket: Mutex<TokenBucket>
+    /// Whether there is a limit; read for each piece of a body, without a lock.
+    private let limits: Atomic<Bool>
     private let clock: any EngineClock
     /// Notified when the limit changes, so that waiting connections compute their delay again.
     private let changed = AsyncEvent()
@@ -11,15 +13,21 @@ package final class Throttle: Sendable {
     /// `rate` in bytes per second; `nil` for no limit.
     package init(rate: ByteCount?, clock: any EngineClock) {
         bucket = Mutex(TokenBucket(bytesPerSecond: rate))
+        limits = Atomic(rate != nil)
         self.clock = clock
     }
 
     /// Changes the limit at once, also for connections that are waiting.
     package func set(rate: ByteCount?) {
         let now = clock.now()
-        bucket.withLock { $0.setRate(rate, at: now) }
+        bucket.withLock { bucket in
+            bucket.setRate(rate, at: now)
+            limits.store(rate != nil, ordering: .relaxed)
+        }
         changed.notify()
     }
+
+    var isLimited: Bool { limits.load(ordering: .relaxed) }
 
     package var rate: ByteCount? { bucket.withLock { $0.bytesPerSecond } }
 
@@ -28,6 +36,7 @@ package final class Throttle: Sendable {
 
     /// Accounts for received bytes and waits until the next may be received.
     package func passed(_ count: ByteCount) async {
+        guard isLimited else { return }
         let seen = changed.count
         let delay = bucket.withLock { bucket in
             bucket.bytesPerSecond == nil ? .zero : bucket.take(count, at: clock.now())

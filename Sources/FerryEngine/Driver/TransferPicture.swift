@@ -30,14 +30,14 @@ extension DownloadDriver {
     /// Returns the current snapshot; `nil` before existing files have been examined.
     package func picture() -> TransferPicture? {
         state.withLock { state in
-            guard state.isPrepared else { return nil }
+            guard state.startedAt != nil else { return nil }
             let planner = state.machine.planner
             var picture = TransferPicture(
                 totalBytes: planner.total, written: planner.written, identity: state.machine.identity)
             for (id, segment) in planner.segments where segment.remaining > 0 {
                 picture.running.append((id.rawValue, segment.position..<segment.end))
             }
-            picture.finalURL = state.finalURL?.redacted
+            picture.finalURL = state.links.finalURL?.redacted
             return picture
         }
     }

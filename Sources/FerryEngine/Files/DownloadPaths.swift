@@ -20,6 +20,12 @@ package struct DownloadPaths: Sendable, Hashable {
         self.name = name
     }
 
+    /// The paths under the name to try after `number` others: the wanted name, then `a (1).txt` and so on; `nil` if
+    /// that is not a bare name.
+    package init?(_ wanted: String, number: Int, in directory: FilePath) {
+        self.init(directory: directory, name: number == 0 ? wanted : SafeName.numbered(wanted, number))
+    }
+
     /// Derives the paths from a part file, a journal, or a final path; `nil` if the path has no last component.
     package init?(of path: FilePath) {
         guard let last = path.lastComponent, last.kind == .regular else { return nil }

@@ -26,7 +26,7 @@ package struct LocalFileSystem: FileSystem {
     }
 
     package func confined(to root: FilePath) -> any FileSystem {
-        LocalFileSystem(sharesWithGroup: sharesWithGroup, root: root.lexicallyNormalized())
+        Self(sharesWithGroup: sharesWithGroup, root: root.lexicallyNormalized())
     }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {

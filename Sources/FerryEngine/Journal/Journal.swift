@@ -78,49 +78,35 @@ package final class Journal: Sendable {
     /// Reads the newest complete record of a journal that passes the ownership check, without taking the lock, so
     /// that a newer one may be written at the same time.
     package static func read(at path: FilePath, fileSystem: any FileSystem) throws(JournalError) -> JournalRecord {
-        let file = try openOurs(path, .readOnly, fileSystem)
+        let file: any File
+        do throws(FileError) { file = try fileSystem.openOurs(path, .readOnly) } catch { throw opening(path, error) }
         defer { file.close() }
         return try JournalImage(file, path: path).record
     }
 
-    /// Opens a journal after the ownership check: other users can give any file the journal's name.
-    private static func openOurs(
-        _ path: FilePath, _ access: FileAccess, _ fileSystem: any FileSystem
-    ) throws(JournalError) -> any File {
-        do throws(FileError) { return try fileSystem.openOurs(path, access) } catch {
-            switch error.kind {
-            case .notFound: throw .missing(path)
-            case .notOurs(.notRegular): throw .foreign(path)
-            default: throw .file(error)
-            }
+    /// The error of an opening. Other users can give any file the journal's name.
+    private static func opening(_ path: FilePath, _ error: FileError) -> JournalError {
+        switch error.kind {
+        case .notFound: .missing(path)
+        case .notOurs(.notRegular): .foreign(path)
+        default: .file(error)
         }
     }
 
-    /// Opens and locks the file, and repeats this until the path leads to the locked file: growing a journal replaces
-    /// the file.
-    private static func openLocked(
-        at path: FilePath, fileSystem: any FileSystem
-    ) throws(JournalError) -> any File {
-        for _ in 0..<100 {
-            let file = try openOurs(path, .readWrite, fileSystem)
-            do throws(FileError) {
-                var isLocked = true
-                do throws(FileError) { isLocked = try file.tryLock() } catch {
-                    // A file system without locks has none for the part file either, so proceed.
-                    guard error.kind == .unsupported else { throw error }
-                }
-                let named = try fileSystem.statusIfPresent(path)
-                if let named, named.isSameFile(as: try file.status()) {
-                    if isLocked { return file }
-                    throw FileError(.lock, path, kind: .exists)
-                }
-                file.close()
-            } catch {
-                file.close()
-                throw error.operation == .lock && error.kind == .exists ? .locked(path) : .file(error)
+    /// Opens and locks the file; growing a journal replaces it.
+    private static func openLocked(at path: FilePath, fileSystem: any FileSystem) throws(JournalError) -> any File {
+        let locked: LockedFile?
+        do throws(FileError) {
+            locked = try fileSystem.lockNamed(path) { () throws(FileError) in
+                try fileSystem.openOurs(path, .readWrite)
             }
+        } catch {
+            if error.operation == .lock, error.kind == .exists { throw .locked(path) }
+            throw opening(path, error)
         }
-        throw .locked(path)
+        // A file system without locks has none for the part file either, so proceed.
+        guard let locked else { throw .locked(path) }
+        return locked.file
     }
 
     /// The sequence number of the newest record.
@@ -146,11 +132,7 @@ package final class Journal: Sendable {
     }
 
     /// Returns whether the path still leads to this file; otherwise later runs cannot find its records.
-    package func isIntact() throws(FileError) -> Bool {
-        let file = state.withLock { $0.file }
-        guard let named = try fileSystem.statusIfPresent(path) else { return false }
-        return try named.isSameFile(as: file.status())
-    }
+    package func isIntact() throws(FileError) -> Bool { try fileSystem.isNamed(path, state.withLock { $0.file }) }
 
     /// Closes the file, which releases the lock; idempotent.
     package func close() {
@@ -213,7 +195,10 @@ package final class Journal: Sendable {
         let next = state.sequence < .max ? state.sequence + 1 : 1
         let written: JournalWriter.Written
         do throws(JournalError) {
-            guard try isNamed(state.file) else { throw .missing(path) }
+            let isNamed: Bool
+            do throws(FileError) { isNamed = try fileSystem.isNamed(path, state.file) } catch { throw .file(error) }
+            // A file that another process put there must not be replaced.
+            guard isNamed else { throw .missing(path) }
             written = try writer.write(payload, sequence: next, replacing: true)
         } catch {
             state.isDoubtful = true
@@ -228,16 +213,6 @@ package final class Journal: Sendable {
             // record.
             state.isDoubtful = true
             throw .file(failure)
-        }
-    }
-
-    /// Returns whether the path leads to the file; a file that another process put there must not be replaced.
-    private func isNamed(_ file: any File) throws(JournalError) -> Bool {
-        do throws(FileError) {
-            guard let named = try fileSystem.statusIfPresent(path) else { return false }
-            return try named.isSameFile(as: file.status())
-        } catch {
-            throw .file(error)
         }
     }
 }

@@ -3,7 +3,7 @@ package import NIOCore
 /// Runs tasks on an event loop, so that they share a thread with their connections.
 ///
 /// For decisions and small bodies only: a task that waits for the disk blocks the loop's other connections. Large
-/// bodies run on ``TransferExecutor``.
+/// bodies run on ``FileThreads``.
 package final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

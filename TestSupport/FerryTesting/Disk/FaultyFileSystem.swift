@@ -9,6 +9,9 @@ package final class FaultyFileSystem: FileSystem {
     /// Inspects a call before it is made. A returned kind makes the call fail.
     package typealias Look = @Sendable (FileError.Operation, FilePath) -> FileError.Kind?
 
+    /// Called at the beginning of every call, on its thread.
+    package typealias Enter = @Sendable () -> Void
+
     package enum Fault: Sendable {
         case none
         /// The call with this number, counted from 0, fails; later ones work.
@@ -36,6 +39,7 @@ package final class FaultyFileSystem: FileSystem {
     private let owner: UInt32?
     private let base: any FileSystem
     private let look: Look
+    let enter: Enter
     private let tally: Tally
 
     package enum Missing: Sendable {
@@ -60,11 +64,12 @@ package final class FaultyFileSystem: FileSystem {
     ///     and only renames across are refused.
     ///   - owner: The owner that all files report, as on vfat.
     ///   - base: The file system that performs the operations.
+    ///   - enter: Called at the beginning of every call, on its thread; also of those that cannot fail.
     ///   - look: Inspects each call first.
     package init(
         _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [], mount: FilePath? = nil,
         isBound: Bool = false, owner: UInt32? = nil, over base: any FileSystem = LocalFileSystem(),
-        look: @escaping Look = { _, _ in nil }
+        enter: @escaping Enter = {}, look: @escaping Look = { _, _ in nil }
     ) {
         self.fault = fault
         self.failure = failure
@@ -74,12 +79,13 @@ package final class FaultyFileSystem: FileSystem {
         self.owner = owner
         self.base = base
         self.look = look
+        self.enter = enter
         tally = Tally()
     }
 
     private init(_ whole: FaultyFileSystem, confinedTo root: FilePath) {
         (fault, failure, missing, mount) = (whole.fault, whole.failure, whole.missing, whole.mount)
-        (isBound, owner, look, tally) = (whole.isBound, whole.owner, whole.look, whole.tally)
+        (isBound, owner, look, enter, tally) = (whole.isBound, whole.owner, whole.look, whole.enter, whole.tally)
         base = whole.base.confined(to: root)
     }
 
@@ -101,6 +107,7 @@ package final class FaultyFileSystem: FileSystem {
     package func note(_ entry: String) { tally.state.withLock { $0.log.append(entry) } }
 
     func step(_ operation: FileError.Operation, _ path: FilePath, lacks: Missing? = nil) throws(FileError) {
+        enter()
         let number = tally.state.withLock { state in
             state.log.append("\(operation.rawValue) \(path.lastComponent?.string ?? "")")
             state.count += 1
@@ -180,7 +187,10 @@ package final class FaultyFileSystem: FileSystem {
         try step(.measureSpace, path)
         return try base.freeBytes(at: path)
     }
-    package func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
+    package func isWritable(_ directory: FilePath) -> Bool {
+        enter()
+        return base.isWritable(directory)
+    }
     package var bootID: String? { base.bootID }
     package var user: FileUser { base.user }
     package var creationMask: UInt16 { base.creationMask }
@@ -261,5 +271,8 @@ final class FaultyFile: File {
         try fileSystem.step(.getAttribute, path, lacks: .attributes)
         return try file.attribute(name)
     }
-    func close() { file.close() }
+    func close() {
+        fileSystem.enter()
+        file.close()
+    }
 }

@@ -82,7 +82,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         machine.arrived(1000, on: id, at: .zero)
         guard case .write = machine.place(1000, on: id) else { throw Unexpected() }
         let snapshot = machine.beginCheckpoint(at: .zero)
-        _ = machine.wrote(on: id)
+        machine.wrote(on: id)
         machine.ended(id, .complete, at: .zero, random: 0.5)
         #expect(machine.planner.isComplete)
         machine.left(id, at: .zero)

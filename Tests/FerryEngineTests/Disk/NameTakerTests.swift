@@ -15,7 +15,7 @@ struct NameTakerTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        taker = NameTaker(fileSystem: disk, numbered: testNumbered)
+        taker = NameTaker(fileSystem: disk)
     }
 
     private func take(_ name: String, _ rule: ConflictRule = .rename) throws -> String {
@@ -52,10 +52,10 @@ struct NameTakerTests {
         #expect(try take("a") == "a (4)")
     }
 
-    @Test("NameTaker: a numbering that never gives a free name ends with noFreeName")
+    @Test("NameTaker: a directory in which every name is taken gives none")
     func noFreeName() throws {
-        try directory.put("a", [1])
-        let stuck = NameTaker(fileSystem: disk) { name, _ in name }
+        for name in ["a", "a (1)", "a (2)", "a (3)"] { try directory.put(name, [1]) }
+        let stuck = NameTaker(fileSystem: disk, maxNumber: 3)
         guard case .noFreeName = try stuck.take("a", in: directory.path, rule: .rename) else {
             Issue.record("it found a name")
             return
@@ -141,7 +141,7 @@ struct NameTakerTests {
         arguments: ["a", "a.part.ferry"])
     func appears(name: String) throws {
         let hook = HookedFileSystem(disk, beforeCreating: true) { [directory] in try directory.put(name, [1]) }
-        let taker = NameTaker(fileSystem: hook, numbered: testNumbered)
+        let taker = NameTaker(fileSystem: hook)
         guard case .taken(let part, let paths, _) = try taker.take("a", in: directory.path, rule: .rename) else {
             Issue.record("nothing was taken")
             return
@@ -183,7 +183,7 @@ struct NameTakerTests {
             let results = try await withThrowingTaskGroup(of: (String, PartFile).self) { group in
                 for index in 0..<24 {
                     group.addTask {
-                        let taker = NameTaker(fileSystem: LocalFileSystem(), numbered: testNumbered)
+                        let taker = NameTaker(fileSystem: LocalFileSystem())
                         let name = index % 3 == 0 ? "a.part" : "a"
                         guard case .taken(let part, let paths, _) = try taker.take(name, in: place.path, rule: rule)
                         else {
@@ -207,7 +207,7 @@ struct NameTakerTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<8 {
                 group.addTask {
-                    let taker = NameTaker(fileSystem: LocalFileSystem(), numbered: testNumbered)
+                    let taker = NameTaker(fileSystem: LocalFileSystem())
                     for round in 0..<60 {
                         guard case .taken(let part, let paths, _) = try taker.take("a", in: place, rule: .rename) else {
                             continue
@@ -228,7 +228,7 @@ struct NameTakerTests {
     func faults(n: Int) throws {
         try directory.put("a", [1])
         try directory.put("a (1).part", [2])
-        let faulty = NameTaker(fileSystem: FaultyFileSystem(.once(n)), numbered: testNumbered)
+        let faulty = NameTaker(fileSystem: FaultyFileSystem(.once(n)))
         _ = try? faulty.take("a", in: directory.path, rule: .rename)
         #expect(directory.bytes("a") == [1])
         #expect(directory.bytes("a (1).part") == [2])

@@ -16,7 +16,7 @@ struct PublisherRecoveryTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        publisher = Publisher(fileSystem: disk, syncs: true, numbered: testNumbered)
+        publisher = Publisher(fileSystem: disk, syncs: true)
         let status = try disk.status(directory.put("a.part", [1, 2, 3]), followingLinks: false)
         publishing = .init(name: "a", device: status.device, inode: status.inode, length: 3)
     }

@@ -29,7 +29,7 @@ struct PublisherTests {
     }
 
     private func publisher(_ fileSystem: any FileSystem, syncs: Bool = true) -> Publisher {
-        Publisher(fileSystem: fileSystem, syncs: syncs, numbered: testNumbered)
+        Publisher(fileSystem: fileSystem, syncs: syncs)
     }
 
     @Test("Publisher: a published file has its name, mode, modification time and source attribute")

@@ -23,7 +23,7 @@ struct SmallFilePublisherTests {
     private func publish(
         _ rule: ConflictRule = .rename, _ name: String = "a.txt", _ fileSystem: (any FileSystem)? = nil
     ) throws -> String {
-        let publisher = SmallFilePublisher(fileSystem: fileSystem ?? disk, syncs: true, numbered: testNumbered)
+        let publisher = SmallFilePublisher(fileSystem: fileSystem ?? disk, syncs: true)
         return switch try publisher.publish(bytes, order(rule, name)) {
         case .published(let published): published.name
         case .exists(let path): "exists \(path.lastComponent?.string ?? "")"
@@ -49,7 +49,7 @@ struct SmallFilePublisherTests {
     @Test("SmallFilePublisher: publishing without syncing takes six calls")
     func cost() throws {
         let faulty = FaultyFileSystem()
-        let publisher = SmallFilePublisher(fileSystem: faulty, syncs: false, numbered: testNumbered)
+        let publisher = SmallFilePublisher(fileSystem: faulty, syncs: false)
         _ = try publisher.publish(bytes, order())
         #expect(
             faulty.log.map { $0.split(separator: " ").first } == ["create", "write", "set", "set", "look", "link"])
@@ -57,7 +57,7 @@ struct SmallFilePublisherTests {
 
     @Test("SmallFilePublisher: an empty file is published")
     func empty() throws {
-        let publisher = SmallFilePublisher(fileSystem: disk, syncs: false, numbered: testNumbered)
+        let publisher = SmallFilePublisher(fileSystem: disk, syncs: false)
         guard case .published(let published) = try publisher.publish([], order()) else {
             Issue.record("not published")
             return
@@ -100,7 +100,7 @@ struct SmallFilePublisherTests {
 
     @Test("SmallFilePublisher: a missing directory is an error (B5)")
     func missingDirectory() throws {
-        let publisher = SmallFilePublisher(fileSystem: disk, syncs: true, numbered: testNumbered)
+        let publisher = SmallFilePublisher(fileSystem: disk, syncs: true)
         var order = order()
         order.directory = directory.file("none")
         #expect(throws: PublishError.self) { try publisher.publish(bytes, order) }
@@ -113,7 +113,7 @@ struct SmallFilePublisherTests {
             for index in 0..<40 {
                 group.addTask {
                     let publisher = SmallFilePublisher(
-                        fileSystem: LocalFileSystem(), syncs: false, numbered: testNumbered)
+                        fileSystem: LocalFileSystem(), syncs: false)
                     let order = PublishOrder(directory: place, name: "a.txt", rule: .rename, length: 0)
                     _ = try publisher.publish([UInt8](repeating: UInt8(index), count: 1000), order)
                 }

@@ -16,18 +16,14 @@ struct DriverRig: Sendable {
     static func with(
         _ configuration: OriginServer.Configuration = .init(), transfer: TransferSettings = TransferSettings(),
         fileSystem: any FileSystem = LocalFileSystem(), clock: any EngineClock = SystemClock(),
-        connectionsPerHost: Int = 16, _ body: @Sendable (DriverRig) async throws -> Void
+        loops: [EventLoopExecutor] = HTTPTransport.executors, connectionsPerHost: Int = 16,
+        _ body: @Sendable (DriverRig) async throws -> Void
     ) async throws {
         try await withOrigin(configuration, settings: transfer) { server, transport in
             let environment = EngineEnvironment(
-                transport: transport, fileSystem: fileSystem, clock: clock, pool: BlockingPool(),
-                executor: TransferExecutor.shared, connectionsPerHost: connectionsPerHost, random: { 0 })
-            let rig = DriverRig(server: server, directory: try TemporaryDirectory(), environment: environment)
-            do { try await body(rig) } catch {
-                await environment.pool.shutdown()
-                throw error
-            }
-            await environment.pool.shutdown()
+                transport: transport, fileSystem: fileSystem, clock: clock, loops: loops,
+                connectionsPerHost: connectionsPerHost, random: { 0 })
+            try await body(DriverRig(server: server, directory: try TemporaryDirectory(), environment: environment))
         }
     }
 

@@ -34,7 +34,8 @@ final class PublishObserver: PublishObserving {
 
     private func note(_ call: String, _ file: PublishedFile) throws(DownloadError) {
         let entry = Entry(
-            call: call, file: file, names: (try? directory.names) ?? [], isThere: file.isUnchanged())
+            call: call, file: file, names: (try? directory.names) ?? [],
+            isThere: file.isUnchanged(fileSystem: LocalFileSystem()))
         let earlier = entries.withLock { entries in
             defer { entries.append(entry) }
             return entries.count { $0.call == call }
@@ -63,7 +64,7 @@ struct PublishWitnessTests {
             #expect(witness.all.last?.isThere == true)
             #expect(witness.all.first?.file == witness.all.last?.file)
             let file = try #require(witness.all.last?.file)
-            #expect(try PublishedFile.read(file.path) == file)
+            #expect(try PublishedFile.read(file.path, fileSystem: LocalFileSystem()) == file)
         }
     }
 
@@ -74,15 +75,15 @@ struct PublishWitnessTests {
             let witness = PublishObserver(rig.directory)
             _ = await rig.run(try rig.request("/f"), RunContext(witness: witness))
             let file = try #require(witness.all.first?.file)
-            #expect(try DownloadDriver.recoverAnnounced(file, syncs: true))
-            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: false))
+            #expect(try DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: LocalFileSystem()))
+            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: false, fileSystem: LocalFileSystem()))
             var other = file
             other.inode += 1
-            #expect(try !DownloadDriver.recoverAnnounced(other, syncs: true))
+            #expect(try !DownloadDriver.recoverAnnounced(other, syncs: true, fileSystem: LocalFileSystem()))
             try rig.directory.put("f", [UInt8](repeating: 1, count: 300_000))
-            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: true))
+            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: LocalFileSystem()))
             try FileManager.default.removeItem(atPath: file.path)
-            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: true))
+            #expect(try !DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: LocalFileSystem()))
         }
     }
 

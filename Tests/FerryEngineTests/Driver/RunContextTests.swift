@@ -179,7 +179,8 @@ struct RunContextTests {
             rig.server.serve("/f", old)
             let first = await rig.run(try rig.request("/f"))
             var context = RunContext(ignoresFinished: true)
-            context.replaces = try PublishedFile.read(try #require(first.file).path)
+            context.replaces = try PublishedFile.read(
+                try #require(first.file).path, fileSystem: LocalFileSystem())
             rig.server.serve("/f", new)
             let gate = Gate()
             rig.server.script("/f", [.hold(after: size / 2, gate)])
@@ -231,7 +232,9 @@ struct RunContextTests {
                 $0.destination = .directory(rig.directory.path.string, name: .exact("../x"))
             }
             #expect(await rig.run(request).error?.code == .invalidRequest)
-            #expect(throws: DownloadError.self) { try PartFiles.checkWritable(request.destination) }
+            #expect(throws: DownloadError.self) {
+                try PartFiles.checkWritable(request.destination, fileSystem: LocalFileSystem())
+            }
             #expect(rig.server.requests.isEmpty)
         }
     }

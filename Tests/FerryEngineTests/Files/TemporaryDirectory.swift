@@ -32,9 +32,3 @@ final class TemporaryDirectory: Sendable {
         get throws { try LocalFileSystem().list(path).sorted() }
     }
 }
-
-/// The numbering that tests use: `a.txt`, 1 gives `a (1).txt`.
-@Sendable func testNumbered(_ name: String, _ number: Int) -> String {
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name) (\(number))" }
-    return "\(name[..<dot]) (\(number))\(name[dot...])"
-}

@@ -47,8 +47,7 @@ struct ModelNetworkTests {
         _ rig: ModelRig, _ server: OriginServer, _ transport: HTTPTransport, on disk: ModelDisk
     ) async throws -> Run.End {
         let environment = EngineEnvironment(
-            transport: transport, fileSystem: disk, pool: ModelRig.pool, executor: TransferExecutor.shared,
-            random: { 0 })
+            transport: transport, fileSystem: disk, random: { 0 })
         var request = DownloadRequest(sources: [try server.downloadURL("/a")], destination: .directory("/d"))
         request.syncsToDisk = rig.syncs
         var settings = DriverSettings()

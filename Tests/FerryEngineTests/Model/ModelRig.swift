@@ -8,7 +8,6 @@ import SystemPackage
 
 /// The engine on a disk in memory, with a server inside the process: one run takes a few milliseconds.
 struct ModelRig: Sendable {
-    static let pool = BlockingPool(threads: 2)
     static let path: FilePath = "/d/a"
 
     /// The server's present file.
@@ -53,8 +52,7 @@ struct ModelRig: Sendable {
             if let stopsAt, offset >= stopsAt { await brake.pull() }
         }
         let environment = EngineEnvironment(
-            transport: transport, fileSystem: fileSystem, clock: clock, pool: Self.pool,
-            executor: TransferExecutor.shared, random: { 0 })
+            transport: transport, fileSystem: fileSystem, clock: clock, random: { 0 })
         var request = DownloadRequest(
             sources: [try DownloadURL("http://model.test/a")], destination: .directory("/d"))
         request.maxConnections = 1

@@ -81,7 +81,7 @@ struct HeadNumbersTests {
                     switch machine.headReceived(verdict, on: id, at: now, random: 0.5) {
                     case .begin, .read, .restartWith:
                         machine.arrived(1 << 16, on: id, at: now)
-                        if case .write = machine.place(1 << 16, on: id) { _ = machine.wrote(on: id) }
+                        if case .write = machine.place(1 << 16, on: id) { machine.wrote(on: id) }
                         machine.ended(id, .complete, at: now, random: 0.5)
                     case .unchanged, .drop, .leave: machine.ended(id, .stopped, at: now, random: 0.5)
                     }
@@ -95,13 +95,17 @@ struct HeadNumbersTests {
     @Test("PartFiles: hasRoom() compares any need with any floor without a trap")
     func room() throws {
         let directory = try TemporaryDirectory()
-        for (one, other) in ExtremeNumbers.pairs {
-            _ = PartFiles.hasRoom(at: nil, in: "\(directory.path)", missing: one, total: other, floor: other)
-            _ = PartFiles.hasRoom(
-                at: "\(directory.path)/a.part", in: "\(directory.path)", missing: other, total: one, floor: one)
+        func hasRoom(at path: String?, _ missing: ByteCount, _ total: ByteCount, floor: ByteCount) -> Bool {
+            PartFiles.hasRoom(
+                at: path, in: "\(directory.path)", missing: missing, total: total, floor: floor,
+                fileSystem: LocalFileSystem())
         }
-        #expect(!PartFiles.hasRoom(at: nil, in: "\(directory.path)", missing: .max, total: .max, floor: 0))
-        #expect(PartFiles.hasRoom(at: nil, in: "\(directory.path)", missing: 0, total: 0, floor: 0))
+        for (one, other) in ExtremeNumbers.pairs {
+            _ = hasRoom(at: nil, one, other, floor: other)
+            _ = hasRoom(at: "\(directory.path)/a.part", other, one, floor: one)
+        }
+        #expect(!hasRoom(at: nil, .max, .max, floor: 0))
+        #expect(hasRoom(at: nil, 0, 0, floor: 0))
     }
 
     @Test("ResumeData: extreme sizes are read back unchanged or refused")

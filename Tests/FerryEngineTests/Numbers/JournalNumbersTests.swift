@@ -73,13 +73,13 @@ struct JournalNumbersTests {
             for payload in [text(one, other), claims(one, other)] {
                 let bytes = journal(slot: 8192, file: 16_384, payload: payload)
                 try Data(bytes).write(to: URL(filePath: "\(directory.file("a.part.ferry"))"))
-                let found = try? PartFiles.find(at: "\(directory.file("a.part"))")
+                let found = try? PartFiles.find(at: "\(directory.file("a.part"))", fileSystem: disk)
                 guard let found else { continue }
                 read += 1
                 #expect(found.claimedBytes <= 1000)
                 #expect(found.record.totalBytes?.isSize ?? true)
                 #expect(found.record.claimed.allSatisfy { $0.allSatisfy { $0 >= 0 && $0 < .bound } })
-                let held = PartFiles.held(at: found.part, by: DownloadID(rawValue: "a"))
+                let held = PartFiles.held(at: found.part, by: DownloadID(rawValue: "a"), fileSystem: disk)
                 #expect(held.map { $0.completedBytes <= 1000 } == true)
             }
         }
@@ -96,20 +96,22 @@ struct JournalNumbersTests {
     }
 
     @Test("JournalIndex: only the newest directories stay in memory, and an evicted one is read again")
-    func directories() throws {
-        let environment = EngineEnvironment(
-            transport: ScriptedTransport(Resource(size: 1, seed: 1)), pool: BlockingPool(threads: 1), executor: nil)
+    func directories() async throws {
+        let environment = EngineEnvironment(transport: ScriptedTransport(Resource(size: 1, seed: 1)))
+        func journals(in place: FilePath) async throws -> JournalIndex {
+            try await environment.files.run { disk throws(FileError) in try environment.journals(in: place, disk) }
+        }
         func place(_ number: Int) -> FilePath { directory.file("d\(number)") }
         for number in 0...EngineEnvironment.mostDirectories {
             try disk.makeDirectory(place(number))
-            _ = try environment.journals(in: place(number))
+            _ = try await journals(in: place(number))
         }
         #expect(environment.knownJournals(in: place(0)) == nil)
         #expect(environment.knownJournals(in: place(EngineEnvironment.mostDirectories)) != nil)
         let journal = try Journal.create(
             at: place(0).appending("a.part.ferry"), record: testRecord(), fileSystem: disk, syncs: false)
         journal.close()
-        #expect(try environment.journals(in: place(0)).paths(forURL: "http://h/a?x=1").count == 1)
+        #expect(try await journals(in: place(0)).paths(forURL: "http://h/a?x=1").count == 1)
     }
 
     @Test("ChallengeMemory: challenges of many hosts leave a bounded number in memory")

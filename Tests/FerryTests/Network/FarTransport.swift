@@ -25,8 +25,8 @@ extension EngineProvider {
     static func far(_ host: String = "files.example", clock: any EngineClock = SystemClock()) -> EngineProvider {
         EngineProvider(clock: clock) { configuration in
             EngineEnvironment(
-                transport: FarTransport(near: HTTPTransport(configuration.transfer), host: host), pool: BlockingPool(),
-                executor: TransferExecutor.shared, random: { 0 })
+                transport: FarTransport(near: HTTPTransport(configuration.transfer), host: host),
+                random: { 0 })
         }
     }
 }

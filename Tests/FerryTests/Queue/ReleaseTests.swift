@@ -71,6 +71,7 @@ struct ReleaseTests {
                 let first = try await manager.download(try shop.single("/a"))
                 let second = try await manager.download(try shop.single("/b"))
                 await shop.reach(1_000_000, second)
+                await gate.arrived()
                 rests.note(second)
                 let token = first.observe { _ in }
                 let progress = second.makeProgress()

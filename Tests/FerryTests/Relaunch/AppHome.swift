@@ -56,7 +56,9 @@ struct AppHome: Sendable {
 
     /// The bytes that the journal of a part file claims.
     func claimed(_ name: String) -> Int64 {
-        PartFiles.held(at: directory + "/" + name, by: DownloadID(rawValue: name))?.completedBytes ?? 0
+        PartFiles.held(
+            at: directory + "/" + name, by: DownloadID(rawValue: name), fileSystem: LocalFileSystem())?
+            .completedBytes ?? 0
     }
 
     /// The names in the directory of downloads.

@@ -259,7 +259,7 @@ struct World {
         if waiting.contains(id) {
             if machine.mustWaitForCheckpoint { return }
             waiting.remove(id)
-            machine.asks(id, at: time)
+            guard machine.asks(id, at: time) else { return again(id, .stopped) }
         }
         var body = old
         let origin = origins[source]
@@ -285,8 +285,7 @@ struct World {
                 tasks[id]?.task = .reading(body)
                 return
             }
-            machine.asks(id, at: time)
-            if machine.mustCut(id) { return again(id, .stopped) }
+            guard machine.asks(id, at: time) else { return again(id, .stopped) }
         }
         if isBroken { return again(id, .broken("connection reset")) }
         if body.position >= body.end {
@@ -321,7 +320,7 @@ struct World {
                 }
                 for key in file.keys { file[key]?.remove(contentsOf: range) }
                 file[body.content, default: RangeSet()].insert(contentsOf: range)
-                _ = machine.wrote(on: id)
+                machine.wrote(on: id)
                 left -= range.upperBound - range.lowerBound
                 body.position = range.upperBound
             }

@@ -1,18 +1,20 @@
 #if canImport(Glibc)
     import Glibc
 
-    /// A thread of a ``TransferExecutor``.
-    enum TransferThread {
+    /// A thread of ``FileThreads``.
+    enum FileThread {
         /// Starts a thread; `context` is a retained executor. Returns 0 or the error number.
         static func start(_ context: UnsafeMutableRawPointer) -> Int32 {
             var thread = pthread_t()
-            return pthread_create(&thread, nil, run, context)
+            let code = pthread_create(&thread, nil, run, context)
+            if code == 0 { pthread_detach(thread) }
+            return code
         }
 
         private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
-            guard let context else { return nil }
             name()
-            Unmanaged<TransferExecutor>.fromOpaque(context).takeRetainedValue().run()
+            context.map { Unmanaged<FileThreads>.fromOpaque($0).takeRetainedValue() }?.run()
+            return nil
         }
 
         /// Names the thread for `top` and `perf`, through procfs because the Glibc module lacks `pthread_setname_np`.

@@ -14,6 +14,7 @@ extension DownloadDriver {
 
     /// Returns whether the file starts in memory and is published whole.
     func isSmall(_ representation: Representation) -> Bool {
+        if case .stream = request.destination { return false }
         guard let total = representation.identity.totalBytes, total < Self.smallFileBytes else { return false }
         return !representation.endsByClose && request.onConflict != .overwrite && context.replaces == nil
     }
@@ -21,53 +22,55 @@ extension DownloadDriver {
     /// Moves the current partial content to the backup if there is a `reason`, and creates storage for the new file.
     ///
     /// Returns `false` when no body needs to be read, because the existing file matches the server's.
-    func replace(_ reason: Reason?, _ representation: Representation, url: DownloadURL) async throws(DownloadError)
-        -> Bool
-    {
+    func replace(
+        _ reason: Reason?, _ representation: Representation, url: DownloadURL, _ disk: Disk
+    ) async throws(DownloadError) -> Bool {
         await lock.acquire()
         defer { lock.release() }
         if let reason {
-            try setAside(reason)
+            try setAside(reason, disk)
         } else {
             // An earlier response created storage and broke before its first byte.
-            try forgetPair()
+            try forgetPair(disk)
         }
-        let isMade = try await makePlace(for: representation, url: url)
-        state.withLock { $0.isReplacing = false }
+        let isMade = try await makePlace(for: representation, url: url, disk)
+        state.withLock { $0.placement.isReplacing = false }
         return isMade
     }
 
-    private func makePlace(for representation: Representation, url: DownloadURL) async throws(DownloadError) -> Bool {
+    private func makePlace(
+        for representation: Representation, url: DownloadURL, _ disk: Disk
+    ) async throws(DownloadError) -> Bool {
         let total = representation.identity.totalBytes
-        state.withLock { $0.contentType = representation.identity.contentType }
+        state.withLock { $0.finished.contentType = representation.identity.contentType }
         if case .stream(let stream) = storage.current {
             try await lookUpChecksum(for: names(of: representation, url: url))
             stream.follow(state.withLock { $0.digestToCheck }?.algorithm)
-            begun(state.withLock { $0.name }, total)
+            begun(state.withLock { $0.placement.name }, total)
             return true
         }
-        let (directory, name) = try destination(for: representation, url: url)
+        let (directory, name) = try destination(for: representation, url: url, disk)
         let path = directory.appending(name)
-        takeBackAside(name, in: directory)
-        if let existing = existing(at: state.withLock { $0.finishedPath } ?? path, representation: representation) {
-            state.withLock { $0.existing = existing }
+        takeBackAside(name, in: directory, disk)
+        let finishedPath = state.withLock { $0.finished.path } ?? path
+        if let existing = existing(at: finishedPath, representation: representation, disk) {
+            state.withLock { $0.finished.existing = existing }
             updates.notify()
             return false
         }
-        if try isDecided(by: path) { return false }
-        state.withLock { $0.name = name }
+        if try isDecided(by: path, disk) { return false }
+        state.withLock { $0.placement.name = name }
         try await lookUpChecksum(for: names(of: representation, url: url))
-        try checkSpace(in: directory, for: total)
+        try checkSpace(in: directory, for: total, disk)
         report(.named(name: name, path: path.string))
         begun(name, total)
         if let total, isSmall(representation) {
-            var bytes: [UInt8] = []
-            // Most small files fit this at once; a slow file moves to a part file before it has grown much.
-            bytes.reserveCapacity(min(Int(total), Self.smallFileReserve))
-            storage.set(.small(Storage.Small(bytes: bytes, name: name, directory: directory)))
+            // Most small files fit the reserve at once; a slow file moves to a part file before it has grown much.
+            let reserve = min(Int(total), Self.smallFileReserve)
+            storage.set(.small(Storage.Small(name: name, directory: directory, reserve: reserve)))
             return true
         }
-        guard let pair = try makePair(name: name, in: directory, total: total) else { return false }
+        guard let pair = try makePair(name: name, in: directory, total: total, disk) else { return false }
         storage.set(.pair(pair))
         return true
     }
@@ -75,8 +78,8 @@ extension DownloadDriver {
     /// Reports the start, once for each file.
     private func begun(_ name: String, _ total: ByteCount?) {
         let isNews = state.withLock { state in
-            defer { state.started = (name, total) }
-            return state.started.map { $0 != (name, total) } ?? true
+            defer { state.placement.started = (name, total) }
+            return state.placement.started.map { $0 != (name, total) } ?? true
         }
         if isNews { report(.event(LocalizedEvent(.started(name: name, totalBytes: total)))) }
     }
@@ -87,10 +90,12 @@ extension DownloadDriver {
     }
 
     /// Applies the rules `fail` and `skip` to an existing file, before any byte of the body is read.
-    private func isDecided(by path: FilePath) throws(DownloadError) -> Bool {
-        guard request.onConflict == .fail || request.onConflict == .skip, earlierFile != path else { return false }
+    private func isDecided(by path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
+        guard request.onConflict == .fail || request.onConflict == .skip, earlierFile(disk) != path else {
+            return false
+        }
         let status: FileStatus?
-        do throws(FileError) { status = try fileSystem.statusIfPresent(path) } catch {
+        do throws(FileError) { status = try disk.fileSystem.statusIfPresent(path) } catch {
             throw DownloadError(error)
         }
         guard let status else { return false }
@@ -105,20 +110,20 @@ extension DownloadDriver {
     func skip(_ path: FilePath, length: ByteCount) {
         report(.event(.note(Reason(.skipped, "\(path)"))))
         state.withLock {
-            $0.existing = FinishedDownload(
+            $0.finished.existing = FinishedDownload(
                 path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
-                finalURL: $0.finalURL?.redacted ?? "")
+                finalURL: $0.links.finalURL?.redacted ?? "")
         }
         updates.notify()
     }
 
-    private func destination(for representation: Representation, url: DownloadURL) throws(DownloadError) -> (
-        FilePath, String
-    ) {
+    private func destination(
+        for representation: Representation, url: DownloadURL, _ disk: Disk
+    ) throws(DownloadError) -> (FilePath, String) {
         // A restart keeps the name of the interrupted download.
-        if let own = state.withLock({ $0.ownPaths }) { return (own.directory, own.name) }
+        if let own = state.withLock({ $0.placement.ownPaths }) { return (own.directory, own.name) }
         // A repeated download replaces the file that its earlier run published.
-        if let earlier = earlierFile, let name = earlier.lastComponent {
+        if let earlier = earlierFile(disk), let name = earlier.lastComponent {
             return (earlier.removingLastComponent(), name.string)
         }
         switch request.destination {
@@ -136,8 +141,8 @@ extension DownloadDriver {
         }
     }
 
-    func checkSpace(in directory: FilePath, for total: ByteCount?) throws(DownloadError) {
-        let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: fileSystem)
+    func checkSpace(in directory: FilePath, for total: ByteCount?, _ disk: Disk) throws(DownloadError) {
+        let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: disk.fileSystem)
         do {
             if case .short(let free, let missing) = try space.check(needed: total ?? 0) {
                 throw DownloadError(
@@ -154,23 +159,21 @@ extension DownloadDriver {
     }
 
     /// Adopts a backup under this name that belongs to a run interrupted before it had created its new part file.
-    private func takeBackAside(_ name: String, in directory: FilePath) {
-        guard state.withLock({ $0.ownPaths }) == nil, let paths = DownloadPaths(directory: directory, name: name),
-            let record = try? Journal.read(at: paths.oldJournal, fileSystem: fileSystem),
+    private func takeBackAside(_ name: String, in directory: FilePath, _ disk: Disk) {
+        guard state.withLock({ $0.placement.ownPaths }) == nil,
+            let paths = DownloadPaths(directory: directory, name: name),
+            let record = try? Journal.read(at: paths.oldJournal, fileSystem: disk.fileSystem),
             record.urls.contains(sources[0].text), !isAnothers(record.id)
         else { return }
-        state.withLock { state in
-            state.ownAside = paths
-            state.asideID = record.id
-        }
+        state.withLock { $0.placement.backup = .found(paths, id: record.id) }
     }
 
     /// Throws if the journal of this name cannot be read just now: it may be this download's own, and another name
     /// would discard its progress.
-    private func checkUnread(_ name: String, in directory: FilePath) throws(DownloadError) {
+    private func checkUnread(_ name: String, in directory: FilePath, _ disk: Disk) throws(DownloadError) {
         guard let paths = DownloadPaths(directory: directory, name: name) else { return }
         do throws(JournalError) {
-            _ = try Journal.read(at: paths.journal, fileSystem: fileSystem)
+            _ = try Journal.read(at: paths.journal, fileSystem: disk.fileSystem)
         } catch {
             if error.mayPass { throw DownloadError(error) }
         }
@@ -178,22 +181,21 @@ extension DownloadDriver {
 
     /// Creates the part file, writes the first journal and preallocates the space.
     private func makePair(
-        name: String, in directory: FilePath, total: ByteCount?
+        name: String, in directory: FilePath, total: ByteCount?, _ disk: Disk
     ) throws(DownloadError) -> Storage.Pair? {
-        if state.withLock({ $0.ownPaths }) == nil { try checkUnread(name, in: directory) }
+        if state.withLock({ $0.placement.ownPaths }) == nil { try checkUnread(name, in: directory, disk) }
         let taken: NameTaker.Result
         do throws(PartFileError) {
-            if let paths = state.withLock({ $0.ownPaths }) {
+            if let paths = state.withLock({ $0.placement.ownPaths }) {
                 // The name already belongs to this download, and its earlier files are in the backup.
-                taken = .taken(try PartFile.create(at: paths.part, fileSystem: fileSystem), paths, nil)
+                taken = .taken(try PartFile.create(at: paths.part, fileSystem: disk.fileSystem), paths, nil)
             } else {
                 taken = try NameTaker(
-                    fileSystem: fileSystem, ownAside: state.withLock { $0.ownAside },
-                    numbered: SafeName.numbered
+                    fileSystem: disk.fileSystem, ownAside: state.withLock { $0.placement.foundBackup }
                 )
                 .take(
                     name, in: directory, rule: request.onConflict,
-                    mayReplace: earlierFile == directory.appending(name))
+                    mayReplace: earlierFile(disk) == directory.appending(name))
             }
         } catch { throw DownloadError(error) }
         switch taken {
@@ -202,19 +204,19 @@ extension DownloadDriver {
             do throws(JournalError) {
                 let record = makeRecord(name: paths.name, part: part)
                 journal = try Journal.create(
-                    at: paths.journal, record: record, fileSystem: fileSystem,
+                    at: paths.journal, record: record, fileSystem: disk.fileSystem,
                     syncs: request.syncsToDisk)
                 state.withLock { state in
-                    state.record = record
-                    state.name = paths.name
+                    state.placement.record = record
+                    state.placement.name = paths.name
                 }
                 environment.knownJournals(in: directory)?.add(paths.journal, record)
             } catch {
                 // The journal may exist but not be durable. Without its part file it would block this file name, so
                 // delete it.
-                if (try? Journal.read(at: paths.journal, fileSystem: fileSystem))?.id == id.rawValue {
+                if (try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem))?.id == id.rawValue {
                     // allow(ours): its id shows that this run created it.
-                    try? fileSystem.removeIfPresent(paths.journal)
+                    try? disk.fileSystem.removeIfPresent(paths.journal)
                 }
                 try? part.remove()
                 throw DownloadError(error)
@@ -233,11 +235,11 @@ extension DownloadDriver {
             return Storage.Pair(paths: paths, part: part, journal: journal)
         case .exists(let path):
             if request.onConflict == .skip {
-                skip(path, length: (try? fileSystem.statusIfPresent(path))?.length ?? 0)
+                skip(path, length: (try? disk.fileSystem.statusIfPresent(path))?.length ?? 0)
                 return nil
             }
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
-        case .blocked(let path): throw blocked(by: path)
+        case .blocked(let path): throw blocked(by: path, disk)
         case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
@@ -246,15 +248,15 @@ extension DownloadDriver {
     private func makeRecord(name: String, part: PartFile) -> JournalRecord {
         state.withLock { state in
             var record = JournalRecord(
-                id: id.rawValue, urls: state.sources.map(\.text), name: name,
+                id: id.rawValue, urls: state.links.urls.map(\.text), name: name,
                 totalBytes: state.machine.planner.total, identity: state.machine.identity,
-                checksum: state.checksum?.description, partDevice: part.device, partInode: part.inode,
+                checksum: state.digest.requested?.description, partDevice: part.device, partInode: part.inode,
                 createdAt: environment.clock.date().timeIntervalSince1970)
             record.partCreated = part.created?.pair
             record.trust = request.trust
             record.root = request.root
-            record.take(state.tags)
-            record.events = state.record?.events ?? []
+            record.take(state.placement.tags)
+            record.events = state.placement.record?.events ?? []
             return record
         }
     }
@@ -272,22 +274,24 @@ extension DownloadDriver {
         // The lock's holder may be waiting for a server, and callers of this function must not wait.
         guard case .small = storage.current, lock.tryAcquire() else { return }
         defer { lock.release() }
-        do throws(DownloadError) { try spillInTurn() } catch { fail(error) }
+        do throws(DownloadError) {
+            try await files.run { [self] disk throws(DownloadError) in try spillInTurn(disk) }
+        } catch { fail(error) }
     }
 
     /// Moves a small file from memory to a part file with a journal.
     func spill() async throws(DownloadError) {
         await lock.acquire()
         defer { lock.release() }
-        try spillInTurn()
+        try await files.run { [self] disk throws(DownloadError) in try spillInTurn(disk) }
     }
 
-    private func spillInTurn() throws(DownloadError) {
-        guard case .small(let small) = storage.current, !state.withLock({ $0.isReplacing }) else { return }
-        guard let pair = try makePair(name: small.name, in: small.directory, total: nil) else { return }
-        do throws(FileError) { try storage.spill(to: pair) } catch {
-            try? pair.part.remove()
-            try? pair.journal.remove()
+    private func spillInTurn(_ disk: Disk) throws(DownloadError) {
+        guard case .small(let small) = storage.current, !state.withLock({ $0.placement.isReplacing }) else { return }
+        guard let pair = try makePair(name: small.name, in: small.directory, total: nil, disk) else { return }
+        do throws(FileError) { try storage.spill(to: pair, disk) } catch {
+            try? pair.part(disk).remove()
+            try? pair.journal(disk).remove()
             throw DownloadError(error)
         }
     }
@@ -296,9 +300,9 @@ extension DownloadDriver {
 
     /// Moves unusable partial content to the backup, where it stays until the new file is published. Requires the
     /// lock.
-    func setAside(_ reason: Reason) throws(DownloadError) {
+    func setAside(_ reason: Reason, _ disk: Disk) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
-        state.withLock { $0.record?.append(.restarted(reason: "\(reason)"), at: environment.clock.date()) }
+        state.withLock { $0.placement.record?.append(.restarted(reason: "\(reason)"), at: environment.clock.date()) }
         switch storage.current {
         case .none: return
         case .small: storage.set(.none)
@@ -306,33 +310,30 @@ extension DownloadDriver {
             throw DownloadError(
                 .remoteChanged, ErrorPhrase(.changedInStream, reason))
         case .pair(let pair):
-            let aside = BackupPair(pair.paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
+            let aside = BackupPair(pair.paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
             do throws(FileError) {
                 guard try aside.isFree(for: asideOwner()) else {
                     // The backup belongs to another download: the pair stays, and this download takes another name.
-                    storage.close()
-                    return state.withLock { $0.ownPaths = nil }
+                    storage.close(disk)
+                    return state.withLock { $0.placement.backup = .none }
                 }
                 try aside.move()
             } catch { throw DownloadError(error) }
             environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
-            storage.close()
-            let old = try? Journal.read(at: pair.paths.oldJournal, fileSystem: fileSystem)
-            state.withLock { state in
-                state.ownPaths = pair.paths
-                state.asideID = old?.id
-            }
+            storage.close(disk)
+            let old = try? Journal.read(at: pair.paths.oldJournal, fileSystem: disk.fileSystem)
+            state.withLock { $0.placement.backup = .own(pair.paths, id: old?.id) }
         }
     }
 
     /// Removes a pair that claims nothing, which frees its name.
-    func forgetPair() throws(DownloadError) {
+    func forgetPair(_ disk: Disk) throws(DownloadError) {
         guard let pair = storage.pair else { return }
         // A part file without a journal would block its name for good, so the journal is removed last.
-        do throws(FileError) { try pair.part.remove() } catch { throw DownloadError(error) }
-        do throws(JournalError) { try pair.journal.remove() } catch { throw DownloadError(error) }
+        do throws(FileError) { try pair.part(disk).remove() } catch { throw DownloadError(error) }
+        do throws(JournalError) { try pair.journal(disk).remove() } catch { throw DownloadError(error) }
         environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
-        storage.close()
+        storage.close(disk)
     }
 
     /// Performs a restart that the machine ordered before any response. Returns whether it succeeded.
@@ -340,10 +341,10 @@ extension DownloadDriver {
         await lock.acquire()
         defer { lock.release() }
         do throws(DownloadError) {
-            try setAside(reason)
+            try await files.run { [self] disk throws(DownloadError) in try setAside(reason, disk) }
             state.withLock { state in
                 state.machine.restarted()
-                state.offered = nil
+                state.digest.offered = nil
             }
             return true
         } catch {
@@ -353,15 +354,15 @@ extension DownloadDriver {
     }
 
     /// Removes all files of a cancelled download.
-    func discard() {
-        removeAside()
-        try? forgetPair()
-        storage.close()
+    func discard(_ disk: Disk) {
+        removeAside(disk)
+        try? forgetPair(disk)
+        storage.close(disk)
     }
 
     /// Removes the backup that this download's file replaces.
-    func removeAside() {
-        guard let own = state.withLock({ $0.ownPaths ?? $0.ownAside }) else { return }
-        try? BackupPair(own, fileSystem: fileSystem, syncs: false).remove(of: asideOwner())
+    func removeAside(_ disk: Disk) {
+        guard let own = state.withLock({ $0.placement.backupPaths }) else { return }
+        try? BackupPair(own, fileSystem: disk.fileSystem, syncs: false).remove(of: asideOwner())
     }
 }

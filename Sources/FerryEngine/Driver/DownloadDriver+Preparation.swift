@@ -5,11 +5,9 @@ import SystemPackage
 /// Preparation before the first request: finds what earlier runs left.
 extension DownloadDriver {
     /// Looks for existing files and initializes the machine. Returns a result if nothing has to be fetched at all.
-    func prepare() async throws(DownloadError) -> FinishedDownload? {
+    func prepare(_ disk: Disk) async throws(DownloadError) -> FinishedDownload? {
         _ = try request.destination.resolved()
-        if let paths = pathsOfLastRun() {
-            return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: true) }
-        }
+        if let paths = pathsOfLastRun(disk) { return try await goOn(with: paths, isNamed: true, disk) }
         switch request.destination {
         case .stream(let descriptor):
             storage.set(.stream(OutputStream(descriptor)))
@@ -19,44 +17,36 @@ extension DownloadDriver {
             guard let paths = DownloadPaths(of: absolute(path)) else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
             }
-            return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: true) }
+            return try await goOn(with: paths, isNamed: true, disk)
         case .file(let path):
             let target = absolute(path)
             guard let name = target.lastComponent?.string,
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
             else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
-            try ready(paths.directory)
+            try ready(paths.directory, disk)
             var hasJournal = false
             for journal in [paths.journal, paths.oldJournal] where !hasJournal {
-                do throws(FileError) { hasJournal = try fileSystem.exists(journal) } catch {
+                do throws(FileError) { hasJournal = try disk.fileSystem.exists(journal) } catch {
                     throw DownloadError(error)
                 }
             }
-            if hasJournal {
-                return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
-                }
-            }
-            return try await lookForFinished(paths.final)
+            if hasJournal { return try await goOn(with: paths, isNamed: false, disk) }
+            return try await lookForFinished(paths.final, disk)
         case .directory(let path, _):
             let directory = absolute(path)
-            try ready(directory)
-            if environment.knownJournals(in: directory) == nil {
-                // Read once per process; a directory may hold many journals.
-                try await heavily { () async throws(DownloadError) in _ = try journal(for: "", in: directory) }
-            }
-            if let journal = try journal(for: request.sources[0].text, in: directory),
+            try ready(directory, disk)
+            if let journal = try journal(for: request.sources[0].text, in: directory, disk),
                 let paths = DownloadPaths(of: journal)
             {
-                return try await heavily { () async throws(DownloadError) in try await goOn(with: paths, isNamed: false)
-                }
+                return try await goOn(with: paths, isNamed: false, disk)
             }
-            let name = state.withLock { $0.name }
+            let name = state.withLock { $0.placement.name }
             if let own = DownloadPaths(directory: directory, name: name)?.journal,
-                let problem = try problem(with: own, in: directory), problem.flaw == nil
+                let problem = try problem(with: own, in: directory, disk), problem.flaw == nil
             {
                 report(.event(.note(Reason(.otherNameBegun, problem.phrase))))
             }
-            return try await lookForFinished(directory.appending(name))
+            return try await lookForFinished(directory.appending(name), disk)
         }
     }
 
@@ -64,25 +54,27 @@ extension DownloadDriver {
     func absolute(_ path: String) -> FilePath { FilePath(path).lexicallyNormalized() }
 
     /// Creates the directory if needed and throws if it is not writable, before any byte is fetched.
-    private func ready(_ directory: FilePath) throws(DownloadError) {
+    private func ready(_ directory: FilePath, _ disk: Disk) throws(DownloadError) {
         do throws(FileError) {
-            if let status = try fileSystem.statusIfPresent(directory) {
+            if let status = try disk.fileSystem.statusIfPresent(directory) {
                 if status.kind == .symbolicLink, let root = request.root, absolute(root) != directory {
                     throw FileError(.open, directory, kind: .confined)
                 }
             } else {
-                try fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
+                try disk.fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
             }
         } catch { throw DownloadError(error) }
-        guard fileSystem.isWritable(directory) else {
+        guard disk.fileSystem.isWritable(directory) else {
             throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
         }
     }
 
-    private func journal(for url: String, in directory: FilePath) throws(DownloadError) -> FilePath? {
+    private func journal(
+        for url: String, in directory: FilePath, _ disk: Disk
+    ) throws(DownloadError) -> FilePath? {
         do {
-            let index = try environment.journals(in: directory)
-            index.lookAgain(with: fileSystem)
+            let index = try environment.journals(in: directory, disk)
+            index.lookAgain(with: disk.fileSystem)
             let paths = index.paths(forURL: url)
             if paths.isEmpty { return nil }
             let records = index.records
@@ -91,28 +83,32 @@ extension DownloadDriver {
     }
 
     /// Returns why the journal at this download's default path cannot be used.
-    private func problem(with path: FilePath, in directory: FilePath) throws(DownloadError) -> JournalError? {
-        do { return try environment.journals(in: directory).problems.first { $0.path == path }?.error } catch {
+    private func problem(
+        with path: FilePath, in directory: FilePath, _ disk: Disk
+    ) throws(DownloadError) -> JournalError? {
+        do { return try environment.journals(in: directory, disk).problems.first { $0.path == path }?.error } catch {
             throw DownloadError(error)
         }
     }
 
     // MARK: Existing journals
 
-    private func goOn(with paths: DownloadPaths, isNamed: Bool) async throws(DownloadError) -> FinishedDownload? {
-        try putBack(paths)
+    private func goOn(
+        with paths: DownloadPaths, isNamed: Bool, _ disk: Disk
+    ) async throws(DownloadError) -> FinishedDownload? {
+        try putBack(paths, disk)
         let journal: Journal
         var record: JournalRecord
         do throws(JournalError) {
             (journal, record) = try Journal.open(
-                at: paths.journal, fileSystem: fileSystem, syncs: request.syncsToDisk)
+                at: paths.journal, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
         } catch {
             if case .missing = error, !isNamed {
                 // The journal existed when the directory was read; another process has finished it since.
                 environment.knownJournals(in: paths.directory)?.remove(paths.journal)
-                return try await lookForFinished(paths.final)
+                return try await lookForFinished(paths.final, disk)
             }
-            if case .locked = error, !isNamed, isOfAnotherRequest(paths) {
+            if case .locked = error, !isNamed, isOfAnotherRequest(paths, disk) {
                 begin(with: nil)
                 return nil
             }
@@ -132,24 +128,24 @@ extension DownloadDriver {
             return nil
         }
         if isAskedFor(record) {
-            if record.moving != nil, let there = try settleMove(paths, &record, journal) {
+            if record.moving != nil, let there = try settleMove(paths, &record, journal, disk) {
                 journal.close()
-                return try await goOn(with: there, isNamed: isNamed)
+                return try await goOn(with: there, isNamed: isNamed, disk)
             }
             if let earlier = record.movedFrom {
-                PartialDownloadMover(fileSystem: fileSystem).forget(earlier, of: record.id)
+                PartialDownloadMover(fileSystem: disk.fileSystem).forget(earlier, of: record.id)
             }
         }
         let moving = record.moving
         (record.moving, record.movedFrom) = (nil, nil)
         if let publishing = record.publishing {
-            if let finished = try recover(publishing, paths: paths, record: &record) {
-                return try await settle(finished, record, journal, paths)
+            if let finished = try recover(publishing, paths: paths, record: &record, disk) {
+                return try await settle(finished, record, journal, paths, disk)
             }
         }
         let part: PartFile
         do throws(PartFileError) {
-            part = try PartFile.open(paths.part, fileSystem: fileSystem)
+            part = try PartFile.open(paths.part, fileSystem: disk.fileSystem)
         } catch {
             if case .missing = error {
                 if let moving {
@@ -159,7 +155,7 @@ extension DownloadDriver {
                 report(.event(.note(Reason(.journalAlone, "\(paths.part)"))))
                 try? journal.remove()
                 journal.close()
-                try keepName(paths, record)
+                try keepName(paths, record, disk)
                 environment.knownJournals(in: paths.directory)?.remove(paths.journal)
                 if request.sources.isEmpty { throw DownloadError(error) }
                 begin(with: nil)
@@ -181,7 +177,7 @@ extension DownloadDriver {
             do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
         }
         storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))
-        try await adopt(record, part: part, paths: paths)
+        try await adopt(record, part: part, paths: paths, disk)
         return nil
     }
 
@@ -197,15 +193,17 @@ extension DownloadDriver {
     }
 
     /// Initializes the machine from the journal's record.
-    private func adopt(_ record: JournalRecord, part: PartFile, paths: DownloadPaths) async throws(DownloadError) {
+    private func adopt(
+        _ record: JournalRecord, part: PartFile, paths: DownloadPaths, _ disk: Disk
+    ) async throws(DownloadError) {
         var record = record
         record.id = id.rawValue
-        record.take(state.withLock { $0.tags })
+        record.take(state.withLock { $0.placement.tags })
         environment.knownJournals(in: paths.directory)?.add(paths.journal, record)
         var claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
         var isDoubtful = false
         let checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
-        if let boot = record.unsyncedBoot, boot != fileSystem.bootID, checksum == nil {
+        if let boot = record.unsyncedBoot, boot != disk.fileSystem.bootID, checksum == nil {
             report(.event(.note(Reason(.wasNotSynced))))
             claims = RangeSet()
         }
@@ -236,39 +234,40 @@ extension DownloadDriver {
         let name = record.name
         let final = record
         state.withLock { state in
-            state.sources = sources
-            state.name = name
-            state.checksum = checksum
-            state.offered = offered
-            state.record = final
+            state.links.urls = sources
+            state.placement.name = name
+            state.digest.requested = checksum
+            state.digest.offered = offered
+            state.placement.record = final
         }
         report(.named(name: name, path: paths.final.string))
         try await lookUpChecksum(for: [name] + namesBeforehand)
         if let mismatch = record.mismatch,
-            state.withLock({ $0.checksum ?? $0.offered })?.description ?? mismatch.expected == mismatch.expected
+            state.withLock({ $0.digest.requested ?? $0.digest.offered })?.description ?? mismatch.expected
+                == mismatch.expected
         {
             // The part file does not have the requested digest, so its bytes are useless.
-            try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)")
-            state.withLock { $0.offered = nil }
+            try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)", disk)
+            state.withLock { $0.digest.offered = nil }
             begin(with: nil)
             return
         }
         if claims.isEmpty {
-            state.withLock { $0.offered = nil }
+            state.withLock { $0.digest.offered = nil }
             if record.claimed.isEmpty {
-                try forgetPair()
-                try keepName(paths, record)
+                try forgetPair(disk)
+                try keepName(paths, record, disk)
             } else {
-                try setAside("nothing of it can be believed")
+                try setAside("nothing of it can be believed", disk)
             }
             begin(with: nil)
             return
         }
-        if claims.pairs != record.claimed, let journal = storage.pair?.journal {
+        if claims.pairs != record.claimed, let journal = storage.pair?.journal(disk) {
             // Retract the claims before any byte changes: the next write would hide that the file had been truncated.
             record.claimed = claims.pairs
             let retracted = record
-            state.withLock { $0.record = retracted }
+            state.withLock { $0.placement.record = retracted }
             do throws(JournalError) { try journal.retract(retracted) } catch { throw DownloadError(error) }
         }
         let identity =
@@ -281,11 +280,11 @@ extension DownloadDriver {
     }
 
     /// Restores the backup after a crash that left it without a new part file.
-    private func putBack(_ paths: DownloadPaths) throws(DownloadError) {
-        let aside = BackupPair(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
+    private func putBack(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) {
+        let aside = BackupPair(paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
         do throws(FileError) {
             guard try aside.isPresent() else { return }
-            let record = try? Journal.read(at: paths.journal, fileSystem: fileSystem)
+            let record = try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem)
             if record == nil {
                 guard try aside.record() != nil else { return }
             }
@@ -296,15 +295,12 @@ extension DownloadDriver {
     }
 
     /// Keeps the name if its backup belongs to this download: the backup would block the name for a new part file.
-    private func keepName(_ paths: DownloadPaths, _ record: JournalRecord) throws(DownloadError) {
-        let aside = BackupPair(paths, fileSystem: fileSystem, syncs: request.syncsToDisk)
+    private func keepName(_ paths: DownloadPaths, _ record: JournalRecord, _ disk: Disk) throws(DownloadError) {
+        let aside = BackupPair(paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
         let old: JournalRecord?
         do throws(FileError) { old = try aside.record(of: asideOwner(record)) } catch { throw DownloadError(error) }
         guard let old else { return }
-        state.withLock { state in
-            state.ownPaths = paths
-            state.asideID = old.id
-        }
+        state.withLock { $0.placement.backup = .own(paths, id: old.id) }
     }
 
     private var isPartRequest: Bool { if case .part = request.destination { true } else { false } }
@@ -334,14 +330,13 @@ extension DownloadDriver {
         rules.isNewSource = isNewSource
         rules.doubtsHeld = isDoubtful
         state.withLock { state in
-            rules.sources = state.sources.count
+            rules.sources = state.links.urls.count
             rules.maxConnections = isStream ? 1 : state.maxConnections
             rules.rules = ResumeRules(
-                trust: request.trust, hasDigest: state.checksum != nil || request.checksumList != nil)
+                trust: request.trust, hasDigest: state.digest.requested != nil || request.checksumList != nil)
             state.machine = TransferMachine(
                 settings: rules, held: held, total: total, weakestJoin: weakestJoin, finished: finished)
             state.startedAt = environment.clock.now()
-            state.isPrepared = true
         }
         report(.state(.downloading))
     }

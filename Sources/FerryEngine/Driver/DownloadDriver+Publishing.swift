@@ -13,7 +13,8 @@ extension DownloadDriver {
         }
         guard isComplete else {
             // A sync failed as the last bytes arrived, and its range is not trusted.
-            throw state.withLock { $0.fatal ?? $0.damage } ?? DownloadError(.internal, "the file is not complete")
+            throw state.withLock { $0.fatal ?? $0.faults.damage }
+                ?? DownloadError(.internal, "the file is not complete")
         }
         var finalProof = proof
         switch storage.current {
@@ -44,9 +45,9 @@ extension DownloadDriver {
                 try await tellPublished(finished)
                 return finished
             }
-            if let existing = state.withLock({ $0.existing }) { return existing }
+            if let existing = state.withLock({ $0.finished.existing }) { return existing }
             try await spill()
-            if let existing = state.withLock({ $0.existing }) { return existing }
+            if let existing = state.withLock({ $0.finished.existing }) { return existing }
             return try await publishPair(total: total, proof: finalProof)
         case .pair(let pair):
             if let expected {
@@ -68,8 +69,8 @@ extension DownloadDriver {
     private func finished(path: String, total: ByteCount, proof: Proof) -> FinishedDownload {
         state.withLock { state in
             FinishedDownload(
-                path: path, totalBytes: total, proof: proof, finalURL: state.finalURL?.redacted ?? "",
-                contentType: state.contentType ?? state.machine.identity.contentType,
+                path: path, totalBytes: total, proof: proof, finalURL: state.links.finalURL?.redacted ?? "",
+                contentType: state.finished.contentType ?? state.machine.identity.contentType,
                 receivedBytes: state.machine.receivedBytes, etag: state.machine.identity.etag,
                 lastModified: state.machine.identity.lastModified)
         }
@@ -87,10 +88,10 @@ extension DownloadDriver {
         await checkpoint()
         if let pair = storage.pair {
             let record = state.withLock { state -> JournalRecord? in
-                state.record?.mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
-                return state.record
+                state.placement.record?.mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
+                return state.placement.record
             }
-            if let record { try? pair.journal.write(record) }
+            if let record { await files.run { try? pair.journal($0).write(record) } }
         }
         if case .stream = storage.current {
             return DownloadError(
@@ -111,9 +112,9 @@ extension DownloadDriver {
             }
             return PublishOrder(
                 directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
-                source: state.sources.first.map {
+                source: state.links.urls.first.map {
                     // Validators are stored only for the source that sent them.
-                    state.primary == 0
+                    state.links.primary == 0
                         ? FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
                         : FileSource(url: $0.text)
                 },
@@ -125,36 +126,21 @@ extension DownloadDriver {
     /// is kept.
     private func publishSmall(_ small: Storage.Small) async throws(DownloadError) -> String? {
         let order = publishOrder(directory: small.directory, name: small.name, total: ByteCount(small.bytes.count))
-        let publisher = SmallFilePublisher(
-            fileSystem: fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
-        let result: Result<SmallFilePublisher.Result, PublishError>
-        if let witness = context.witness {
-            result = try await publish(small.bytes, order, publisher, witness)
-        } else {
-            let publish = { @Sendable () -> Result<SmallFilePublisher.Result, PublishError> in
-                do throws(PublishError) { return .success(try publisher.publish(small.bytes, order)) } catch {
-                    return .failure(error)
-                }
-            }
-            // Without a sync the call is faster than a thread switch.
-            result = request.syncsToDisk ? await environment.pool.run(publish) : publish()
-        }
-        switch result {
-        case .failure(let error): throw DownloadError(error)
-        case .success(.published(let published)):
+        switch try await publish(small.bytes, order) {
+        case .published(let published):
             for note in published.notes { report(.event(.note(note.reason))) }
-            state.withLock { $0.name = published.name }
-            removeAside()
+            state.withLock { $0.placement.name = published.name }
+            if state.withLock({ $0.placement.backupPaths }) != nil { await files.run { [self] in removeAside($0) } }
             return published.path.string
-        case .success(.needsPartFile): return nil
-        case .success(.exists(let path)):
+        case .needsPartFile: return nil
+        case .exists(let path):
             if request.onConflict == .skip {
-                skip(path, length: (try? fileSystem.statusIfPresent(path))?.length ?? 0)
+                skip(path, length: await files.run { (try? $0.fileSystem.statusIfPresent(path))?.length ?? 0 })
                 return nil
             }
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
-        case .success(.blocked(let path)): throw blocked(by: path)
-        case .success(.noFreeName(let path)):
+        case .blocked(let path): throw await files.run { [self] in blocked(by: path, $0) }
+        case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
     }
@@ -169,40 +155,36 @@ extension DownloadDriver {
         }
         guard let record else { throw DownloadError(.internal, "a part file without a record") }
         let order = publishOrder(directory: pair.paths.directory, name: pair.paths.name, total: total)
-        let publisher = Publisher(
-            fileSystem: fileSystem, syncs: request.syncsToDisk, numbered: SafeName.numbered)
         let syncs = request.syncsToDisk
-        let boot = fileSystem.bootID
-        let result: Result<Published, PublishError> = await environment.pool.run {
-            do throws(FileError) {
-                guard try pair.part.isIntact(length: total) else { return .failure(.notIntact(pair.paths.part)) }
-                // Only if it is longer: some file systems cannot truncate at all.
-                if try pair.part.length() > total { try pair.part.truncate(to: total) }
-            } catch { return .failure(.file(error)) }
-            do throws(PublishError) {
-                let published = try publisher.publish(pair.part, order) { publishing in
+        let published: Published
+        do throws(PublishError) {
+            published = try await files.run { disk throws(PublishError) in
+                let part = pair.part(disk)
+                let isIntact: Bool
+                do throws(FileError) {
+                    isIntact = try part.isIntact(length: total)
+                    // Only if it is longer: some file systems cannot truncate at all.
+                    if isIntact, try part.length() > total { try part.truncate(to: total) }
+                } catch { throw .file(error) }
+                guard isIntact else { throw .notIntact(pair.paths.part) }
+                let publisher = Publisher(fileSystem: disk.fileSystem, syncs: syncs)
+                return try publisher.publish(part, order) { publishing in
                     var announced = record
                     announced.publishing = publishing
-                    announced.unsyncedBoot = syncs ? nil : boot
-                    try pair.journal.write(announced)
+                    announced.unsyncedBoot = syncs ? nil : disk.fileSystem.bootID
+                    try pair.journal(disk).write(announced)
                 }
-                return .success(published)
-            } catch {
-                return .failure(error)
             }
-        }
-        switch result {
-        case .failure(let error):
+        } catch {
             await keepUnpublished(error)
             throw DownloadError(error)
-        case .success(let published):
-            for note in published.notes { report(.event(.note(note.reason))) }
-            state.withLock { $0.name = published.name }
-            let finished = finished(path: published.path.string, total: total, proof: proof)
-            try await tellPublished(finished)
-            removeRest(of: pair.paths, pair.journal, record, syncs: false)
-            return finished
         }
+        for note in published.notes { report(.event(.note(note.reason))) }
+        state.withLock { $0.placement.name = published.name }
+        let finished = finished(path: published.path.string, total: total, proof: proof)
+        try await tellPublished(finished)
+        await files.run { [self] in removeRest(of: pair.paths, pair.journal($0), record, syncs: false, $0) }
+        return finished
     }
 
     /// Claims what could not be published, for the next run. After a failed sync it claims nothing, because a second
@@ -217,7 +199,7 @@ extension DownloadDriver {
 
     /// Looks up the checksum in the request's checksum list, under the first of `names` that the list contains.
     func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
-        guard let list = request.checksumList, state.withLock({ $0.checksum }) == nil else { return }
+        guard let list = request.checksumList, state.withLock({ $0.digest.requested }) == nil else { return }
         try await fetchChecksum(from: list, for: names())
     }
 
@@ -239,6 +221,71 @@ extension DownloadDriver {
         guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
             throw DownloadError(.checksum, ErrorPhrase(.notInChecksumList, "\(list)", names.first ?? ""))
         }
-        state.withLock { $0.checksum = checksum }
+        state.withLock { $0.digest.requested = checksum }
+    }
+}
+
+/// Publishing small files, and the reports to a ``PublishObserving`` observer.
+extension DownloadDriver {
+    /// Publishes a small file; each candidate name is announced to the observer, if there is one.
+    func publish(_ bytes: [UInt8], _ order: PublishOrder) async throws(DownloadError) -> SmallFilePublisher.Result {
+        guard let witness = context.witness else {
+            return try await publishing { publisher throws(PublishError) in try publisher.publish(bytes, order) }
+        }
+        typealias Start = (draft: SmallFilePublisher.Draft, status: FileStatus, step: SmallFilePublisher.Step)
+        let start = try await publishing { publisher throws(PublishError) -> Start? in
+            guard let draft = try publisher.draft(bytes, order) else { return nil }
+            do throws(PublishError) { return (draft, try draft.status(), try publisher.firstStep(of: draft)) } catch {
+                draft.file.close()
+                throw error
+            }
+        }
+        guard case (let draft, let status, var step)? = start else {
+            return .needsPartFile("the file system has no unnamed files")
+        }
+        if case .done = step { await files.run { _ in draft.file.close() } }
+        do throws(DownloadError) {
+            while case .name(let candidate) = step {
+                try await witness.willPublish(PublishedFile(candidate.paths.final, status))
+                step = try await publishing { publisher throws(PublishError) in
+                    let next = try publisher.link(draft, as: candidate)
+                    if case .done = next { draft.file.close() }
+                    return next
+                }
+            }
+        } catch {
+            await files.run { _ in draft.file.close() }
+            throw error
+        }
+        guard case .done(let result) = step else { return .noFreeName(order.directory) }
+        return result
+    }
+
+    private func publishing<Value: Sendable>(
+        _ body: @escaping @Sendable (SmallFilePublisher) throws(PublishError) -> Value
+    ) async throws(DownloadError) -> Value {
+        let syncs = request.syncsToDisk
+        do throws(PublishError) {
+            return try await files.run { disk throws(PublishError) in
+                try body(
+                    SmallFilePublisher(fileSystem: disk.fileSystem, syncs: syncs))
+            }
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Reports to the observer that the file has its final name.
+    func tellPublished(_ finished: FinishedDownload) async throws(DownloadError) {
+        guard let witness = context.witness else { return }
+        let file = try await files.run { disk throws(DownloadError) in
+            try PublishedFile.read(finished.path, fileSystem: disk.fileSystem)
+        }
+        guard let file else { throw DownloadError(.disk, ErrorPhrase(.removedAtOnce, finished.path)) }
+        try await witness.didPublish(finished, file)
+    }
+}
+
+extension SmallFilePublisher.Draft {
+    fileprivate func status() throws(PublishError) -> FileStatus {
+        do throws(FileError) { return try file.status() } catch { throw .file(error) }
     }
 }

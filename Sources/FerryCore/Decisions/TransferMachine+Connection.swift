@@ -1,0 +1,110 @@
+extension TransferMachine {
+    /// A connection: what it is doing, whether it is being cancelled, and what it has delivered.
+    ///
+    /// ```
+    /// idle ──send──► asking ──head──► reading ──end──► idle
+    ///                          └─ first bytes decide: reading an unjudged body, then as above
+    /// ```
+    struct Connection: Sendable {
+        enum Activity: Sendable {
+            /// Between two requests, or comparing samples.
+            case idle
+            /// Has sent a request, at this time, and has no response head yet.
+            case asking(Fetch, since: Duration)
+            case reading(Fetch, since: Duration, Body)
+        }
+
+        /// The body of the response in progress.
+        struct Body: Sendable {
+            enum Kind: Sendable {
+                /// Only its first bytes tell what it is.
+                case unjudged
+                /// A range of the settled file.
+                case range
+                /// The rest of the file: the response that settled the identity.
+                case rest
+                /// The file from byte 0; it settled the identity as well.
+                case whole
+            }
+            var kind: Kind
+            /// Whether the driver has storage for the file. Until then no byte is read.
+            var isPlaced = true
+            /// Whether the body will be verified with its own digest at its end.
+            var isChecked = false
+            var bytes: ByteCount = 0
+
+            /// Whether the response settled the identity, and runs to the end of the file.
+            var isProbe: Bool { kind == .rest || kind == .whole }
+        }
+
+        /// Whether the driver reads, or has suspended reading.
+        enum Demand: Sendable, Equatable {
+            case asking
+            case paused(since: Duration)
+        }
+
+        struct Cut: Sendable {
+            enum Reason: Sendable {
+                /// The connection is not needed any more, or the server was to blame and has been blamed.
+                case superseded
+                case stalled
+                /// The network changed, or the permit is missing: however the request ends, it is no failure.
+                case abandoned
+            }
+            var reason: Reason
+            /// Whether the driver was told.
+            var isSent = false
+
+            init(_ earlier: Cut?, _ reason: Reason) {
+                self.reason = reason
+                isSent = earlier?.isSent ?? false
+            }
+        }
+
+        var source = 0
+        var activity = Activity.idle
+        var demand = Demand.asking
+        var cut: Cut?
+        var bytes: ByteCount = 0
+        var tickBytes: ByteCount = 0
+        var speed: Double = 0
+        /// Bytes and time at which the connection last had received ``Settings/stallBytes`` more.
+        var markBytes: ByteCount = 0
+        var markTime: Duration
+        var lastByte: Duration
+        /// Consecutive unusable responses.
+        var misfits = 0
+
+        init(at now: Duration) { (markTime, lastByte) = (now, now) }
+
+        var isCut: Bool { cut != nil }
+        var isAsking: Bool { demand == .asking }
+
+        /// The request in progress, and when it was sent.
+        var request: (fetch: Fetch, since: Duration)? {
+            switch activity {
+            case .idle: nil
+            case .asking(let fetch, let since), .reading(let fetch, let since, _): (fetch, since)
+            }
+        }
+
+        /// The body in progress. Setting one begins to read the response to the request in progress.
+        var body: Body? {
+            get { if case .reading(_, _, let body) = activity { body } else { nil } }
+            set {
+                guard let request, let newValue else { return }
+                activity = .reading(request.fetch, since: request.since, newValue)
+            }
+        }
+
+        mutating func receives(_ count: ByteCount) {
+            guard case .reading(let fetch, let since, var body) = activity else { return }
+            body.bytes += count
+            body.isPlaced = true
+            activity = .reading(fetch, since: since, body)
+        }
+
+        /// Begins to measure a stall.
+        mutating func mark(at now: Duration) { (markTime, markBytes) = (now, bytes) }
+    }
+}

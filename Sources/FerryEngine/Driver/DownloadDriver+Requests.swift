@@ -1,0 +1,184 @@
+import FerryCore
+import HTTPTypes
+import NIOCore
+import Synchronization
+import SystemPackage
+
+/// Compares samples of the partial content with a source.
+extension DownloadDriver {
+    private enum Comparison {
+        case outcome(SamplePlan.Outcome, FileIdentity?)
+        case deadLink(Int)
+        case failure(ErrorPhrase)
+    }
+
+    /// Compares samples to prove that a source serves the same file as the partial content.
+    func prove(source: Int, on id: ConnectionID) async {
+        let (held, total) = state.withLock { ($0.machine.planner.written, $0.machine.planner.total) }
+        let comparison = await compare(held, total: total, source: source)
+        state.withLock { state in
+            switch comparison {
+            case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
+            case .deadLink(let status): state.machine.samplingDeadLink(status, source: source)
+            // The task was cancelled; the server is not to blame.
+            case .failure where Task.isCancelled: break
+            case .failure(let reason):
+                state.machine.samplingFailed(
+                    .phrase(reason), source: source, on: id, at: environment.clock.now(), random: environment.random())
+            }
+        }
+        updates.notify()
+    }
+
+    private func compare(_ held: RangeSet<ByteCount>, total: ByteCount?, source: Int) async -> Comparison {
+        let blocks = SamplePlan.blocks(of: held) { limit in
+            min(limit - 1, ByteCount(environment.random() * Double(limit)))
+        }
+        var compared: [(isEqual: Bool, isConstant: Bool)] = []
+        var offered: FileIdentity?
+        for block in blocks {
+            let ask = RangeAsk.range(block)
+            let fromOriginal = state.withLock { $0.links.resolved[source] == nil }
+            let request = transferRequest(source: source, fields: [.range: ask.field ?? ""], fromOriginal: fromOriginal)
+            do throws(TransferFailure) {
+                let response = try await environment.transport.fetch(request)
+                state.withLock { $0.links.answered(source, response) }
+                let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
+                switch verdict {
+                case .part(let range, let representation):
+                    if let total, let other = representation.identity.totalBytes, total != other {
+                        return .outcome(.different, representation.identity)
+                    }
+                    if let offered, offered.etag != representation.identity.etag { return .outcome(.inconclusive, nil) }
+                    offered = representation.identity
+                    guard range == block, let mine = await files.run({ [storage] in storage.read(block, $0) })
+                    else { return .outcome(.inconclusive, nil) }
+                    let theirs = try await collect(response.body, most: mine.count)
+                    guard theirs.count == mine.count else { return .outcome(.inconclusive, nil) }
+                    compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
+                    if mine != theirs { return .outcome(.different, representation.identity) }
+                case .busy(let status, _): return .failure(ErrorPhrase(.serverAnswered, "\(status)"))
+                case .deadLink(let status): return .deadLink(status)
+                default: return .outcome(.inconclusive, nil)
+                }
+            } catch {
+                return .failure(error.phrase)
+            }
+        }
+        let comparedAll = held.byteCount < SamplePlan.allBelow
+        return .outcome(SamplePlan.judge(compared, comparedAll: comparedAll), offered)
+    }
+
+    /// Returns the bytes of a short body, at most `most`.
+    func collect(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(most)
+        while let piece = try await body.next() {
+            receivedMore(ByteCount(piece.readableBytes))
+            bytes.append(contentsOf: piece.readableBytesView.prefix(most - bytes.count))
+            if bytes.count >= most, piece.readableBytes > most { break }
+        }
+        return bytes
+    }
+
+    private func receivedMore(_ count: ByteCount) { state.withLock { $0.machine.receivedElsewhere(count) } }
+}
+
+/// Detects web pages that are served in place of files.
+extension DownloadDriver {
+    /// Returns the verdict on a response. Waits for its first bytes if only they tell whether it is a web page.
+    func judge(
+        _ response: inout TransferResponse, _ fetch: TransferMachine.Fetch, on id: ConnectionID
+    ) async throws(TransferFailure) -> ResponseVerdict {
+        let verdict = ResponseVerdict.judge(response.head, asked: fetch.ask, now: environment.clock.date())
+        var beginsAPage = false
+        if !request.trust.acceptsHTML, PagePolicy.mustLook(at: verdict) {
+            state.withLock { $0.machine.awaitsFirstBytes(on: id, at: environment.clock.now()) }
+            beginsAPage = try await response.body.beginsAPage()
+        }
+        return PagePolicy(givenName: request.givenName).judge(
+            verdict, beginsAPage: beginsAPage, url: sources[fetch.source], finalURL: response.url)
+    }
+}
+
+extension DownloadRequest {
+    /// The file name that the user chose; `nil` if the server names the file.
+    var givenName: String? {
+        switch destination {
+        case .file(let path): FilePath(path).lastComponent?.string
+        case .part(let path): DownloadPaths(of: FilePath(path))?.name
+        case .directory(_, .exact(let name)): name
+        case .directory, .stream: nil
+        }
+    }
+}
+
+/// Admission of connections to hosts, shared by all downloads.
+extension DownloadDriver {
+    enum Admission {
+        case atOnce
+        case afterWaiting
+        case not
+    }
+
+    /// Returns the host that the source's body is expected to come from.
+    func host(of source: Int) -> Origin {
+        state.withLock { $0.links.resolved[source]?.origin ?? $0.links.urls[source].origin }
+    }
+
+    /// Takes a permit for `host`. A download's only connection waits for one; further connections are refused.
+    func admit(_ id: ConnectionID, to host: Origin, _ seat: inout ConnectionPermit) async -> Admission {
+        if seat.tryTake(host) { return .atOnce }
+        if givesWay(id) { return .not }
+        report(.event(.note(Reason(.hostIsFull, host.host, "\(environment.hosts.limit)"))))
+        return await seat.take(host) ? .afterWaiting : .not
+    }
+
+    /// Ends this connection if the download has others. Returns whether it did.
+    func givesWay(_ id: ConnectionID) -> Bool {
+        state.withLock { state in
+            guard state.machine.hasOthers(than: id) else { return false }
+            state.machine.noRoom(for: id, at: environment.clock.now())
+            return true
+        }
+    }
+
+    /// Returns whether the source had not been redirected to this host, and remembers `url` as its target, so that
+    /// the next request waits for a permit there.
+    func isFirstVisit(_ url: DownloadURL, of source: Int) -> Bool {
+        state.withLock { state in
+            defer { state.links.resolved[source] = url }
+            // allow(origin): counts connections per host; carries no secret.
+            return state.links.resolved[source]?.origin != url.origin
+        }
+    }
+}
+
+/// The requests of connections.
+extension DownloadDriver {
+    func transferRequest(for fetch: TransferMachine.Fetch) -> TransferRequest {
+        var fields = HTTPFields()
+        if let range = fetch.ask.field {
+            fields[.range] = range
+            if let validator = fetch.ifRange { fields[.ifRange] = validator }
+        }
+        if let unless = fetch.unless {
+            if let etag = unless.etag {
+                fields[.ifNoneMatch] = etag
+            } else if let date = unless.lastModified {
+                fields[.ifModifiedSince] = date
+            }
+        }
+        return transferRequest(source: fetch.source, fields: fields, fromOriginal: fetch.fromOriginal)
+    }
+
+    func transferRequest(source: Int, fields: HTTPFields, fromOriginal: Bool) -> TransferRequest {
+        let original = sources[source]
+        let url = fromOriginal ? original : state.withLock { $0.links.resolved[source] } ?? original
+        var request = TransferRequest(
+            of: self.request, from: original, headLimit: max(settings.stallTimeout, settings.connectTimeout))
+        request.url = url
+        request.fields = fields
+        return request
+    }
+}

@@ -1,0 +1,145 @@
+import FerryCore
+import SystemPackage
+
+extension DownloadDriver {
+    /// What a run knows, under one lock: its machine, and what belongs to each step.
+    struct State {
+        var machine: TransferMachine
+        var meter = SpeedMeter()
+        var stop: Stop?
+        /// The error that did not come from the machine and ends the run.
+        var fatal: DownloadError?
+        var connections: [ConnectionID: Task<Void, Never>] = [:]
+        var checkpoint: Task<Void, Never>?
+        /// When the machine began; `nil` before existing files have been examined.
+        var startedAt: Duration?
+        var isBackingOff = false
+        var reads = Reading.idle
+        var maxConnections: Int
+        var links: Links
+        var placement: Placement
+        var digest: ExpectedDigest
+        var finished = Finished()
+        var faults = Faults()
+        var space = Space()
+    }
+
+    /// Whether bodies are read, and whether this download's own limit counts for the sizes of reads meanwhile.
+    enum Reading { case idle, unlimited, limited }
+
+    /// The URLs, and where they lead.
+    struct Links {
+        /// First the source, then its mirrors; their positions identify them.
+        var urls: [DownloadURL]
+        /// The targets of redirects.
+        var resolved: [Int: DownloadURL] = [:]
+        var finalURL: DownloadURL?
+        /// The source that sent the validators of the record.
+        var primary = 0
+        /// How often the name of a host was not found.
+        var missingNames: Int
+
+        mutating func answered(_ source: Int, _ response: TransferResponse) {
+            resolved[source] = response.redirects.isEmpty ? nil : response.url
+        }
+    }
+
+    /// The name of the file, and the record of its part file.
+    ///
+    /// The record describes the file that the storage has a place for, unless `isReplacing`: then the machine has
+    /// switched to a new representation, and the storage has not.
+    struct Placement {
+        /// The pair that the new file replaces once it is published.
+        enum Backup {
+            case none
+            /// Another pair of this run, which had these paths, and gives them to the new one.
+            case own(DownloadPaths, id: String?)
+            /// A backup that an interrupted run of this download left.
+            case found(DownloadPaths, id: String)
+        }
+
+        /// The file's name, final or expected.
+        var name: String
+        var record: JournalRecord?
+        var tags: JournalTags?
+        var backup = Backup.none
+        var isReplacing = false
+        /// The values of the last ``DownloadEvent/Kind/started(name:totalBytes:)`` event.
+        var started: (name: String, totalBytes: ByteCount?)?
+
+        /// The paths that belong to this download although nothing is there.
+        var ownPaths: DownloadPaths? { if case .own(let paths, _) = backup { paths } else { nil } }
+        var foundBackup: DownloadPaths? { if case .found(let paths, _) = backup { paths } else { nil } }
+        var backupPaths: DownloadPaths? { ownPaths ?? foundBackup }
+
+        /// The id in the backup's journal.
+        var backupID: String? {
+            switch backup {
+            case .none: nil
+            case .own(_, let id): id
+            case .found(_, let id): id
+            }
+        }
+    }
+
+    /// The digest that the whole file must have.
+    struct ExpectedDigest {
+        /// The one that the request names, or its list of checksums.
+        var requested: Checksum?
+        /// The one that the server offered to an earlier run.
+        var offered: Checksum?
+    }
+
+    /// The finished file.
+    struct Finished {
+        /// The file that existed already and satisfies the request.
+        var existing: FinishedDownload?
+        /// The file that a journal says is published, while that is being verified.
+        var path: FilePath?
+        /// The file with the final name was never synced, and the system has rebooted since.
+        var isDistrusted = false
+        var contentType: String?
+    }
+
+    /// Faults of the disk. The first one of a part file is mended, by opening it again.
+    struct Faults {
+        enum Mending {
+            case unneeded
+            case due(DownloadError)
+            case done
+        }
+        var mending = Mending.unneeded
+        /// Whether a sync failed, so that no unclaimed byte is trusted.
+        var distrustsUnclaimed = false
+        /// The number of retractions; a digest that read bytes before the last one is invalid.
+        var timesForgotten = 0
+
+        var damage: DownloadError? { if case .due(let error) = mending { error } else { nil } }
+
+        /// Returns whether the failed write or sync will be mended.
+        mutating func mends(_ error: FileError, ofPair: Bool) -> Bool {
+            switch mending {
+            case .due: return true
+            case .done: return false
+            case .unneeded:
+                guard error.kind == .io, ofPair else { return false }
+                mending = .due(DownloadError(error))
+                return true
+            }
+        }
+    }
+
+    /// The free space that a file of unknown length leaves.
+    struct Space {
+        private var checkedAt: Duration = .zero
+        /// The number of written bytes at which the free space is checked again.
+        var enoughUntil: ByteCount = 0
+
+        /// Returns whether a check is due, and counts it as made.
+        mutating func isDue(at now: Duration) -> Bool {
+            guard now - checkedAt >= .seconds(1) else { return false }
+            checkedAt = now
+            return true
+        }
+    }
+}
