@@ -75,6 +75,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
+            resources: [.embedInCode("Document/openapi.json")],
             swiftSettings: strict),
         // Many downloads: the façade that apps use.
         .target(

@@ -14,16 +14,17 @@ extension DownloadManager {
             status: snapshot?.status ?? status(of: row), session: row.session, url: request.sources.first?.text ?? "",
             addedAt: row.createdAt)
         if let snapshot {
+            let isStream = if case .stream = snapshot.request.destination { true } else { false }
             listed.handle = HandleBody(
                 revision: snapshot.revision, finished: snapshot.finished,
-                request: NewDownload(snapshot.request.withoutSecrets))
+                request: isStream ? nil : snapshot.request.withoutSecrets)
         }
         listed.directory = row.directory
         listed.position = Int(clamping: row.key.position)
         listed.priority = DownloadPriority(rawValue: row.key.priority)
         listed.label = row.label
         listed.userInfo = row.userInfo
-        listed.checksum = request.checksum?.description
+        listed.checksum = request.checksum
         listed.rateLimit = request.rateLimit
         listed.maxConnections = request.maxConnections
         listed.network = request.network
@@ -39,7 +40,7 @@ extension DownloadManager {
         var detail = DownloadDetail(listed(row, revision: revision))
         let picture = await self.picture(of: row)
         detail.sources = row.request.sources.map(\.text)
-        detail.headers = row.request.headers.map(\.name)
+        detail.headers = row.request.headers.map(\.name.rawName)
         if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
         if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(

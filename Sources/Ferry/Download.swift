@@ -80,11 +80,12 @@ public final class Download: Sendable, Identifiable, Hashable {
         try await backend.remove(live, deletingFile: deletingFile)
     }
 
-    /// Changes URLs, limits, network rule, priority or label; takes effect at once, also while the download runs.
+    /// Changes URLs, headers, checksum, limits, network rule, priority, label, user info or `trust.acceptsHTML`; takes
+    /// effect at once, also while the download runs. Other properties of the request keep their values.
     ///
     /// A new URL must prove that it serves the same file. If it serves another one, the received bytes are kept and
     /// the download fails with `conflict`. Throws `wrongState` if it is completed, cancelled or being verified.
-    public func change(_ change: @Sendable (inout DownloadChange) -> Void) async throws(DownloadError) {
+    public func change(_ change: @Sendable (inout DownloadRequest) -> Void) async throws(DownloadError) {
         try await backend.change(live, change)
     }
 
@@ -127,16 +128,4 @@ public final class Download: Sendable, Identifiable, Hashable {
             await live.changes.wait(after: seen)
         }
     }
-}
-
-/// A position in the list, among the downloads of the same priority.
-public enum ListPlacement: Sendable, Hashable {
-    /// Before all others.
-    case first
-    /// After all others.
-    case last
-    /// Directly before another download.
-    case before(DownloadID)
-    /// Directly after another download.
-    case after(DownloadID)
 }

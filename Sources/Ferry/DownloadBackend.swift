@@ -41,7 +41,7 @@ protocol DownloadBackend: AnyObject, Sendable {
     func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData
     func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError)
     func change(
-        _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
     ) async throws(DownloadError)
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)

@@ -139,9 +139,4 @@ extension DownloadManager {
             return scheduler
         }
     }
-
-    /// Moves a download to an index among all of its priority, from 0; a larger index than the last means the last.
-    package func move(_ download: Download, toIndex index: Int) async throws(DownloadError) {
-        try await local.move(download.live, toIndex: index)
-    }
 }

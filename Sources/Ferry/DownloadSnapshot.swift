@@ -25,15 +25,3 @@ extension Download {
     /// The current snapshot.
     package var snapshot: DownloadSnapshot { live.snapshot }
 }
-
-extension DownloadRequest {
-    /// The request without user info, credentials and headers that may be secret.
-    package var withoutSecrets: DownloadRequest {
-        var request = self
-        request.sources = sources.map { $0.with(nil) }
-        request.checksumList = checksumList?.with(nil)
-        request.credentials = nil
-        request.headers = headers.withoutSecrets
-        return request
-    }
-}

@@ -7,9 +7,9 @@
 ///        GET /api/v1/events              server-sent events: Events/StreamEvent
 /// ```
 ///
-/// Keys are camelCase, sizes whole bytes, durations seconds, dates RFC 3339 in UTC with milliseconds. Unknown values
-/// are `null` in responses and may be omitted in requests. A request with an unknown member is refused; responses may
-/// get new members, so clients ignore unknown ones.
+/// Keys are camelCase, sizes whole bytes, durations seconds, dates RFC 3339 in UTC with milliseconds. An
+/// absent member is an unknown value. A request with an unknown member is refused; responses may get new members, so
+/// clients ignore unknown ones.
 package enum FerryAPI {
     /// The API version; clients of an incompatible one receive 426.
     package static let version = 1

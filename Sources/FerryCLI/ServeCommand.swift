@@ -132,7 +132,7 @@ struct ServeCommand: ParsableCommand {
                 }
             }
         } catch {
-            ready?.tell(.failed(ErrorBody(error)))
+            ready?.tell(.failed(error))
             throw error
         }
     }

@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryCore
 import Foundation
 import HTTPTypes
 import Testing
@@ -63,5 +64,44 @@ struct OpenAPITests {
             let properties = try #require(schemas[name]?["properties"] as? [String: Any])
             #expect(Set(properties.keys) == members, "\(name)")
         }
+    }
+
+    @Test("the words and limits in it are those of the program")
+    func words() throws {
+        let document = try JSONValue(OpenAPIDocument.data)
+        let schemas = try #require(document["components"]?["schemas"])
+        func list(_ words: [String]) -> JSONValue { .list(words.map { .text($0) }) }
+        func words(_ shape: String, _ member: String) -> JSONValue? {
+            let schema = schemas[shape]?["properties"]?[member]
+            return schema?["items"]?["enum"] ?? schema?["enum"]
+        }
+        for shape in ["ListedDownload", "DownloadDetail"] {
+            #expect(words(shape, "state") == list(DownloadState.Kind.allCases.map(\.rawValue)))
+            #expect(words(shape, "waitReason") == list(WaitReason.Kind.allCases.map(\.rawValue)))
+            #expect(words(shape, "pauseReason") == list(PauseReason.allCases.map(\.rawValue)))
+            #expect(words(shape, "proof") == list(Proof.allCases.map(\.rawValue)))
+            #expect(words(shape, "actions") == list(DownloadAction.allCases.map(\.rawValue)))
+        }
+        #expect(words("ConfinementBody", "gaps") == list(ConfinementBody.Gap.allCases.map(\.rawValue)))
+        #expect(words("ClearBody", "which") == list(ClearFilter.allCases.map(\.rawValue)))
+        #expect(words("DownloadRequest", "onConflict") == list(ConflictRule.allCases.map(\.rawValue)))
+        #expect(words("DownloadRequest", "onDuplicate") == list(DuplicateRule.allCases.map(\.rawValue)))
+        #expect(schemas["NewDownloads"]?["properties"]?["downloads"]?["maxItems"] == .whole(FerryAPI.mostAdded))
+        #expect(schemas["RemovalBody"]?["properties"]?["ids"]?["maxItems"] == .whole(FerryAPI.mostAtOnce))
+        let version = document["components"]?["parameters"]?["version"]?["schema"]
+        #expect(version?["minimum"] == .whole(FerryAPI.minimumVersion))
+        #expect(version?["maximum"] == .whole(FerryAPI.version))
+        let query = try #require(document["paths"]?["/downloads"]?["get"]?["parameters"]?.items)
+        func parameter(_ name: String) -> JSONValue? { query.first { $0["name"] == .text(name) }?["schema"] }
+        #expect(parameter("sort")?["enum"] == list(ListQuery.Sort.allCases.map(\.rawValue)))
+        #expect(parameter("order")?["enum"] == list(ListQuery.Order.allCases.map(\.rawValue)))
+        #expect(parameter("limit")?["maximum"] == .whole(FerryAPI.mostEntries))
+        #expect(Set(query.compactMap { $0["name"] }) == Set(ListQuery.names.map { .text($0) }))
+        let events = document["paths"]?["/events"]?["get"]?["responses"]?["200"]?["content"]
+        guard case .text(let told)? = events?[ServerSentEvent.mediaType]?["schema"]?["description"] else {
+            Issue.record("the events are not described")
+            return
+        }
+        #expect(told.contains(StreamEvent.Name.allCases.map(\.rawValue).joined(separator: ", ")))
     }
 }

@@ -14,9 +14,7 @@ enum ShapeSamples {
         var download = ListedDownload(
             status: DownloadStatus(
                 id: DownloadID(rawValue: "a/b"), state: state,
-                progress: DownloadProgress(
-                    completedBytes: 5, totalBytes: 9, bytesPerSecond: 2, timeRemaining: .seconds(2), connections: 3),
-                name: "n", path: "/d/n"),
+                progress: progress, name: "n", path: "/d/n"),
             session: "s", url: "http://h/n?q=1", addedAt: date)
         download.directory = "/d"
         download.position = 7
@@ -24,9 +22,9 @@ enum ShapeSamples {
         download.label = "l"
         download.userInfo = ["k": "v"]
         download.validator = "\"e\""
-        download.checksum = "sha-256=00"
+        download.checksum = Checksum(algorithm: .md5, bytes: Array(0..<16))
         download.rateLimit = 10
-        download.network = NetworkRule(allowsMetered: true, allowsConstrained: false)
+        download.network = NetworkRule(allowsMetered: true, allowsConstrained: false, allowsPrivate: true)
         download.endedAt = date
         download.handle = handle
         return download
@@ -35,7 +33,7 @@ enum ShapeSamples {
     static var handle: HandleBody {
         HandleBody(
             revision: 3, finished: FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong),
-            request: NewDownload(urls: ["http://h/n"]))
+            request: new.withoutSecrets)
     }
 
     static let states: [DownloadState] = [
@@ -86,61 +84,47 @@ enum ShapeSamples {
         return detail
     }
 
-    static var new: NewDownload {
-        var new = NewDownload(urls: ["http://h/n"])
-        new.id = "i"
-        new.directory = "/d"
-        new.name = "n"
-        new.path = "/p"
-        new.part = "/q.part"
+    /// With everything in it that a directory may have.
+    static var new: DownloadRequest {
+        var new = DownloadRequest(
+            sources: [(try? DownloadURL("http://h/n"))!], destination: .directory("/d", name: .exact("n")))
+        new.id = DownloadID(rawValue: "i")
         new.onConflict = .fail
-        var fields = HTTPFields()
-        fields[.accept] = "a"
-        new.headers = HeaderList(fields)
-        new.user = "u"
-        new.password = "p"
-        new.secretsOrigin = "https://h"
-        new.checksum = "md5=00"
-        new.checksumList = "http://h/s"
+        new.headers[.accept] = "a"
+        new.credentials = Credentials(user: "u", password: "p")
+        new.secretsOrigin = Origin("https://h")
+        new.checksum = Checksum(algorithm: .md5, bytes: Array(0..<16))
+        new.checksumList = (try? DownloadURL("http://h/s"))!
         new.maxConnections = 1
         new.rateLimit = 1
         new.maxBytes = 1
-        new.priority = 1
+        new.priority = .high
         new.startsPaused = true
         new.notBefore = date
-        new.allowsMetered = true
-        new.allowsPrivate = false
-        new.allowsConstrained = true
+        new.network = NetworkRule(allowsMetered: true, allowsConstrained: true, allowsPrivate: false)
         new.label = "l"
         new.userInfo = ["a": "b"]
         new.onDuplicate = .fail
-        new.strict = true
-        new.allowsUnprovenParts = true
-        new.resumesUnproven = true
-        new.failsOnChange = true
-        new.acceptsHTML = true
-        new.allowsDowngrade = true
-        new.syncsToDisk = true
+        new.trust.strict = true
+        new.trust.allowsUnprovenParts = true
+        new.trust.resumesUnproven = true
+        new.trust.failsOnChange = true
+        new.trust.acceptsHTML = true
+        new.trust.allowsDowngrade = true
+        new.syncsToDisk = false
         return new
     }
 
-    static var change: ChangeBody {
-        var change = ChangeBody()
-        change.url = "http://h/n"
-        change.urls = ["http://h/n"]
-        change.rateLimit = .set(nil)
-        change.maxConnections = 1
-        change.priority = 1
-        change.allowsMetered = .set(true)
-        change.allowsConstrained = .set(nil)
-        change.allowsPrivate = .set(nil)
-        change.label = .set("l")
-        change.userInfo = [:]
-        change.checksum = .set(nil)
-        change.headers = HeaderList(HTTPFields())
-        change.user = "u"
-        change.password = "p"
-        change.acceptsHTML = true
+    static func new(to destination: DownloadRequest.Destination) -> DownloadRequest {
+        var new = new
+        new.destination = destination
+        return new
+    }
+
+    /// Of everything that may change.
+    static var change: RequestChange {
+        var change = RequestChange(from: DownloadRequest(sources: [], destination: .file("")), to: new)
+        change.set(Credentials(user: "u", password: "p"))
         return change
     }
 
@@ -157,8 +141,23 @@ enum ShapeSamples {
         return change
     }
 
-    static let settings = SettingsBody(scope: "daemon", directory: "/d")
-    static let network = NetworkBody(.online)
+    static let settings: SettingsBody = {
+        var settings = SettingsBody(scope: "daemon", directory: "/d")
+        settings.maxConcurrentDownloads = 3
+        settings.rateLimit = 1
+        settings.connectionsPerHost = 2
+        settings.allowsMetered = true
+        settings.allowsConstrained = false
+        settings.networkAssumption = "metered"
+        settings.retriesFailedAfter = 1.5
+        return settings
+    }()
+    static let network = NetworkStatus.online
+    static let progress = DownloadProgress(
+        completedBytes: 5, totalBytes: 9, bytesPerSecond: 2, timeRemaining: .seconds(2), connections: 3)
+    static let plan = DownloadPlan(
+        name: "n", url: "u", totalBytes: 3, validator: "v", digests: [Checksum(algorithm: .md5, bytes: Array(0..<16))!],
+        contentType: "t", freeBytes: 4, heldBytes: 5)
     static let confinement = ConfinementBody(directories: ["/d"], gaps: ConfinementBody.Gap.allCases)
     static let token = TokenItem(
         id: "i", name: "Firefox on Linux", madeAt: Date(timeIntervalSince1970: 1_738_314_300),
@@ -172,36 +171,50 @@ enum ShapeSamples {
                 "Greeting",
                 Greeting(version: "1", pid: 1, session: "s", boot: "b", confinement: confinement)
             ), ("ConfinementBody", confinement),
-            ("Translations", Translations(en: "e", zh: "z")), ("ErrorBody", ErrorBody(error)),
-            ("ErrorBody", ErrorBody(DownloadError(.disk, "m"))),
-            ("ProgressBody", ProgressBody(DownloadProgress())), ("DownloadPage", DownloadPage(items: [], total: 0)),
+            ("Translations", Translations(en: "e", zh: "z")), ("DownloadError", error),
+            ("DownloadError", DownloadError(.disk, "m")),
+            ("DownloadProgress", progress), ("DownloadProgress", DownloadProgress()),
+            ("DownloadPage", DownloadPage(items: [], total: 0)),
             ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
-            ("Response", DownloadDetail.Response()), ("ActionBody", ActionBody(changed: true, download: download())),
+            ("Response", detail.response), ("Response", DownloadDetail.Response()),
+            ("ActionBody", ActionBody(changed: true, download: download())),
             ("CountBody", CountBody(1)), ("EventItems", EventItems([])), ("SettingsBody", settings),
-            ("NetworkBody", network), ("StatisticsBody", StatisticsBody()),
-            ("PlanBody", PlanBody(DownloadPlan(name: "n", url: "u"))),
-            ("SessionBody", SessionBody(identifier: "s", directory: "/d")), ("SessionItems", SessionItems([])),
+            ("SettingsBody", SettingsBody(scope: "daemon", directory: "/d")),
+            ("NetworkStatus", network), ("StatisticsBody", StatisticsBody()),
+            ("DownloadPlan", plan), ("DownloadPlan", DownloadPlan(name: "n", url: "u")),
+            ("SessionBody", SessionBody(identifier: "s", directory: "/d", lastEvent: "b-1")),
+            ("SessionItems", SessionItems([])),
             ("SignInBody", SignInBody(code: "c", url: "http://127.0.0.1:1/#code=c", file: "/f")),
             ("SignInBody", SignInBody(code: "c", url: nil, file: nil)), ("TokenBody", TokenBody(id: "i", token: "t")),
             ("TokenItem", token), ("TokenItems", TokenItems([token])),
             ("Snapshot", StreamEvent.Snapshot(items: [], total: 0, settings: settings, network: network)),
-            ("StreamProgress", StreamEvent.Progress(id: "a", progress: DownloadProgress())),
-            ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("NewDownload", new),
-            ("NewDownloads", NewDownloads([new])), ("ChangeBody", change), ("SettingsChange", settingsChange),
-            ("MoveBody", MoveBody.first), ("RelocateBody", RelocateBody(directory: "/d")),
+            ("StreamProgress", StreamEvent.Progress(id: "a", progress: progress)),
+            ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("DownloadRequest", new),
+            ("DownloadRequest", new(to: .file("/p"))), ("DownloadRequest", new(to: .part("/q.part"))),
+            ("NewDownloads", NewDownloads([new])), ("RequestChange", change), ("SettingsChange", settingsChange),
+            ("ListPlacement", ListPlacement.first), ("RelocateBody", RelocateBody(directory: "/d")),
             ("AdoptBody", AdoptBody(path: "/p")),
             ("HandleBody", handle),
-            ("StorageBody", StorageBody(partBytes: 1, finishedBytes: 2, orphanedParts: ["/p"], orphanedBytes: 3)),
+            ("StorageReport", StorageReport()),
             ("ResumeDataBody", ResumeDataBody(Data([1]))), ("SelectionBody", SelectionBody(ids: ["a"])),
             ("RemovalBody", RemovalBody(["a"], deleteFiles: true)), ("RemovalItems", RemovalItems([])),
             ("Removal", Removal("a")), ("Removal", Removal("a", error: error)),
-            ("ClearBody", ClearBody(.all)), ("AcknowledgeBody", AcknowledgeBody([1])), ("CodeBody", CodeBody("c")),
+            ("ClearBody", ClearBody(.all, deleteFiles: true)), ("AcknowledgeBody", AcknowledgeBody([1])),
+            ("CodeBody", CodeBody("c")),
             (
                 "SessionRegistration",
                 SessionRegistration(identifier: "s", directory: "/d", launchCommand: ["/bin/true"])
             ),
         ]
-        for state in states { all.append(("ListedDownload", download(state))) }
+        for state in states {
+            var shown = detail
+            shown.download = download(state)
+            shown.download.status.pauseReason = .crashes
+            all += [("ListedDownload", shown.download), ("DownloadDetail", shown)]
+        }
+        var problem = Problem(error)
+        problem.instance = "/p"
+        all.append(("Problem", problem))
         for kind in kinds { all.append(("EventBody", event(kind))) }
         for one in told { all.append(("EventBody", event(one))) }
         return all

@@ -10,6 +10,10 @@ struct ShapeTests {
         try APICoding.decode(Shape.self, from: APICoding.encode(shape))
     }
 
+    private func read(_ text: String) throws -> DownloadRequest {
+        try APICoding.decode(Strict<DownloadRequest>.self, from: Data(text.utf8)).body
+    }
+
     @Test("ListedDownload: it is read back as it was written, in every state", arguments: ShapeSamples.states)
     func downloads(state: DownloadState) throws {
         let download = ShapeSamples.download(state)
@@ -60,7 +64,7 @@ struct ShapeTests {
 
     @Test("NewDownload: a text that is no URL is refused in both languages")
     func urls() throws {
-        let error = try #require(throws: DownloadError.self) { try NewDownload.source("ftp://h/x?q=1") }
+        let error = try #require(throws: DownloadError.self) { try read(#"{"urls":["ftp://h/x?q=1"]}"#) }
         #expect(error.message == #""ftp://h/x?…" has the scheme "ftp", but only http and https can be downloaded"#)
         #expect(
             error.message(in: .simplifiedChinese)
@@ -69,7 +73,7 @@ struct ShapeTests {
 
     @Test("NewDownload: a text that is no checksum is refused in both languages")
     func checksums() throws {
-        let error = try #require(throws: DownloadError.self) { try NewDownload.checksum("sha256:abc") }
+        let error = try #require(throws: DownloadError.self) { try read(#"{"checksum":"sha256:abc"}"#) }
         #expect(error.message == "a sha-256 checksum has 64 hexadecimal digits, this one has 3")
         #expect(error.message(in: .simplifiedChinese) == "sha-256 校验和应有 64 个十六进制数字，这里有 3 个")
     }
@@ -77,14 +81,14 @@ struct ShapeTests {
     @Test("ErrorBody and Problem: an error is read back whole, with both languages")
     func errors() throws {
         let error = ShapeSamples.error
-        let back = try again(ErrorBody(error)).error
+        let back = try again(error)
         #expect(back == error)
         #expect(back.message(in: .simplifiedChinese) == error.message(in: .simplifiedChinese))
         #expect(try again(Problem(error)).downloadError == error)
         // An invalid request has one code in the library, wherever it was found.
         #expect(Problem(.badRequest, "x is below 1.").downloadError == DownloadError(.invalidRequest, "x is below 1."))
         #expect(Problem(.noSuchPath).downloadError.code.rawValue == "noSuchPath")
-        let text = String(decoding: try APICoding.encode(ErrorBody(error)), as: UTF8.self)
+        let text = String(decoding: try APICoding.encode(error), as: UTF8.self)
         #expect(text.contains(error.message(in: .simplifiedChinese)))
     }
 
@@ -95,26 +99,49 @@ struct ShapeTests {
         #expect(try again(ShapeSamples.change) == ShapeSamples.change)
         #expect(try again(ShapeSamples.settingsChange) == ShapeSamples.settingsChange)
         #expect(try again(TokenItems([ShapeSamples.token])) == TokenItems([ShapeSamples.token]))
-        for move in [MoveBody.first, .last, .before("a"), .after("b"), .index(3)] { #expect(try again(move) == move) }
+        let id = DownloadID(rawValue: "a")
+        for place in [ListPlacement.first, .last, .before(id), .after(id), .index(3)] {
+            #expect(try again(place) == place)
+        }
         #expect(try again(RemovalBody(["a", "b"], deleteFiles: true)) == RemovalBody(["a", "b"], deleteFiles: true))
         let removals = RemovalItems([Removal("a"), Removal("b", error: ShapeSamples.error)])
         #expect(try again(removals) == removals)
         #expect(removals.items.map(\.removed) == [true, false])
-        let plan = PlanBody(
-            DownloadPlan(
-                name: "n", url: "u", totalBytes: 3,
-                digests: [try Checksum(parsing: "md5:" + String(repeating: "0", count: 32))]))
-        #expect(try again(plan) == plan)
+        for plan in [ShapeSamples.plan, DownloadPlan(name: "n", url: "u")] { #expect(try again(plan) == plan) }
+        #expect(try again(ShapeSamples.settings) == ShapeSamples.settings)
     }
 
     @Test("ChangeBody: a missing member and null are different changes")
     func amendments() throws {
-        func change(_ text: String) throws -> ChangeBody {
-            try APICoding.decode(ChangeBody.self, from: Data(text.utf8))
+        func change(_ text: String) throws -> RequestChange {
+            try APICoding.decode(Strict<RequestChange>.self, from: Data(text.utf8)).body
         }
-        #expect(try change("{}").rateLimit == .unchanged)
-        #expect(try change(#"{"rateLimit":null}"#).rateLimit == .set(nil))
-        #expect(try change(#"{"rateLimit":5}"#).rateLimit == .set(5))
+        #expect(try change("{}") == RequestChange())
+        var none = RequestChange()
+        none.set(.rateLimit, \.rateLimit, nil)
+        #expect(try change(#"{"rateLimit":null}"#) == none)
+        var some = none
+        some.set(.rateLimit, \.rateLimit, 5)
+        #expect(try change(#"{"rateLimit":5}"#) == some)
+        var request = ShapeSamples.new
+        none.apply(to: &request)
+        #expect(request.rateLimit == nil && request.label == "l")
+        for member in Set(DownloadRequest.CodingKeys.allCases.map(\.rawValue)).subtracting(RequestChange.memberNames) {
+            #expect(throws: DecodingError.self, "\(member)") { try change(#"{"\#(member)":null}"#) }
+        }
+    }
+
+    @Test("every member of a request is one property's, or of its place or credentials; a change has its own members")
+    func members() throws {
+        let others: Set<DownloadRequest.CodingKeys> = [.directory, .name, .path, .part, .user, .password]
+        let own = DownloadRequest.properties.map(\.key)
+        #expect(Set(own).union(others) == Set(DownloadRequest.CodingKeys.allCases))
+        #expect(own.count == Set(own).count && others.isDisjoint(with: own))
+        let written = try JSONValue(APICoding.encode(ShapeSamples.change)).members ?? [:]
+        #expect(Set(written.keys) == RequestChange.memberNames)
+        // Whoever reads may be told less than everything, and nothing that is secret.
+        let shown = try JSONValue(APICoding.encode(ShapeSamples.new.withoutSecrets)).members ?? [:]
+        #expect(shown["user"] == nil && shown["password"] == nil && shown["label"] == "l")
     }
 
     @Test(
@@ -175,8 +202,7 @@ struct ShapeTests {
         request.notBefore = ShapeSamples.date
         request.id = DownloadID(rawValue: "i d")
         request.priority = .low
-        let new = try again(try #require(NewDownload(request)))
-        let back = try new.request(to: .directory("/d", name: .exact("n")))
+        let back = try again(request)
         #expect(back.sources.map(\.credentials) == request.sources.map(\.credentials))
         #expect(back.headers[values: HTTPField.Name("X-B")!] == ["1", "2"])
         var plain = back
@@ -190,11 +216,11 @@ struct ShapeTests {
             #"{"urls":["ftp://h/"]}"#, #"{"urls":["http://h/"],"maxConnections":0}"#,
             #"{"urls":["http://h/"],"rateLimit":0}"#, #"{"urls":["http://h/"],"checksum":"md5:1"}"#,
             #"{"urls":["http://h/"],"id":"a\nb"}"#, #"{"urls":["http://h/"],"id":".."}"#,
-            #"{"urls":["http://h/"],"password":"p"}"#,
+            #"{"urls":["http://h/"],"password":"p"}"#, #"{"path":"/a","directory":"/b"}"#,
+            #"{"rateLimit":4611686018427387904}"#, #"{"maxBytes":-1}"#, #"{"secretsOrigin":"h"}"#,
         ])
     func refused(text: String) throws {
-        let new = try APICoding.decode(NewDownload.self, from: Data(text.utf8))
-        #expect(throws: DownloadError.self) { try new.request(to: .directory("/d")) }
+        #expect(throws: DownloadError.self) { try read(text).checkValues() }
     }
 
     @Test("HeaderList: invalid names and values are refused", arguments: [#"{"a b":"c"}"#, #"{"A":"x\ny"}"#])

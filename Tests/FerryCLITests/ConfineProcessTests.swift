@@ -32,13 +32,17 @@ import Testing
             return try #require(checks.first { $0["name"] as? String == "confinement" })
         }
 
+        private static func request(_ url: String) throws -> DownloadRequest {
+            DownloadRequest(sources: [try DownloadURL(url)], destination: .directory(""))
+        }
+
         @Test("ferry serve --confine: it downloads to allowed directories, refuses others, and the doctor lists them")
         func confined() async throws {
             let place = try Workplace()
             try await Self.run(in: place) { serve, server in
                 let added = try APICoding.decode(
                     ListedDownload.self,
-                    from: try await serve.ask(.add, body: NewDownload(urls: [server.url("/file/3M/a.bin?seed=5")])))
+                    from: try await serve.ask(.add, body: try Self.request(server.url("/file/3M/a.bin?seed=5"))))
                 let ended = try #require(try await serve.end(of: added.id))
                 #expect(ended.status.path == place.path("downloads/a.bin"))
                 let size: Int64 = 3_000_000
@@ -47,11 +51,11 @@ import Testing
                 // A small file is published by a link.
                 let small = try APICoding.decode(
                     ListedDownload.self,
-                    from: try await serve.ask(.add, body: NewDownload(urls: [server.url("/file/10K/s.bin")])))
+                    from: try await serve.ask(.add, body: try Self.request(server.url("/file/10K/s.bin"))))
                 #expect(try await serve.end(of: small.id)?.status.path == place.path("downloads/s.bin"))
 
-                var outside = NewDownload(urls: [server.url("/file/1K/b.bin")])
-                outside.directory = place.path("outside")
+                var outside = try Self.request(server.url("/file/1K/b.bin"))
+                outside.destination = .directory(place.path("outside"))
                 let (status, data) = try await serve.send(.add, body: outside)
                 #expect(status == 400)
                 #expect(String(decoding: data, as: UTF8.self).contains("this daemon is confined to"))
@@ -84,8 +88,8 @@ import Testing
             try files.createDirectory(atPath: place.path("downloads/sub"), withIntermediateDirectories: true)
             try files.createDirectory(atPath: place.path("outside"), withIntermediateDirectories: true)
             try await Self.run(in: place) { serve, server in
-                var new = NewDownload(urls: [server.url("/file/3M/a.bin")])
-                new.directory = place.path("downloads/sub")
+                var new = try Self.request(server.url("/file/3M/a.bin"))
+                new.destination = .directory(place.path("downloads/sub"))
                 new.startsPaused = true
                 let added = try APICoding.decode(ListedDownload.self, from: try await serve.ask(.add, body: new))
                 try FileManager.default.removeItem(atPath: place.path("downloads/sub"))
@@ -112,7 +116,7 @@ import Testing
             let script = "mkdir \"$1/made\" && printf %s \"$FERRY_PATH\" >\"$1/made/it\"; echo $? >\"$1/told\""
             let words = ["sh", "-c", script, "sh", place.url.path].flatMap { ["--on-complete", $0] }
             try await Self.run(words, in: place) { serve, server in
-                _ = try await serve.ask(.add, body: NewDownload(urls: [server.url("/file/10K/a.bin")]))
+                _ = try await serve.ask(.add, body: try Self.request(server.url("/file/10K/a.bin")))
                 let told = try await Self.text(of: pipe)
                 #expect(told == "0\n")
                 let path = try String(contentsOfFile: place.path("made/it"), encoding: .utf8)
@@ -145,8 +149,8 @@ import Testing
             let place = try Workplace()
             try await OriginServer.with { server in
                 let first = try await ServeProcess.start(in: place)
-                var new = NewDownload(urls: [server.url("/file/3M/a.bin")])
-                new.directory = place.path("elsewhere")
+                var new = try Self.request(server.url("/file/3M/a.bin"))
+                new.destination = .directory(place.path("elsewhere"))
                 new.startsPaused = true
                 let added = try APICoding.decode(ListedDownload.self, from: try await first.ask(.add, body: new))
                 first.process.signal(SIGKILL)
@@ -167,7 +171,7 @@ import Testing
                 Issue.record("it listens")
                 return
             }
-            #expect(body.error.code == .conflict)
+            #expect(body.code == .conflict)
             #expect(try await second.process.outcome().code == 9)
             try await first.stop()
         }

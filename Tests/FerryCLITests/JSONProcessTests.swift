@@ -10,7 +10,7 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
-        let rows = text.split(separator: "\n").drop { !$0.hasPrefix("| event | field |") }.dropFirst(2)
+        let rows = text.split(separator: "\n").drop { !$0.hasPrefix("| kind | member |") }.dropFirst(2)
             .prefix { $0.hasPrefix("|") }
         var events: [String: [String]] = [:]
         for row in rows {
@@ -45,18 +45,22 @@ import Testing
             let every = try #require(documented["every"])
             let lines = try objects(outcome.text)
             for line in lines {
-                let event = try #require(line["event"] as? String)
+                let event = try #require(line["kind"] as? String)
                 let fields = try #require(documented[event], "\(event) is not documented")
-                #expect(Set(line.keys) == Set(every + fields), "\(event)")
+                let members = line.flatMap { name, value in
+                    (value as? [String: Any])?.keys.map { "\(name).\($0)" } ?? [name]
+                }
+                #expect(Set(members).isSubset(of: every + fields), "\(event)")
+                #expect(line["v"] as? Int == 1 && line["date"] != nil)
             }
-            let events = Set(lines.compactMap { $0["event"] as? String })
+            let events = Set(lines.compactMap { $0["kind"] as? String })
             #expect(
-                events.isSuperset(of: ["added", "started", "progress", "retry", "completed", "failed"]), "\(events)")
-            let codes = lines.filter { $0["event"] as? String == "failed" }.compactMap { $0["exitCode"] as? Int }
+                events.isSuperset(of: ["added", "started", "progress", "retrying", "completed", "failed"]), "\(events)")
+            let codes = lines.filter { $0["kind"] as? String == "failed" }.compactMap { $0["exitCode"] as? Int }
             #expect(codes.sorted() == [4, 5, 7])
             // Each file ends once, without an event afterwards.
             for id in Set(lines.compactMap { $0["id"] as? String }) {
-                let own = lines.filter { $0["id"] as? String == id }.compactMap { $0["event"] as? String }
+                let own = lines.filter { $0["id"] as? String == id }.compactMap { $0["kind"] as? String }
                 #expect(own.count { ["completed", "failed", "cancelled"].contains($0) } == 1, "\(own)")
                 #expect(["completed", "failed", "cancelled"].contains(own.last ?? ""), "\(own)")
             }
@@ -75,11 +79,11 @@ import Testing
             }
             try await stop()
             let again = try await FerryProcess.run(["get", "--json", server.url("/f.bin")], in: place)
-            let resumed = try #require(try objects(again.text).first { $0["event"] as? String == "resumed" })
+            let resumed = try #require(try objects(again.text).first { $0["kind"] as? String == "resumed" })
             let offset = try #require(resumed["offset"] as? Int)
             #expect(offset > 0 && offset <= 2_000_000)
             #expect((resumed["reason"] as? String)?.isEmpty == false)
-            let completed = try #require(try objects(again.text).last)
+            let completed = try #require(try objects(again.text).last?["file"] as? [String: Any])
             #expect(completed["receivedBytes"] as? Int == 3_000_000 - offset)
             #expect(completed["proof"] as? String == "strong")
             try FileManager.default.removeItem(atPath: place.path("f.bin"))
@@ -91,7 +95,7 @@ import Testing
             }
             let changed = try await FerryProcess.run(["get", "--json", server.url("/f.bin")], in: place)
             #expect(changed.code == 0, "\(changed.error)")
-            let restarted = try #require(try objects(changed.text).first { $0["event"] as? String == "restarted" })
+            let restarted = try #require(try objects(changed.text).first { $0["kind"] as? String == "restarted" })
             #expect((restarted["reason"] as? String)?.contains("other") == true, "\(restarted)")
             #expect(place.names == ["f.bin"])
         }

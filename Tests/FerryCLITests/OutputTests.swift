@@ -32,9 +32,10 @@ import Testing
             let before = server.bodyBytes("/f.bin")
             let outcome = try await FerryProcess.run(["get", "--json", server.url("/f.bin")], in: place)
             #expect(outcome.code == 0, "\(outcome.error)")
-            let completed = try #require(try objects(outcome.text).last { $0["event"] as? String == "completed" })
-            #expect(completed["alreadyComplete"] as? Bool == true)
-            #expect(completed["path"] as? String == place.path("f.bin"))
+            let completed = try #require(try objects(outcome.text).last { $0["kind"] as? String == "completed" })
+            let file = try #require(completed["file"] as? [String: Any])
+            #expect(file["wasAlreadyComplete"] as? Bool == true)
+            #expect(file["path"] as? String == place.path("f.bin"))
             #expect(place.names == ["f.bin"])
             #expect(server.bodyBytes("/f.bin") - before < 1_000_000)
         }
@@ -63,14 +64,14 @@ import Testing
             #expect(outcome.error.isEmpty)
             #expect(!outcome.text.contains("secret"))
             let lines = try objects(outcome.text)
-            let names = lines.compactMap { $0["event"] as? String }
+            let names = lines.compactMap { $0["kind"] as? String }
             #expect(names.first == "added")
             #expect(names.contains("started"))
             #expect(names.contains("progress"))
             #expect(names.last == "completed")
             #expect(Set(lines.compactMap { $0["id"] as? String }).count == 1)
-            #expect(lines.allSatisfy { $0["v"] as? Int == 1 && $0["time"] is String })
-            #expect(lines.last?["totalBytes"] as? Int == 3_000_000)
+            #expect(lines.allSatisfy { $0["v"] as? Int == 1 && $0["date"] is String })
+            #expect((lines.last?["file"] as? [String: Any])?["totalBytes"] as? Int == 3_000_000)
         }
     }
 
@@ -154,7 +155,7 @@ import Testing
             #expect(plan["totalBytes"] as? Int == 3_000_000)
             #expect(plan["acceptsRanges"] as? Bool == true)
             #expect(plan["validatorStrength"] as? String == "strong")
-            #expect(plan["resumable"] as? String == "proven")
+            #expect(plan["resumability"] as? String == "proven")
             #expect(place.names.isEmpty)
         }
     }

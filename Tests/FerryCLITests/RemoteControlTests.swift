@@ -207,7 +207,7 @@ import Testing
     func sessions() async throws {
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"))
-            var new = NewDownload(urls: [home.server.url("/b")])
+            var new = DownloadRequest(sources: [try DownloadURL(home.server.url("/b"))], destination: .directory(""))
             new.startsPaused = true
             let client = DaemonClient(socket: home.root + "/run/s", session: "app")
             let added = try await client.send(try DaemonCall(.add, json: new), as: ListedDownload.self)

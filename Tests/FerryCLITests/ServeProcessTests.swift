@@ -108,8 +108,8 @@ import Testing
             Issue.record("it listens")
             return
         }
-        #expect(body.error.code == .conflict)
-        #expect(body.error.message.contains("\(first.process.id)"))
+        #expect(body.code == .conflict)
+        #expect(body.message.contains("\(first.process.id)"))
         #expect(try await second.process.outcome().code == 9)
         _ = try await first.ask(.greeting)
         first.process.signal(SIGINT)
@@ -169,7 +169,7 @@ import Testing
     /// Starts a daemon, and kills it once so many bytes of a download are there.
     private func begin(_ url: String, bytes: Int64, in place: Workplace) async throws -> DownloadID {
         let first = try await ServeProcess.start(in: place)
-        var new = NewDownload(urls: [url])
+        var new = DownloadRequest(sources: [try DownloadURL(url)], destination: .directory(""))
         new.maxConnections = 1
         let data = try await first.ask(.add, body: new)
         _ = try await first.follow { (event: StreamEvent) -> Bool? in

@@ -22,7 +22,7 @@ struct StandardStreamTests {
             let text = await pipe.rest()
             let outcome = try await process.outcome()
             #expect(outcome.code == 0, "\(outcome.terminal)")
-            #expect(try objects(text).last?["event"] as? String == "completed")
+            #expect(try objects(text).last?["kind"] as? String == "completed")
             #expect(try place.data("f.bin") == Self.bytes(0..<Self.resource.size))
         }
     }

@@ -13,7 +13,7 @@ struct APIListTests {
     @Test("API list: it is filtered, searched, sorted and paged, and an invalid query is refused with 400")
     func listing() async throws {
         try await DaemonRig.run { rig in
-            var downloads: [NewDownload] = []
+            var downloads: [RawRequest] = []
             for (index, name) in ["Beta.iso", "alpha.bin", "gamma_50%.txt", "Alpha2.bin"].enumerated() {
                 downloads.append(
                     rig.new("/file/\(index + 1)k") {
@@ -22,7 +22,7 @@ struct APIListTests {
                         $0.label = index == 2 ? "Special" : nil
                     })
             }
-            _ = try await rig.ask(.add, body: NewDownloads(downloads))
+            _ = try await rig.ask(.add, body: RawRequests(downloads))
             func names(_ query: String) async throws -> [String] {
                 let reply = try await rig.ask(.list, query: query)
                 return try reply.shape(DownloadPage.self).items.map(\.status.name)
@@ -61,20 +61,22 @@ struct APIListTests {
                         }
                     ).id.rawValue)
             }
-            func move(_ index: Int, _ to: MoveBody) async throws -> String {
+            func id(_ index: Int) -> DownloadID { DownloadID(rawValue: ids[index]) }
+            func move(_ index: Int, _ to: ListPlacement) async throws -> String {
                 let reply = try await rig.ask(.move, id: ids[index], body: to)
                 #expect(reply.status == 200, "\(reply.text)")
                 return try await rig.ask(.list).shape(DownloadPage.self).items.map(\.status.name).joined()
             }
             #expect(try await move(3, .first) == "dabc")
             #expect(try await move(3, .last) == "abcd")
-            #expect(try await move(0, .after(ids[2])) == "bcad")
-            #expect(try await move(3, .before(ids[2])) == "bdca")
+            #expect(try await move(0, .after(id(2))) == "bcad")
+            #expect(try await move(3, .before(id(2))) == "bdca")
             #expect(try await move(0, .index(1)) == "badc")
             #expect(try await move(1, .index(2)) == "adbc")
             #expect(try await move(0, .index(99)) == "dbca")
             #expect(try await move(0, .index(0)) == "adbc")
-            #expect(try await rig.ask(.move, id: ids[0], body: MoveBody.before("none")).status == 404)
+            let none = ListPlacement.before(DownloadID(rawValue: "none"))
+            #expect(try await rig.ask(.move, id: ids[0], body: none).status == 404)
         }
     }
 }

@@ -28,7 +28,7 @@ struct APIRemovalTests {
             #expect(items.map(\.id) == Array(ids.dropLast()))
             #expect(items.map(\.removed) == [false, true, false, true, true])
             let codes: [DownloadError.Code?] = [.conflict, nil, .notFound, nil, nil]
-            #expect(items.map { $0.error?.error.code } == codes)
+            #expect(items.map { $0.error?.code } == codes)
             #expect(try await rig.ask(.list).shape(DownloadPage.self).items.map(\.id) == [replaced])
             #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads) == ["3k"])
             let again = try await rig.ask(.removeMany, body: RemovalBody([replaced.rawValue]))

@@ -105,12 +105,12 @@ struct APITests {
             let good = rig.new("/file/1k") { $0.startsPaused = true }
             var other = good
             other.name = "b"
-            let bad = NewDownload(urls: ["ftp://h/"])
-            let refused = try await rig.ask(.add, body: NewDownloads([good, bad]))
+            let bad = RawRequest(urls: ["ftp://h/"])
+            let refused = try await rig.ask(.add, body: RawRequests([good, bad]))
             #expect(refused.status == 400)
             #expect(refused.problem?.code == "invalidRequest")
             #expect(try await rig.ask(.list).shape(DownloadPage.self).total == 0)
-            let added = try await rig.ask(.add, body: NewDownloads([good, other]))
+            let added = try await rig.ask(.add, body: RawRequests([good, other]))
             #expect(added.status == 201)
             #expect(try added.shape(DownloadItems.self).items.count == 2)
         }
@@ -194,13 +194,13 @@ struct APITests {
     func changing() async throws {
         try await DaemonRig.run { rig in
             let id = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id.rawValue
-            var change = ChangeBody()
-            change.rateLimit = .set(5000)
-            change.maxConnections = 2
-            change.priority = 1
-            change.allowsMetered = .set(false)
-            change.label = .set("new")
-            change.userInfo = ["a": "b"]
+            var change = RequestChange()
+            change.set(.rateLimit, \.rateLimit, 5000)
+            change.set(.maxConnections, \.maxConnections, 2)
+            change.set(.priority, \.priority, .high)
+            change.set(.allowsMetered, \.network.allowsMetered, false)
+            change.set(.label, \.label, "new")
+            change.set(.userInfo, \.userInfo, ["a": "b"])
             let reply = try await rig.ask(.change, id: id, body: change)
             #expect(reply.status == 200, "\(reply.text)")
             let changed = try reply.shape(ListedDownload.self)
@@ -210,19 +210,23 @@ struct APITests {
             #expect(changed.network.allowsMetered == false)
             #expect(changed.label == "new")
             #expect(changed.userInfo == ["a": "b"])
-            var back = ChangeBody()
-            back.rateLimit = .set(nil)
-            back.allowsMetered = .set(nil)
-            back.label = .set(nil)
+            let back: JSONValue = ["rateLimit": .null, "allowsMetered": .null, "label": .null]
             let plain = try await rig.ask(.change, id: id, body: back).shape(ListedDownload.self)
             #expect(plain.rateLimit == nil)
             #expect(plain.network.allowsMetered == nil)
             #expect(plain.label == nil)
             #expect(plain.maxConnections == 2)
-            var bad = ChangeBody()
-            bad.url = "ftp://x/"
-            bad.label = .set("no")
-            #expect(try await rig.ask(.change, id: id, body: bad).status == 400)
+            let none: JSONValue = []
+            let many: [JSONValue] = [
+                ["urls": ["ftp://x/"]], ["urls": none], ["urls": .null], ["password": "p"], ["rateLimit": .whole(0)],
+                ["rateLimit": .whole(1 << 62)], ["maxConnections": .whole(0)], ["checksum": "md5:1"],
+                ["directory": "/d"], ["root": "/d"], ["hasSecrets": true],
+            ]
+            for case .object(var bad) in many {
+                bad["label"] = "no"
+                let status = try await rig.ask(.change, id: id, body: JSONValue.object(bad)).status
+                #expect(status == 400, "\(bad)")
+            }
             #expect(try await rig.ask(.show, id: id).shape(DownloadDetail.self).download.label == nil)
         }
     }
@@ -266,7 +270,7 @@ struct APITests {
     func plans() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a.bin", Resource(size: 5000, seed: 3))
-            let plan = try await rig.ask(.plan, body: rig.new("/a.bin")).shape(PlanBody.self).plan
+            let plan = try await rig.ask(.plan, body: rig.new("/a.bin")).shape(DownloadPlan.self)
             #expect(plan.totalBytes == 5000)
             #expect(plan.resumability == .proven)
             #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads).isEmpty)

@@ -44,7 +44,7 @@ struct AnswerDocument: Sendable {
         case .state: return faults(of: data["download"], as: "ListedDownload")
         case .happened, .ended: return faults(of: data["event"], as: "EventBody")
         case .settings: return faults(of: data["settings"], as: "SettingsBody")
-        case .network: return faults(of: data["network"], as: "NetworkBody")
+        case .network: return faults(of: data["network"], as: "NetworkStatus")
         case .reset: return faults(of: data["snapshot"], as: "Snapshot")
         case .progress:
             guard case .list(let downloads)? = data["downloads"] else { return ["progress: of no downloads"] }
@@ -57,11 +57,18 @@ struct AnswerDocument: Sendable {
         }
     }
 
+    /// The statuses of success that the document has for a route.
+    func successes(of route: Route) -> [Int] { responses(of: route).keys.compactMap { Int($0) }.filter { $0 < 300 } }
+
+    private func responses(of route: Route) -> [String: JSONValue] {
+        let path = route.template.isEmpty ? "/" : route.template
+        return document["paths"]?[path]?[route.method.rawValue.lowercased()]?["responses"]?.members ?? [:]
+    }
+
     /// The response that the document has for a route and status; every refusal has the default response.
     private func response(of route: Route, _ status: Int) -> JSONValue? {
-        let path = route.template.isEmpty ? "/" : route.template
-        let responses = document["paths"]?[path]?[route.method.rawValue.lowercased()]?["responses"]
-        let response = responses?["\(status)"] ?? (status < 400 ? nil : responses?["default"])
+        let responses = responses(of: route)
+        let response = responses["\(status)"] ?? (status < 400 ? nil : responses["default"])
         guard case .text(let reference)? = response?["$ref"] else { return response }
         return checker.resolved(reference)
     }

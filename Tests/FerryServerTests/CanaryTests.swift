@@ -21,7 +21,7 @@ struct CanaryTests {
             try await rig.follow { events in
                 _ = try await events.catchUp()
                 let url = rig.url("/a.bin?key=\(query)").replacing("http://", with: "http://me:\(userInfo)@")
-                var new = NewDownload(urls: [url])
+                var new = RawRequest(urls: [url])
                 new.maxConnections = 1
                 let fields = #"{"X-Key":"\#(header)"}"#
                 new.headers = try APICoding.decode(HeaderList.self, from: Data(fields.utf8))
@@ -97,7 +97,7 @@ struct CanaryTests {
             bad.checksum = "nonsense"
             var refused = [bad]
             for url in ["ftp://h/a?key=\(query)", "http://[::1/?key=\(query)", "/a?key=\(query)"] {
-                refused.append(NewDownload(urls: [url]))
+                refused.append(RawRequest(urls: [url]))
             }
             for new in refused {
                 let reply = try await rig.ask(.add, body: new)

@@ -11,7 +11,7 @@ import Testing
 /// it ran: whatever had replaced it meanwhile decided where the files went.
 @Suite("Confined downloads of TCP clients", .timeLimit(.minutes(30)))
 struct ConfinedDownloadTests {
-    private func add(_ new: NewDownload, to rig: DaemonRig) async throws -> DaemonRig.Reply {
+    private func add(_ new: RawRequest, to rig: DaemonRig) async throws -> DaemonRig.Reply {
         let port = try #require(rig.addresses.port)
         return try await rig.send(
             "POST", Route.add.path(),

@@ -101,7 +101,7 @@ struct ConfinementTests {
         } _: { rig in
             // Every place is outside the confinement.
             let outside = rig.directory + "/elsewhere"
-            var new = NewDownload(urls: [rig.url("/file/1k")])
+            var new = RawRequest(urls: [rig.url("/file/1k")])
             new.directory = outside
             var file = new
             (file.directory, file.path) = (nil, outside + "/f.bin")
@@ -114,7 +114,7 @@ struct ConfinementTests {
                 completedBytes: 0, etag: nil, lastModified: nil, checksum: nil, created: Date())
             let replies = [
                 try await rig.ask(.add, body: new), try await rig.ask(.add, body: file),
-                try await rig.ask(.add, body: NewDownload(urls: [rig.url("/file/1k")])),
+                try await rig.ask(.add, body: RawRequest(urls: [rig.url("/file/1k")])),
                 try await rig.ask(.plan, body: new), try await rig.ask(.changeSettings, body: change),
                 try await rig.ask(.changeSettings, session: "app", query: "scope=session", body: change),
                 try await rig.ask(.attach, body: registration),
@@ -125,7 +125,7 @@ struct ConfinementTests {
             for (number, reply) in replies.enumerated() {
                 #expect(reply.status == 400, "\(number): \(reply.text)")
                 let error = try #require(reply.problem?.error, "\(number): \(reply.text)")
-                #expect(error.error.message.hasPrefix("this daemon is confined to"), "\(number): \(reply.text)")
+                #expect(error.message.hasPrefix("this daemon is confined to"), "\(number): \(reply.text)")
             }
             #expect(!FileManager.default.fileExists(atPath: outside))
             #expect(try await rig.ask(.list).shape(DownloadPage.self).total == 0)

@@ -165,13 +165,13 @@ struct DaemonRig: Sendable {
     func url(_ path: String) -> String { origin.url(path) }
 
     /// A new download of this path of the origin.
-    func new(_ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload {
-        var new = NewDownload(urls: [url(path)])
+    func new(_ path: String, _ change: (inout RawRequest) -> Void = { _ in }) -> RawRequest {
+        var new = RawRequest(urls: [url(path)])
         change(&new)
         return new
     }
 
-    func add(_ new: NewDownload, session: String? = nil) async throws -> ListedDownload {
+    func add(_ new: RawRequest, session: String? = nil) async throws -> ListedDownload {
         let reply = try await ask(.add, session: session, body: new)
         #expect(reply.status == 201 || reply.status == 200, "\(reply.text)")
         return try reply.shape()

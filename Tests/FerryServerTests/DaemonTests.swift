@@ -182,7 +182,7 @@ struct DaemonTests {
         try await DaemonRig.serve(directory, origin) { rig in
             try await rig.follow { events in
                 _ = try await events.catchUp()
-                var new = NewDownload(urls: [rig.url("/a.bin")])
+                var new = RawRequest(urls: [rig.url("/a.bin")])
                 new.maxConnections = 1
                 let listed = try await rig.add(new)
                 found.value = listed.id

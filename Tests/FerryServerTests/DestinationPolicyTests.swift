@@ -17,18 +17,15 @@ struct DestinationPolicyTests {
         try body(root, DestinationPolicy(allowed: [root + "/allowed"]))
     }
 
-    private func new(_ directory: String?, _ name: String? = nil) -> NewDownload {
-        var new = NewDownload(urls: ["http://h/"])
-        new.directory = directory
-        new.name = name
-        return new
+    private func new(_ directory: String?, _ name: String? = nil) -> DownloadRequest.Destination {
+        .directory(directory ?? "", name: name.map { .exact($0) } ?? .suggested)
     }
 
     @Test("DestinationPolicy: over TCP names and directories below the allowed one are accepted")
     func allowed() throws {
         try run { root, policy throws in
             let place = root + "/allowed"
-            func destination(_ new: NewDownload) throws -> DownloadRequest.Destination {
+            func destination(_ new: DownloadRequest.Destination) throws -> DownloadRequest.Destination {
                 let found = try policy.destination(of: new, isLocal: false, default: place)
                 #expect(found.root == place)
                 return found.place
@@ -76,10 +73,8 @@ struct DestinationPolicyTests {
     @Test("DestinationPolicy: paths and part files are accepted through the socket only")
     func paths() throws {
         try run { root, policy throws in
-            var path = NewDownload(urls: ["http://h/"])
-            path.path = "/anywhere/x"
-            var part = NewDownload()
-            part.part = "/anywhere/x.part"
+            let path = DownloadRequest.Destination.file("/anywhere/x")
+            let part = DownloadRequest.Destination.part("/anywhere/x.part")
             for new in [path, part] {
                 #expect(throws: DownloadError.self) {
                     try policy.destination(of: new, isLocal: false, default: root + "/allowed")
@@ -89,8 +84,9 @@ struct DestinationPolicyTests {
             #expect(try policy.destination(of: part, isLocal: true, default: "/d").place == .part("/anywhere/x.part"))
             #expect(try policy.destination(of: new("/etc"), isLocal: true, default: "/d").place == .directory("/etc"))
             #expect(try policy.destination(of: path, isLocal: true, default: "/d").root == nil)
-            path.directory = "/also"
-            #expect(throws: DownloadError.self) { try policy.destination(of: path, isLocal: true, default: "/d") }
+            #expect(throws: DownloadError.self) {
+                try policy.destination(of: .stream(1), isLocal: true, default: "/d")
+            }
             #expect(throws: DownloadError.self) {
                 try policy.destination(of: new("relative"), isLocal: true, default: "/d")
             }

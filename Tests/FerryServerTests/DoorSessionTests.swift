@@ -70,9 +70,9 @@ struct DoorSessionTests {
             _ = try await rig.ask(.attach, body: registration)
             let listed = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }, session: "app")
             let id = listed.id.rawValue
-            let label = try APICoding.decode(ChangeBody.self, from: Data(#"{"label": "mine"}"#.utf8))
+            let label: JSONValue = ["label": "mine"]
             let bodies: [Route: any Encodable & Sendable] = [
-                .change: label, .move: MoveBody.first, .removeMany: RemovalBody([id], deleteFiles: true),
+                .change: label, .move: ListPlacement.first, .removeMany: RemovalBody([id], deleteFiles: true),
                 .pauseMany: SelectionBody(ids: [id]), .resumeMany: SelectionBody(ids: [id]),
             ]
             for route in Route.allCases where route.template.contains("{id}") && !route.isLocalOnly {

@@ -213,8 +213,8 @@ struct DoorTests {
         try await DaemonRig.run { rig in
             let port = try port(rig)
             let headers = ["Authorization": "Bearer \(rig.token)", "Content-Type": "application/json"]
-            func add(_ change: (inout NewDownload) -> Void) async throws -> DaemonRig.Reply {
-                var new = NewDownload(urls: [rig.url("/file/1k")])
+            func add(_ change: (inout RawRequest) -> Void) async throws -> DaemonRig.Reply {
+                var new = RawRequest(urls: [rig.url("/file/1k")])
                 new.startsPaused = true
                 change(&new)
                 return try await rig.send(
@@ -222,7 +222,7 @@ struct DoorTests {
             }
             #expect(try await add { $0.directory = "music" }.status == 201)
             let outside = rig.directory
-            let refused: [(inout NewDownload) -> Void] = [
+            let refused: [(inout RawRequest) -> Void] = [
                 { $0.directory = ".." }, { $0.directory = "/etc" }, { $0.path = "/etc/x" },
                 { $0.path = outside + "/downloads/x" }, { $0.name = "../x" }, { $0.name = ".profile" },
                 { $0.part = outside + "/downloads/x.part" }, { $0.directory = outside },

@@ -9,9 +9,8 @@ import Testing
 
 @Suite("Event stream", .timeLimit(.minutes(30)))
 struct EventStreamTests {
-    private func new(_ rig: DaemonRig, _ path: String, _ change: (inout NewDownload) -> Void = { _ in }) -> NewDownload
-    {
-        var new = NewDownload(urls: [rig.url(path)])
+    private func new(_ rig: DaemonRig, _ path: String, _ change: (inout RawRequest) -> Void = { _ in }) -> RawRequest {
+        var new = RawRequest(urls: [rig.url(path)])
         change(&new)
         return new
     }
@@ -32,7 +31,7 @@ struct EventStreamTests {
                 _ = try await rig.ask(.remove, id: first.id.rawValue)
                 let removed: [String] = try await events.next { if case .removed(let ids) = $0 { ids } else { nil } }
                 #expect(removed == [first.id.rawValue])
-                _ = try await rig.ask(.move, id: second.id.rawValue, body: MoveBody.index(0))
+                _ = try await rig.ask(.move, id: second.id.rawValue, body: ListPlacement.index(0))
             }
         }
     }
@@ -187,7 +186,8 @@ struct EventStreamTests {
             var last: String?
             try await rig.follow { events in
                 _ = try await events.catchUp()
-                rig.daemon.station.publish(progress: ProgressText.lines([paused.status]), session: "default")
+                let progress = StreamEvent.progress([.init(id: paused.id.rawValue, progress: paused.status.progress)])
+                rig.daemon.station.publish(progress: Array(try progress.sent(id: nil).text.utf8), session: "default")
                 let told: [String] = try await events.next { event in
                     if case .progress(let batch) = event { batch.map(\.id) } else { nil }
                 }
@@ -299,7 +299,7 @@ struct EventStreamTests {
     func slowClient() async throws {
         try await DaemonRig.run { rig in
             try await rig.follow { _ in
-                let body = NetworkBody(.offline)
+                let body = NetworkStatus.offline
                 // Far more than the sockets hold; no writer waits for a client that does not read.
                 for _ in 0..<200_000 { rig.daemon.station.publish(.network(body), session: nil) }
                 #expect(rig.daemon.station.heldEvents <= EventRing.Limits().count)

@@ -118,7 +118,7 @@ struct ExtremeNumbersTests {
     @Test("API selection: 300 downloads with repeated identifiers are resumed and removed once each")
     func selection() async throws {
         try await DaemonRig.run { rig in
-            var new: [NewDownload] = []
+            var new: [RawRequest] = []
             for number in 0..<300 {
                 new.append(
                     rig.new("/file/1k") {
@@ -127,7 +127,7 @@ struct ExtremeNumbersTests {
                         $0.startsPaused = true
                     })
             }
-            #expect(try await rig.ask(.add, body: NewDownloads(new)).status == 201)
+            #expect(try await rig.ask(.add, body: RawRequests(new)).status == 201)
             let ids = new.compactMap(\.id)
             let resumed = try await rig.ask(.resumeMany, body: SelectionBody(ids: ids + ids))
             #expect(try resumed.shape(CountBody.self).changed == 300)

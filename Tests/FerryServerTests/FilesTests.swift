@@ -19,7 +19,7 @@ struct FilesTests {
         -> DownloadID
     {
         rig.origin.script("/" + name, [.stall(after: 2 << 20)])
-        var new = NewDownload(urls: [rig.url("/" + name)])
+        var new = RawRequest(urls: [rig.url("/" + name)])
         new.maxConnections = 1
         new.directory = place
         new.label = "of " + (session ?? "nobody")
@@ -96,7 +96,7 @@ struct FilesTests {
     @Test("API relocate: a file that was replaced meanwhile is a conflict and stays")
     func conflict() async throws {
         try await DaemonRig.run { rig in
-            let id = try await rig.add(NewDownload(urls: [rig.url("/file/1k")])).id
+            let id = try await rig.add(RawRequest(urls: [rig.url("/file/1k")])).id
             let done = try await rig.reach("completed", id)
             let path = try #require(done.status.path)
             try Data("mine".utf8).write(to: URL(filePath: path))

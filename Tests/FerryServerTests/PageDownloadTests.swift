@@ -27,8 +27,8 @@ struct PageDownloadTests {
             let id = try await rig.add(rig.new("/a.iso")).id
             try await wait(for: .freshLink, id, rig)
             #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads).isEmpty)
-            var change = ChangeBody()
-            if isFresh { change.url = rig.url("/b.iso") } else { change.acceptsHTML = true }
+            let change: JSONValue =
+                isFresh ? ["urls": [.text(rig.url("/b.iso"))]] : ["acceptsHTML": true]
             #expect(try await rig.ask(.change, id: id.rawValue, body: change).status == 200)
             let ended = try await rig.reach("completed", id)
             #expect(ended.status.state.kind == .completed)

@@ -26,7 +26,7 @@ struct PrivateAddressTests {
     @Test("API add: a part file with secrets is refused without an origin for them, and accepted with one")
     func secretsOrigin() async throws {
         try await DaemonRig.run { rig async throws in
-            var new = NewDownload()
+            var new = RawRequest()
             new.part = rig.downloads + "/a.part"
             new.user = "me"
             new.startsPaused = true

@@ -183,7 +183,7 @@ struct ServiceTests {
                 identifier: "app", launchCommand: [script, "$(touch '\(rig.directory)/shell')"])
             #expect(try await rig.ask(.attach, body: registration).shape(SessionBody.self).hasLaunchCommand)
             for name in ["/file/1k", "/file/2k", "/file/3k"] {
-                let added = try await rig.add(NewDownload(urls: [rig.url(name)]), session: "app")
+                let added = try await rig.add(RawRequest(urls: [rig.url(name)]), session: "app")
                 _ = try await rig.reach("completed", added.id)
             }
             #expect(
@@ -205,7 +205,7 @@ struct ServiceTests {
             _ = try await rig.ask(.attach, body: registration)
             try await rig.follow(session: "app") { events in
                 _ = try await events.catchUp()
-                let added = try await rig.add(NewDownload(urls: [rig.url("/file/1k")]), session: "app")
+                let added = try await rig.add(RawRequest(urls: [rig.url("/file/1k")]), session: "app")
                 _ = try await events.next { event in
                     if case .happened(let body) = event, body.event.id == added.id, body.event.kind.isEnd {
                         true
@@ -233,7 +233,7 @@ struct ServiceTests {
             $0.flags[.onComplete] = .text(script)
         } _: { rig in
             if !completes { rig.origin.always("/file/1k", .status(404)) }
-            let added = try await rig.add(NewDownload(urls: [rig.url("/file/1k")]))
+            let added = try await rig.add(RawRequest(urls: [rig.url("/file/1k")]))
             if completes {
                 #expect(try await told?.text() == rig.downloads + "/1k|default")
             } else {

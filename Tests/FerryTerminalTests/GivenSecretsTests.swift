@@ -164,12 +164,12 @@ struct GivenSecretsTests {
 
     @Test("SetPlanner: secrets for downloads of several servers are refused, except with a new URL")
     func set() throws {
-        var change = ChangeBody()
-        change.user = "me"
+        var change = RequestChange()
+        change.set(Credentials(user: "me", password: ""))
         try SetPlanner.checkServers(of: Self.one, change)
         #expect(throws: UsageError.self) { try SetPlanner.checkServers(of: Self.two, change) }
-        change.url = "https://files.test/new"
+        change.set(.urls, \.sources, [try DownloadURL("https://files.test/new")])
         try SetPlanner.checkServers(of: Self.two, change)
-        try SetPlanner.checkServers(of: Self.two, ChangeBody())
+        try SetPlanner.checkServers(of: Self.two, RequestChange())
     }
 }

@@ -92,7 +92,7 @@ import Testing
         var events: [String] = []
         for line in streams.output.split(separator: "\n") {
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            events.append(object?["event"] as? String ?? "")
+            events.append(object?["kind"] as? String ?? "")
         }
         #expect(events == ["started", "progress", "progress", "progress", "progress", "completed"])
         #expect(streams.error.isEmpty)

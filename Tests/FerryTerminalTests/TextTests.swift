@@ -66,22 +66,6 @@ import Testing
         #expect(RFC3339.text(Date(timeIntervalSince1970: seconds)) == expected)
     }
 
-    @Test("JSONLine: fields keep their order, and strings are escaped")
-    func json() throws {
-        var line = JSONLine()
-        line.add("b", .string("q\"\\\n\u{1B}\u{7F}\u{202E}中😀"))
-        line.add("a", .integer(.max))
-        line.add("n", .null)
-        line.add(
-            "d", .array([.number(12.5), .number(3), .number(0.001), .number(-0.25), .number(.infinity), .bool(true)]))
-        let expected =
-            #"{"b":"q\"\\\n\u001b\u007f\u202e中😀","a":9223372036854775807,"n":null,"#
-            + #""d":[12.5,3,0.001,-0.25,null,true]}"#
-        #expect(line.text == expected)
-        let read = try JSONSerialization.jsonObject(with: Data(line.text.utf8)) as? [String: Any]
-        #expect(read?["b"] as? String == "q\"\\\n\u{1B}\u{7F}\u{202E}中😀")
-    }
-
     @Test("PasswordLine: typed input can be corrected, erased and interrupted")
     func password() {
         func type(_ keys: [UInt8]) -> PasswordLine.Answer {

@@ -127,6 +127,6 @@ struct SecretDownloadTests {
         #expect(try StoredText.value(NetworkRule.self, "{}") == NetworkRule())
         var request = DownloadRequest(sources: [try DownloadURL("http://a.test/f")], destination: .directory("/d"))
         request.network = rule
-        #expect(StoredRequest.split(request).stored.join(nil).network == rule)
+        #expect(request.stored.join(nil).network == rule)
     }
 }

@@ -141,7 +141,7 @@ package final class Catalogue: DownloadStore {
     }
 
     package func duplicates(
-        of requests: [StoredRequest], session: String?
+        of requests: [DownloadRequest], session: String?
     ) async throws(DownloadError) -> [[DownloadID]] {
         try await read { [columns] db in
             let sql = """

@@ -25,7 +25,8 @@ struct CatalogueColumns {
         }
         let fields: [RowField] = [
             .name(row.name, path: row.path),
-            .progress(completedBytes: row.completedBytes, totalBytes: row.totalBytes), .request(row.request),
+            .progress(completedBytes: row.completedBytes, totalBytes: row.totalBytes),
+            .request(row.request, hasSecrets: row.hasSecrets),
             .label(row.label), .userInfo(row.userInfo), .attempts(row.attempts, retryAt: row.retryAt), .part(row.part),
             .announced(row.announced),
         ]
@@ -51,7 +52,7 @@ struct CatalogueColumns {
             return [("name", name.storable), ("path", path.map(root.stored))]
         case .progress(let completed, let total):
             return [("completed", max(0, completed)), ("total", total.map { max(0, $0) })]
-        case .request(let request): return try assignments(root.stored(request))
+        case .request(let request, let hasSecrets): return try assignments(root.stored(request), hasSecrets)
         case .label(let label): return [("label", label?.storable)]
         case .userInfo(let info): return [("userInfo", info.isEmpty ? nil : try StoredText.text(info))]
         case .attempts(let count, let date):
@@ -66,11 +67,11 @@ struct CatalogueColumns {
     private func stateAssignments(
         _ state: DownloadState, _ pauseReason: PauseReason? = nil
     ) throws -> [Assignment] {
-        let text = try StateText(state, pauseReason)
-        return [("state", text.kind.rawValue), ("details", text.details)]
+        let details = RowState(state: state, pauseReason: pauseReason)
+        return [("state", StateKind(state).rawValue), ("details", try StoredText.text(details))]
     }
 
-    private func assignments(_ stored: StoredRequest) throws -> [Assignment] {
+    private func assignments(_ stored: DownloadRequest, _ hasSecrets: Bool) throws -> [Assignment] {
         [
             ("url", stored.sources.first?.text ?? ""),
             ("mirrors", mirrors(stored)),
@@ -79,7 +80,7 @@ struct CatalogueColumns {
             ("metered", stored.network.allowsMetered),
             ("constrained", stored.network.allowsConstrained),
             ("notBefore", stored.notBefore?.storedSeconds),
-            ("request", try StoredText.text(stored)),
+            ("request", try StoredText.text(RequestColumn(stored, hasSecrets: hasSecrets))),
         ]
     }
 
@@ -112,14 +113,14 @@ struct CatalogueColumns {
     }
 
     /// The further sources, one per line; `nil` if there is only one source.
-    func mirrors(_ request: StoredRequest) -> String? {
+    func mirrors(_ request: DownloadRequest) -> String? {
         request.sources.count < 2 ? nil : request.sources.dropFirst().map(\.text).joined(separator: "\n")
     }
 
     /// The text form of a destination; two destinations are equal exactly if their texts are.
-    func place(_ request: StoredRequest) -> String { place(stored: root.stored(request)) }
+    func place(_ request: DownloadRequest) -> String { place(stored: root.stored(request)) }
 
-    private func place(stored: StoredRequest) -> String {
+    private func place(stored: DownloadRequest) -> String {
         switch stored.destination {
         case .file(let path): "file \(path)"
         case .directory(let path, .suggested): "directory \(path)"
@@ -134,17 +135,17 @@ struct CatalogueColumns {
 
     /// Decodes a row of ``selection``.
     func row(_ row: Row) throws -> CatalogueRow {
-        guard let kind = StateKind(rawValue: row[4]) else { throw Unreadable() }
-        let state = StateText(kind: kind, details: row[5])
+        guard let state = try row.value(RowState.self, 5) else { throw Unreadable() }
         let announced = try row.value(AnnouncedFile.self, 18)
+        let request = try StoredText.value(RequestColumn.self, row[11] as String)
         return CatalogueRow(
             id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
-            state: try state.state(), name: row[6],
+            state: state.state, name: row[6],
             path: (row[7] as String?).map(root.absolute), part: (row[8] as String?).map(root.absolute),
             // Limited, since an earlier version stored any size that a server sent.
             completedBytes: min(row[9], .bound - 1),
             totalBytes: (row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
-            request: root.absolute(try StoredText.value(StoredRequest.self, row[11] as String)),
+            request: root.absolute(request.request), hasSecrets: request.hasSecrets,
             label: row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: row.date(14),
             endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16).map(root.absolute),
             published: try row.value(FileStamp.self, 17), announced: announced.map(root.absolute),
@@ -153,6 +154,31 @@ struct CatalogueColumns {
 
     /// A row contains a value that this code never writes.
     struct Unreadable: Error {}
+}
+
+/// A state as the column `details` has it; the column `state` has its kind.
+private struct RowState: Codable {
+    var state: DownloadState
+    var pauseReason: PauseReason?
+
+    private enum CodingKeys: String, CodingKey { case pauseReason }
+
+    init(state: DownloadState, pauseReason: PauseReason?) {
+        self.state = state
+        self.pauseReason = pauseReason
+    }
+
+    /// A pause reason of a newer version is ignored.
+    init(from decoder: any Decoder) throws {
+        state = try DownloadState(from: decoder)
+        pauseReason = try? decoder.container(keyedBy: CodingKeys.self).decode(PauseReason.self, forKey: .pauseReason)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try state.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(pauseReason, forKey: .pauseReason)
+    }
 }
 
 extension Row {

@@ -19,7 +19,9 @@ extension CatalogueRow {
         case .progress(let completed, let total):
             completedBytes = completed
             totalBytes = total
-        case .request(let new): request = new
+        case .request(let new, let has):
+            request = new
+            hasSecrets = has
         case .label(let new): label = new
         case .userInfo(let new): userInfo = new
         case .attempts(let count, let date):

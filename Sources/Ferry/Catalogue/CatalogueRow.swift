@@ -16,7 +16,9 @@ package struct CatalogueRow: Sendable, Hashable {
     package var part: String?
     package var completedBytes: ByteCount
     package var totalBytes: ByteCount?
-    package var request: StoredRequest
+    package var request: DownloadRequest
+    /// Whether the request had secrets; if they are missing, the download waits for credentials.
+    package var hasSecrets: Bool
     package var label: String?
     package var userInfo: [String: String]
     package var createdAt: Date
@@ -33,8 +35,9 @@ package struct CatalogueRow: Sendable, Hashable {
 
     package init(
         id: DownloadID, session: String = "", key: QueueKey, state: DownloadState, name: String, path: String? = nil,
-        part: String? = nil, completedBytes: ByteCount = 0, totalBytes: ByteCount? = nil, request: StoredRequest,
-        label: String? = nil, userInfo: [String: String] = [:], createdAt: Date, endedAt: Date? = nil,
+        part: String? = nil, completedBytes: ByteCount = 0, totalBytes: ByteCount? = nil, request: DownloadRequest,
+        hasSecrets: Bool = false, label: String? = nil, userInfo: [String: String] = [:], createdAt: Date,
+        endedAt: Date? = nil,
         finished: FinishedDownload? = nil, published: FileStamp? = nil, announced: AnnouncedFile? = nil,
         attempts: Int = 0, retryAt: Date? = nil, pauseReason: PauseReason? = nil
     ) {
@@ -48,6 +51,7 @@ package struct CatalogueRow: Sendable, Hashable {
         self.completedBytes = completedBytes
         self.totalBytes = totalBytes
         self.request = request
+        self.hasSecrets = hasSecrets
         self.label = label
         self.userInfo = userInfo
         self.createdAt = createdAt

@@ -12,7 +12,52 @@ enum CatalogueSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 downloads, events, history", migrate: makeTables)
+        migrator.registerMigration("2 one form", migrate: joinForms)
         return migrator
+    }
+
+    /// Rows have their whole state in `details`, reasons of waits are members beside the state or event, and so are all
+    /// members of a request.
+    private static func joinForms(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE download SET details = CASE
+                    WHEN state = 'failed' THEN json_object('state', state, 'error', json_extract(details, '$.error'))
+                    WHEN state = 'completed' THEN json_object('state', state, 'proof', json_extract(details, '$.proof'))
+                    WHEN state = 'paused' THEN
+                        json_patch('{"state":"paused"}', json_object('pauseReason', json_extract(details, '$')))
+                    WHEN state LIKE 'waiting.%' THEN
+                        json_patch(
+                            json_object('state', 'waiting', 'waitReason', substr(state, 9)),
+                            json_object('until', json_extract(details, '$.wait.at')))
+                    ELSE json_object('state', state)
+                END;
+                UPDATE history SET kind = json_patch(
+                    json_remove(kind, '$.wait'),
+                    json_object(
+                        'waitReason', json_extract(kind, '$.wait.kind'), 'until', json_extract(kind, '$.wait.at')))
+                WHERE json_extract(kind, '$.kind') = 'waiting';
+                UPDATE download SET request = json_patch(
+                    json_patch(
+                        json_patch(
+                            json_remove(
+                                request, '$.sources', '$.destination', '$.headers', '$.trust', '$.network'),
+                            json_object(
+                                'urls', json_extract(request, '$.sources'),
+                                'headers', (
+                                    SELECT json_group_object(name, json(list)) FROM (
+                                        SELECT name, json_group_array(value) AS list FROM (
+                                            SELECT json_extract(value, '$[0]') AS name,
+                                                json_extract(value, '$[1]') AS value
+                                            FROM json_each(request, '$.headers') ORDER BY key)
+                                        GROUP BY name)))),
+                        json_patch(
+                            json_remove(json_extract(request, '$.destination'), '$.file'),
+                            json_object('path', json_extract(request, '$.destination.file')))),
+                    json_patch(
+                        coalesce(json_extract(request, '$.trust'), '{}'),
+                        coalesce(json_extract(request, '$.network'), '{}')));
+                """)
     }
 
     private static func makeTables(_ db: Database) throws {

@@ -40,7 +40,7 @@ package protocol DownloadStore: Sendable {
 
     /// For each request, the listed downloads with the same sources and destination, in list order; of one session,
     /// or with `nil` of any.
-    func duplicates(of requests: [StoredRequest], session: String?) async throws(DownloadError) -> [[DownloadID]]
+    func duplicates(of requests: [DownloadRequest], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
     /// The number of a session's downloads and their bytes, by state; with `nil` of all sessions.
     func totals(session: String?) async throws(DownloadError) -> StoreTotals
@@ -77,7 +77,7 @@ extension DownloadStore {
     }
 
     /// As ``duplicates(of:session:)``, of any session.
-    package func duplicates(of requests: [StoredRequest]) async throws(DownloadError) -> [[DownloadID]] {
+    package func duplicates(of requests: [DownloadRequest]) async throws(DownloadError) -> [[DownloadID]] {
         try await duplicates(of: requests, session: nil)
     }
 

@@ -1,3 +1,4 @@
+import FerryAPI
 import Synchronization
 
 /// Stores downloads for the lifetime of the manager.
@@ -84,7 +85,7 @@ package final class MemoryStore: DownloadStore {
     }
 
     package func duplicates(
-        of requests: [StoredRequest], session: String?
+        of requests: [DownloadRequest], session: String?
     ) async throws(DownloadError) -> [[DownloadID]] {
         try read { state in
             let wanted = Set(requests.map(SourcesAndPlace.init))
@@ -156,7 +157,7 @@ struct SourcesAndPlace: Hashable {
     let sources: [DownloadURL]
     let destination: DownloadRequest.Destination
 
-    init(_ request: StoredRequest) {
+    init(_ request: DownloadRequest) {
         sources = request.sources
         destination = request.destination
     }

@@ -49,8 +49,8 @@ extension PathRoot {
         if case .completed(let file) = told.kind { LocalizedEvent(.completed(absolute(file))) } else { told }
     }
 
-    func stored(_ request: StoredRequest) -> StoredRequest { request.moving(stored) }
-    func absolute(_ request: StoredRequest) -> StoredRequest { request.moving(absolute) }
+    func stored(_ request: DownloadRequest) -> DownloadRequest { request.moving(stored) }
+    func absolute(_ request: DownloadRequest) -> DownloadRequest { request.moving(absolute) }
 }
 
 extension FinishedDownload {
@@ -61,8 +61,8 @@ extension FinishedDownload {
     }
 }
 
-extension StoredRequest {
-    fileprivate func moving(_ move: (String) -> String) -> StoredRequest {
+extension DownloadRequest {
+    fileprivate func moving(_ move: (String) -> String) -> DownloadRequest {
         var moved = self
         moved.destination =
             switch destination {

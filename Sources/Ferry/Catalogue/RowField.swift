@@ -10,8 +10,8 @@ package enum RowField: Sendable, Hashable {
     /// The name, and the path of the finished file once the name is reserved.
     case name(String, path: String?)
     case progress(completedBytes: ByteCount, totalBytes: ByteCount?)
-    /// Sources, limits, rules.
-    case request(StoredRequest)
+    /// Sources, limits, rules; as ``FerryCore/DownloadRequest/stored``.
+    case request(DownloadRequest, hasSecrets: Bool)
     case label(String?)
     case userInfo([String: String])
     /// Consecutive attempts without progress, and when the next one may start.

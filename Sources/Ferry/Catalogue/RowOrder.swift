@@ -1,16 +1,11 @@
+package import FerryAPI
+
 /// An order of rows; rows that compare equal are in list order, whatever the direction.
 package struct RowOrder: Sendable, Hashable {
-    package enum Column: Sendable, Hashable, CaseIterable {
-        /// List order.
-        case queue
-        case added
-        /// By bytes, ignoring ASCII case.
-        case name
-        /// By total size; unknown sizes come last in both directions.
-        case size
-        /// By the raw value of ``StateKind``.
-        case state
-    }
+    /// Names compare by bytes, ignoring ASCII case; states by the raw value of ``StateKind``; unknown sizes come last in both
+    /// directions.
+    package typealias Column = ListQuery.Sort
+
     package var column: Column
     package var isDescending: Bool
 

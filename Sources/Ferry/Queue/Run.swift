@@ -140,7 +140,7 @@ final class RunInput: Sendable {
         self.edits = edits
     }
 
-    var lacksSecrets: Bool { row.request.hasSecrets && secrets == nil }
+    var lacksSecrets: Bool { row.hasSecrets && secrets == nil }
 }
 
 extension Scheduler {
@@ -155,7 +155,7 @@ extension Scheduler {
     private func input(_ id: DownloadID, _ run: Run) async throws(DownloadError) -> RunInput? {
         let edits = run.edits
         guard let row = try await store?.row(id) else { return nil }
-        return RunInput(row, row.request.hasSecrets ? try await vault.secrets(of: id) : nil, edits: edits)
+        return RunInput(row, row.hasSecrets ? try await vault.secrets(of: id) : nil, edits: edits)
     }
 
     /// The object, updated to the input; `nil` if the download was changed since the input was read.

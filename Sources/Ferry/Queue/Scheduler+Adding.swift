@@ -85,15 +85,15 @@ extension Scheduler {
         var plan = Plan()
         let now = clock.date()
         let isKept = configuration.storage.isKept
-        let split = requests.map { StoredRequest.split($0) }
+        let split = requests.map { (stored: $0.stored, secrets: Secrets(of: $0)) }
         let session = requests.first?.session
         let duplicates = isKept ? try await store.duplicates(of: split.map(\.stored), session: session) : []
-        var seen: [StoredRequest.Place: Int] = [:]
+        var seen: [SourcesAndPlace: Int] = [:]
         for (index, request) in requests.enumerated() {
             let (stored, secrets) = split[index]
             if isKept, request.onDuplicate != .addAnother {
                 let listed = duplicates[index].first
-                if request.onDuplicate == .fail, listed != nil || seen[stored.place] != nil {
+                if request.onDuplicate == .fail, listed != nil || seen[SourcesAndPlace(stored)] != nil {
                     throw DownloadError(
                         .duplicate, ErrorPhrase(.alreadyListed, request.sources.first?.redacted ?? "this download"),
                         suggestion: ErrorPhrase(.useListed), recovery: .needsUser)
@@ -102,21 +102,21 @@ extension Scheduler {
                     plan.answers.append(.existing(live))
                     continue
                 }
-                if let first = seen[stored.place] {
+                if let first = seen[SourcesAndPlace(stored)] {
                     plan.answers.append(.new(first))
                     continue
                 }
             }
             let id = request.id ?? DownloadID.make()
             if request.id != nil { plan.wanted.append(id) }
-            if isKept { seen[stored.place] = plan.rows.count }
+            if isKept { seen[SourcesAndPlace(stored)] = plan.rows.count }
             plan.answers.append(.new(plan.rows.count))
             let key = state.withLock { $0.queue.takeKey(request.priority) }
             plan.rows.append(
                 CatalogueRow(
                     id: id, session: request.session ?? configuration.storage.identifier ?? "", key: key,
                     state: request.firstState(at: now), name: request.firstName, request: stored,
-                    label: request.label, userInfo: request.userInfo, createdAt: now))
+                    hasSecrets: secrets != nil, label: request.label, userInfo: request.userInfo, createdAt: now))
             plan.secrets[id] = secrets
         }
         return plan
@@ -232,13 +232,4 @@ extension CatalogueRow {
         case .stream: return nil
         }
     }
-}
-
-extension StoredRequest {
-    /// The key of duplicate detection: sources and destination.
-    struct Place: Hashable {
-        var sources: [String]
-        var destination: DownloadRequest.Destination
-    }
-    var place: Place { Place(sources: sources.map(\.text), destination: destination) }
 }

@@ -136,7 +136,8 @@ extension CatalogueRow {
             key: QueueKey(priority: record.priority ?? 0, position: Int64(record.position ?? 0)),
             state: record.isPaused == true ? .paused : .waiting(.slot), name: record.name, path: path, part: found.part,
             completedBytes: found.claimedBytes, totalBytes: record.totalBytes,
-            request: StoredRequest.split(request).stored, label: record.label, userInfo: record.userInfo ?? [:],
+            request: request.stored, hasSecrets: Secrets(of: request) != nil, label: record.label,
+            userInfo: record.userInfo ?? [:],
             createdAt: Date(timeIntervalSince1970: record.createdAt))
     }
 }

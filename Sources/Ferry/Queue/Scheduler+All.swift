@@ -181,3 +181,14 @@ extension Scheduler {
 extension DownloadState {
     var isFailed: Bool { if case .failed = self { true } else { false } }
 }
+
+extension ClearFilter {
+    fileprivate var kinds: Set<StateKind> {
+        switch self {
+        case .completed: [.completed]
+        case .failed: [.failed]
+        case .cancelled: [.cancelled]
+        case .all: StateKind.final
+        }
+    }
+}

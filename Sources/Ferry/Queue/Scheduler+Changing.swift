@@ -6,20 +6,20 @@ import Synchronization
 /// Changes of listed downloads: request, limits, position.
 extension Scheduler {
     func change(
-        _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
     ) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayChange(live)
         let (old, lacksSecrets) = try await whole(live)
-        var wish = DownloadChange(old)
+        var wish = old
         change(&wish)
-        let request = wish.applied(to: old)
+        let request = old.changed(to: wish)
         try request.checkTexts()
         try request.checkSources()
         if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         let keepsLack = lacksSecrets && SecretScope.isHome(of: old, for: wish.sources)
-        guard wish.needsNewRun(from: old) else {
+        guard wish.needsNewRun(after: old) else {
             return try await amend(live, request, from: old, lacksSecrets: keepsLack)
         }
         try await holding(live, .change) { _ throws(DownloadError) in
@@ -63,7 +63,7 @@ extension Scheduler {
         guard let row = try await store?.row(live.id) else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
-        guard row.request.hasSecrets else { return (row.request(with: nil), false) }
+        guard row.hasSecrets else { return (row.request(with: nil), false) }
         let secrets = try await vault.secrets(of: live.id)
         return (row.request(with: secrets), secrets == nil)
     }
@@ -72,11 +72,9 @@ extension Scheduler {
     private func write(
         _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload, lacksSecrets: Bool
     ) async throws(DownloadError) {
-        let (split, secrets) = StoredRequest.split(request)
-        var stored = split
-        if lacksSecrets { stored.hasSecrets = true }
-        if StoredRequest.split(old).secrets != secrets { try await vault.keep([live.id: secrets ?? Secrets()]) }
-        var fields: [RowField] = [.request(stored)]
+        let secrets = Secrets(of: request)
+        if Secrets(of: old) != secrets { try await vault.keep([live.id: secrets ?? Secrets()]) }
+        var fields: [RowField] = [.request(request.stored, hasSecrets: lacksSecrets || secrets != nil)]
         if request.label != old.label { fields.append(.label(request.label)) }
         if request.userInfo != old.userInfo { fields.append(.userInfo(request.userInfo)) }
         try await store?.commit([.update(live.id, fields)])
@@ -129,14 +127,6 @@ extension Scheduler {
         }
     }
 
-    /// Moves a download to an index among all of its priority, from 0; a larger index than the last means the last.
-    func move(_ live: LiveDownload, toIndex index: Int) async throws(DownloadError) {
-        if index <= 0 { return try await move(live, to: .first) }
-        let store = try await opened()
-        let other = try await store.identifier(at: index, besides: place(of: live))
-        try await move(live, to: other.map { ListPlacement.before($0) } ?? .last)
-    }
-
     private func place(of live: LiveDownload) throws(DownloadError) -> QueuePlace {
         guard let key = state.withLock({ $0.queue.listed(live.id)?.key }) else {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
@@ -152,6 +142,10 @@ extension Scheduler {
         let placement: PlacementPlanner.Placement
         switch place {
         case .first: placement = .front
+        case .index(let index):
+            let other = try await store.identifier(at: max(0, index), besides: own)
+            let key = other.flatMap { id in state.withLock { $0.queue.listed(id)?.key } }
+            placement = key.map { .before($0) } ?? .back
         case .last: placement = .back
         case .before(let id), .after(let id):
             guard let key = state.withLock({ $0.queue.listed(id)?.key }), key.priority == own.key.priority else {

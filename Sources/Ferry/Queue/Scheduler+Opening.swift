@@ -131,7 +131,7 @@ extension Scheduler {
         }
         rows.removeAll { !$0.id.canBeStored }
         for index in rows.indices where (try? await vault.secrets(of: rows[index].id)) != nil {
-            rows[index].request.hasSecrets = true
+            rows[index].hasSecrets = true
         }
         var ids = Set(try await store.load().map(\.id))
         let lost = rows.filter { ids.insert($0.id).inserted }

@@ -28,7 +28,7 @@ extension Scheduler {
             // An explicit move overrides the root that the request was added under. Stored before the move, so that
             // the next run finds the files if the move is interrupted.
             row.request.root = nil
-            try await store.commit([.update(live.id, [.request(row.request)])])
+            try await store.commit([.update(live.id, [.request(row.request, hasSecrets: row.hasSecrets)])])
         }
         let fields: [RowField]
         var earlier: String?
@@ -46,7 +46,7 @@ extension Scheduler {
                 ?? [.name(live.status.name, path: nil), .part(nil)]
         }
         row.request.destination = row.request.destination.moved(to: directory)
-        try await store.commit([.update(live.id, fields + [.request(row.request)])])
+        try await store.commit([.update(live.id, fields + [.request(row.request, hasSecrets: row.hasSecrets)])])
         // From here on the files are at the new path, whether or not the old ones can be removed.
         let destination = row.request.destination
         live.change { $0.destination = destination }

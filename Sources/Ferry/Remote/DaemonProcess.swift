@@ -62,7 +62,7 @@ final class DaemonProcess: Sendable {
     static func outcome(of line: [UInt8]) -> Outcome? {
         switch try? APICoding.decode(ReadyLine.self, from: Data(line)) {
         case .listening: .ready
-        case .failed(let body): .failed(body.error)
+        case .failed(let body): .failed(body)
         case nil: nil
         }
     }

@@ -56,46 +56,35 @@ extension RemoteSession {
     }
 
     func change(
-        _ live: LiveDownload, _ change: @Sendable (inout DownloadChange) -> Void
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
     ) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
-        let old = DownloadChange(live.request)
+        let old = live.request
         var new = old
         change(&new)
-        try await amend(live, ChangeBody(from: old, to: new))
+        new.maxConnections = max(1, new.maxConnections)
+        try await amend(live, RequestChange(from: old, to: new))
     }
 
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
-        var body = ChangeBody()
-        body.user = credentials.user
-        body.password = credentials.password
-        try await amend(live, body)
+        var change = RequestChange()
+        change.set(credentials)
+        try await amend(live, change)
     }
 
-    private func amend(_ live: LiveDownload, _ body: ChangeBody) async throws(DownloadError) {
-        let call: DaemonCall
-        do {
-            call = try DaemonCall(.change, id: live.id.rawValue, json: body)
-        } catch { throw DownloadError(.internal, "\(error)") }
-        let said = try await ask(call, as: ListedDownload.self)
+    private func amend(_ live: LiveDownload, _ change: RequestChange) async throws(DownloadError) {
+        let said = try await ask(.change, id: live.id.rawValue, change, as: ListedDownload.self)
         if let snapshot = DownloadSnapshot(said) { show(snapshot, on: live) }
     }
 
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
         try checkMayAct(on: live)
-        let body: MoveBody =
-            switch place {
-            case .first: .first
-            case .last: .last
-            case .before(let id): .before(id.rawValue)
-            case .after(let id): .after(id.rawValue)
-            }
-        _ = try await ask(.move, id: live.id.rawValue, body, as: Nothing.self)
+        _ = try await ask(.move, id: live.id.rawValue, place, as: Nothing.self)
     }
 
     func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError) {
@@ -126,8 +115,7 @@ extension RemoteSession {
     }
 
     func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
-        _ = try await ask(
-            .clear, ClearBody(ClearBody.Which(filter), deleteFiles: deletingFiles), as: Nothing.self)
+        _ = try await ask(.clear, ClearBody(filter, deleteFiles: deletingFiles), as: Nothing.self)
         try await catchUp()
     }
 
@@ -140,36 +128,4 @@ extension RemoteSession {
 /// A response body that is ignored.
 struct Nothing: Decodable, Sendable {
     init(from decoder: any Decoder) throws {}
-}
-
-extension ChangeBody {
-    /// The difference between two changes.
-    init(from old: DownloadChange, to new: DownloadChange) {
-        self.init()
-        if new.sources != old.sources { urls = new.sources.map(\.textWithUserInfo) }
-        if new.headers != old.headers { headers = HeaderList(new.headers) }
-        if new.maxConnections != old.maxConnections { maxConnections = max(1, new.maxConnections) }
-        if new.rateLimit != old.rateLimit { rateLimit = .set(new.rateLimit) }
-        if new.network.allowsMetered != old.network.allowsMetered { allowsMetered = .set(new.network.allowsMetered) }
-        if new.network.allowsConstrained != old.network.allowsConstrained {
-            allowsConstrained = .set(new.network.allowsConstrained)
-        }
-        if new.network.allowsPrivate != old.network.allowsPrivate { allowsPrivate = .set(new.network.allowsPrivate) }
-        if new.priority != old.priority { priority = new.priority.rawValue }
-        if new.label != old.label { label = .set(new.label) }
-        if new.userInfo != old.userInfo { userInfo = new.userInfo }
-        if new.checksum != old.checksum { checksum = .set(new.checksum?.description) }
-        if new.acceptsHTML != old.acceptsHTML { acceptsHTML = new.acceptsHTML }
-    }
-}
-
-extension ClearBody.Which {
-    init(_ filter: ClearFilter) {
-        switch filter {
-        case .completed: self = .completed
-        case .failed: self = .failed
-        case .cancelled: self = .cancelled
-        case .all: self = .all
-        }
-    }
 }

@@ -32,11 +32,7 @@ extension RemoteSession: DownloadBackend {
         }
         guard wish != SettingsChange() else { return }
         do throws(DownloadError) {
-            let call: DaemonCall
-            do {
-                call = try DaemonCall(.changeSettings, query: [("scope", "session")], json: wish)
-            } catch { throw DownloadError(.internal, "\(error)") }
-            _ = try await ask(call, as: SettingsBody.self)
+            _ = try await ask(.changeSettings, query: [("scope", "session")], wish, as: SettingsBody.self)
         } catch {
             new.logger?.error("the session's settings could not be changed: \(error)")
         }
@@ -49,7 +45,8 @@ extension RemoteSession: DownloadBackend {
     }
 
     func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
-        try await ask(.plan, try body(of: request), as: PlanBody.self).plan
+        try checkMayLeave(request)
+        return try await ask(.plan, request, as: DownloadPlan.self)
     }
 
     // MARK: Following
@@ -185,11 +182,9 @@ extension RemoteSession: DownloadBackend {
                 ]), as: DownloadPage.self)
     }
 
-    /// The request as API body. Throws `invalidRequest` for a stream, which cannot leave this process.
-    func body(of request: DownloadRequest) throws(DownloadError) -> NewDownload {
-        guard let body = NewDownload(request) else {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)
-        }
-        return body
+    /// Throws `invalidRequest` for a stream, which cannot leave this process.
+    func checkMayLeave(_ request: DownloadRequest) throws(DownloadError) {
+        guard case .stream = request.destination else { return }
+        throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)
     }
 }

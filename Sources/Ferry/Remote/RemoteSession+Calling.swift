@@ -36,11 +36,22 @@ extension RemoteSession {
 
     /// Sends a call with a JSON body.
     func ask<Answer: Decodable & Sendable>(
-        _ route: Route, id: String = "", _ body: some Encodable, as type: Answer.Type
+        _ route: Route, id: String = "", query: [(name: String, value: String)] = [], _ body: some Encodable,
+        as type: Answer.Type, wasRepeated: inout Bool
     ) async throws(DownloadError) -> Answer {
         let call: DaemonCall
-        do throws(DaemonFailure) { call = try self.call(route, id: id, body) } catch { throw self.error(error) }
-        return try await ask(call, as: type)
+        do { call = try DaemonCall(route, id: id, query: query, json: body) } catch {
+            throw DownloadError(.internal, "\(error)")
+        }
+        return try await ask(call, as: type, wasRepeated: &wasRepeated)
+    }
+
+    func ask<Answer: Decodable & Sendable>(
+        _ route: Route, id: String = "", query: [(name: String, value: String)] = [], _ body: some Encodable,
+        as type: Answer.Type
+    ) async throws(DownloadError) -> Answer {
+        var wasRepeated = false
+        return try await ask(route, id: id, query: query, body, as: type, wasRepeated: &wasRepeated)
     }
 
     /// Returns once the session is joined; starts the daemon if it does not run.

@@ -36,13 +36,13 @@ extension RemoteSession {
         case .removed(let ids): removed(ids.map { DownloadID(rawValue: $0) })
         case .order: list.tell { ListChange(isReordered: true) }
         case .happened(let body), .ended(let body): try await happened(body.event)
-        case .network(let body): set(network: body.status)
+        case .network(let status): set(network: status)
         case .settings: break
         case .upToDate:
             state.withLock { $0.isUpToDate = true }
             updates.notify()
         case .reset(let snapshot):
-            set(network: snapshot.network.status)
+            set(network: snapshot.network)
             // Calls of a joined session may have been answered before events that were lost; the first snapshot
             // precedes all calls.
             if state.withLock({ $0.isUpToDate }) { readers.noteAll() }
@@ -77,7 +77,7 @@ extension RemoteSession {
 
     func removed(_ ids: [DownloadID]) {
         // Noted before the objects are searched; see ``current(_:_:since:)``.
-        readers.note(ids)
+        for id in ids { readers.note(id) }
         let gone = state.withLock { state in
             ids.compactMap { id in
                 state.running[id] = nil

@@ -10,17 +10,12 @@ extension RemoteSession {
         // Identifiers are assigned here, so that a repeated call means the same downloads.
         var named = requests
         for index in named.indices where named[index].id == nil { named[index].id = DownloadID.make() }
-        var bodies: [NewDownload] = []
-        for request in named { bodies.append(try body(of: request)) }
+        for request in named { try checkMayLeave(request) }
         guard !state.withLock({ $0.isDraining }) else { throw Self.wasShutDown }
-        if bodies.isEmpty { return [] }
-        let call: DaemonCall
-        do {
-            call = try DaemonCall(.add, json: NewDownloads(bodies))
-        } catch { throw DownloadError(.internal, "\(error)") }
+        if named.isEmpty { return [] }
         let reader = readers.begin()
         defer { readers.end(reader) }
-        let answer = try await ask(call, as: DownloadItems.self)
+        let answer = try await ask(.add, NewDownloads(named), as: DownloadItems.self)
         guard answer.items.count == named.count else { throw Self.unreadable("\(answer.items.count) answers") }
         var all: [LiveDownload] = []
         for (said, request) in zip(answer.items, named) { all.append(try await current(said, request, since: reader)) }
@@ -28,15 +23,12 @@ extension RemoteSession {
     }
 
     func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
-        let call: DaemonCall
-        do {
-            call = try DaemonCall(.addResumeData, json: ResumeDataBody(data.data))
-        } catch { throw DownloadError(.internal, "\(error)") }
         var wasRepeated = false
         let reader = readers.begin()
         defer { readers.end(reader) }
         do throws(DownloadError) {
-            let said = try await ask(call, as: ListedDownload.self, wasRepeated: &wasRepeated)
+            let said = try await ask(
+                .addResumeData, ResumeDataBody(data.data), as: ListedDownload.self, wasRepeated: &wasRepeated)
             return try await current(said, since: reader)
         } catch {
             // An earlier attempt of this call has used the data.
@@ -46,13 +38,9 @@ extension RemoteSession {
     }
 
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload {
-        let call: DaemonCall
-        do { call = try DaemonCall(.adopt, json: AdoptBody(path: path)) } catch {
-            throw DownloadError(.internal, "\(error)")
-        }
         let reader = readers.begin()
         defer { readers.end(reader) }
-        return try await current(await ask(call, as: ListedDownload.self), since: reader)
+        return try await current(await ask(.adopt, AdoptBody(path: path), as: ListedDownload.self), since: reader)
     }
 
     // MARK: Reading
@@ -144,13 +132,7 @@ extension RemoteSession {
     }
 
     func storageReport() async throws(DownloadError) -> StorageReport {
-        let said = try await ask(DaemonCall(.storage), as: StorageBody.self)
-        var report = StorageReport()
-        report.partBytes = said.partBytes
-        report.finishedBytes = said.finishedBytes
-        report.orphanedParts = said.orphanedParts
-        report.orphanedBytes = said.orphanedBytes
-        return report
+        try await ask(DaemonCall(.storage), as: StorageReport.self)
     }
 
     static func unreadable(_ what: String) -> DownloadError {

@@ -133,25 +133,8 @@ final class RemoteSession: Sendable {
 extension DownloadSnapshot {
     /// The daemon's snapshot of a download; `nil` if it lacks fields that a handle shows.
     init?(_ said: ListedDownload) {
-        guard let handle = said.handle, let new = handle.request, var request = try? new.request() else { return nil }
+        guard let handle = said.handle, var request = handle.request else { return nil }
         request.id = said.id
         self.init(status: said.status, request: request, finished: handle.finished, revision: handle.revision)
-    }
-}
-
-extension NewDownload {
-    /// The request with the destination that it names. Throws `invalidRequest` for invalid values.
-    func request() throws(DownloadError) -> DownloadRequest {
-        let destination: DownloadRequest.Destination
-        if let path {
-            destination = .file(path)
-        } else if let part {
-            destination = .part(part)
-        } else if let directory {
-            destination = .directory(directory, name: name.map { .exact($0) } ?? .suggested)
-        } else {
-            throw DownloadError(.internal, "a download without a place for its file")
-        }
-        return try request(to: destination)
     }
 }

@@ -1,17 +1,33 @@
+import FerryCore
 package import Foundation
 
 /// The JSON coding of the API.
 package enum APICoding {
-    /// Encodes a value as UTF-8 without white space. Throws only if the value cannot be encoded, which is a defect.
-    package static func encode(_ value: some Encodable) throws -> Data {
+    /// Encodes a value as UTF-8 without white space, times as RFC 3339. Throws only if the value cannot be encoded, which
+    /// is a defect.
+    package static func encode(_ value: some Encodable, sortsKeys: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
+        encoder.outputFormatting = sortsKeys ? [.sortedKeys, .withoutEscapingSlashes] : .withoutEscapingSlashes
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(RFC3339.text(date))
+        }
         return try encoder.encode(value)
     }
 
     /// Decodes a value; throws a `DecodingError`, see ``Problem/init(decoding:)``.
     package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try JSONDecoder().decode(type, from: data)
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            guard let date = RFC3339.date(text) else {
+                throw DecodingError.dataCorruptedError(
+                    in: container, debugDescription: "\(APIText.quote(text)) is no time like 2025-01-31T09:05:00Z")
+            }
+            return date
+        }
+        return try decoder.decode(type, from: data)
     }
 
     /// Whether a JSON text nests at most `most` levels, not counting brackets in strings. A single pass before

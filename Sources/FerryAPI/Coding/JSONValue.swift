@@ -18,6 +18,12 @@ package enum JSONValue: Sendable, Hashable {
         return members
     }
 
+    /// The items of a list; `nil` for every other value.
+    package var items: [JSONValue]? {
+        guard case .list(let items) = self else { return nil }
+        return items
+    }
+
     /// The member of this name; `nil` if there is none.
     package subscript(_ name: String) -> JSONValue? { members?[name] }
 }
@@ -53,5 +59,16 @@ extension JSONValue: Codable {
         case .list(let items): try container.encode(items)
         case .object(let members): try container.encode(members)
         }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    package init(stringLiteral text: String) { self = .text(text) }
+    package init(booleanLiteral flag: Bool) { self = .flag(flag) }
+    package init(arrayLiteral items: JSONValue...) { self = .list(items) }
+    package init(dictionaryLiteral members: (String, JSONValue)...) {
+        self = .object(Dictionary(members) { first, _ in first })
     }
 }

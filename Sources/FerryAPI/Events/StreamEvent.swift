@@ -18,7 +18,7 @@ package enum StreamEvent: Sendable, Hashable {
     case happened(EventBody)
     /// The settings of the daemon or of the session changed.
     case settings(SettingsBody)
-    case network(NetworkBody)
+    case network(NetworkStatus)
     /// An unacknowledged event that ended a download; `{"event": …}`.
     case ended(EventBody)
     /// All earlier unacknowledged events have been sent.
@@ -45,7 +45,7 @@ package enum StreamEvent: Sendable, Hashable {
         package func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(id, forKey: .id)
-            try ProgressBody(progress).encode(to: encoder)
+            try progress.encode(to: encoder)
         }
     }
 
@@ -54,9 +54,9 @@ package enum StreamEvent: Sendable, Hashable {
         package var items: [ListedDownload]
         package var total: Int
         package var settings: SettingsBody
-        package var network: NetworkBody
+        package var network: NetworkStatus
 
-        package init(items: [ListedDownload], total: Int, settings: SettingsBody, network: NetworkBody) {
+        package init(items: [ListedDownload], total: Int, settings: SettingsBody, network: NetworkStatus) {
             self.items = items
             self.total = total
             self.settings = settings
@@ -92,7 +92,7 @@ extension StreamEvent {
     private struct Removed: Codable { var ids: [String] }
     private struct Happened: Codable { var event: EventBody }
     private struct Settings: Codable { var settings: SettingsBody }
-    private struct Network: Codable { var network: NetworkBody }
+    private struct Network: Codable { var network: NetworkStatus }
     private struct Reset: Codable { var snapshot: Snapshot }
 
     /// Returns the data as JSON.

@@ -61,48 +61,6 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// A one-line description for the OpenAPI document.
-    package var summary: String {
-        switch self {
-        case .greeting: "Versions, and who answers"
-        case .openAPI: "This document"
-        case .list: "Downloads: filtered, sorted, by page"
-        case .add: "Add one download or many, all or none"
-        case .show: "All about one download"
-        case .change: "Change URL, limits, priority, network rule or texts, or provide credentials"
-        case .remove: "Take it off the list, cancelling it first"
-        case .pause: "Stop it and keep what is there; answers when that is safe"
-        case .resume: "Let it go on; one that waits tries now"
-        case .cancel: "End it and delete its part file and journal"
-        case .restart: "Fetch a completed or cancelled one again"
-        case .move: "Move it within the list, among those of its priority"
-        case .relocate: "Move its files to another directory"
-        case .keepResumeData: "Take it off the list and keep what is there"
-        case .addResumeData: "Go on with what resume data leads to"
-        case .history: "What happened to it, with the reasons; oldest first"
-        case .adopt: "List what a part file holds, and go on with it"
-        case .pauseMany: "Pause these, or all of the session"
-        case .resumeMany: "Resume these, or all of the session"
-        case .removeMany: "Take these off the list, cancelling them first, and say of each what became of it"
-        case .clear: "Take those that have ended off the list"
-        case .plan: "Ask what a download would be; writes nothing"
-        case .settings: "Limits and rules"
-        case .changeSettings: "Change limits and rules at once"
-        case .network: "What the network is like"
-        case .statistics: "Counts, speed, bytes, free space"
-        case .storage: "What the session holds on the disk, and part files in its directory that nobody lists"
-        case .events: "What changes, as server-sent events"
-        case .sessions: "The sessions that are known"
-        case .attach: "Register a session, or attach to it"
-        case .acknowledge: "Events that the app has handled: they are not told again"
-        case .detach: "This client leaves; downloads go on"
-        case .login: "Trade a one-time code for a token"
-        case .makeCode: "Make a one-time code for the page, and a file that leads a browser there"
-        case .tokens: "The browsers that are signed in"
-        case .withdraw: "Sign a browser out: its token opens nothing any more, and its connections end"
-        }
-    }
-
     /// Whether the route is available over the Unix socket only; 403 over TCP.
     package var isLocalOnly: Bool {
         switch self {

@@ -1,20 +1,25 @@
 package import FerryCore
 
 /// The members of ``ListedDownload`` and further details of one download.
-package struct DownloadDetail: Codable, Sendable, Hashable {
+@dynamicMemberLookup
+package struct DownloadDetail: Sendable, Hashable {
     package var download: ListedDownload
-    /// All URLs, without user info.
-    package var sources: [String]
-    /// The names of the request's header fields, never their values.
-    package var headers: [String]
-    /// The ranges of the file, ascending and contiguous; empty while they are unknown.
-    package var segments: [Segment]
-    package var response: Response
-    /// Bytes per second, one sample a second, newest last, at most ``mostSpeeds``; empty when the download is not
-    /// running.
-    package var speeds: [Int64]
+    private var facts = Facts()
 
     package static let mostSpeeds = 120
+
+    package struct Facts: Codable, Sendable, Hashable {
+        /// All URLs, without user info.
+        package var sources: [String] = []
+        /// The names of the request's header fields, never their values.
+        package var headers: [String] = []
+        /// The ranges of the file, ascending and contiguous; empty while they are unknown.
+        package var segments: [Segment] = []
+        package var response = Response()
+        /// Bytes per second, one sample a second, newest last, at most ``mostSpeeds``; empty when the download is not
+        /// running.
+        package var speeds: [Int64] = []
+    }
 
     /// A range of the file and its state.
     package struct Segment: Codable, Sendable, Hashable {
@@ -49,57 +54,22 @@ package struct DownloadDetail: Codable, Sendable, Hashable {
         }
     }
 
-    package init(_ download: ListedDownload) {
-        self.download = download
-        sources = []
-        headers = []
-        segments = []
-        response = Response()
-        speeds = []
+    package init(_ download: ListedDownload) { self.download = download }
+
+    package subscript<Value>(dynamicMember path: WritableKeyPath<Facts, Value>) -> Value {
+        get { facts[keyPath: path] }
+        set { facts[keyPath: path] = newValue }
     }
+}
 
-    enum CodingKeys: String, CodingKey, CaseIterable { case sources, headers, segments, response, speeds }
-
+extension DownloadDetail: Codable {
     package init(from decoder: any Decoder) throws {
         download = try ListedDownload(from: decoder)
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        sources = try container.decode([String].self, forKey: .sources)
-        headers = try container.decode([String].self, forKey: .headers)
-        segments = try container.decode([Segment].self, forKey: .segments)
-        response = try container.decode(Response.self, forKey: .response)
-        speeds = try container.decode([Int64].self, forKey: .speeds)
+        facts = try Facts(from: decoder)
     }
 
     package func encode(to encoder: any Encoder) throws {
         try download.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(sources, forKey: .sources)
-        try container.encode(headers, forKey: .headers)
-        try container.encode(segments, forKey: .segments)
-        try container.encode(response, forKey: .response)
-        try container.encode(speeds, forKey: .speeds)
+        try facts.encode(to: encoder)
     }
-}
-
-extension DownloadDetail.Segment {
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(start, forKey: .start)
-        try container.encode(end, forKey: .end)
-        try container.encode(state, forKey: .state)
-        try container.encode(connection, forKey: .connection)
-    }
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case start, end, state, connection }
-}
-
-extension DownloadDetail.Response {
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(type, forKey: .type)
-        try container.encode(finalURL, forKey: .finalURL)
-        try container.encode(lastModified, forKey: .lastModified)
-    }
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case type, finalURL, lastModified }
 }

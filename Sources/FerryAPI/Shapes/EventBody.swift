@@ -1,9 +1,7 @@
 package import FerryCore
 
-/// A download's event in the API: `{"id", "session", "date", "number", "texts", "kind", …}`.
-///
-/// The payload of the kind is coded as in ``FerryCore/LocalizedEvent``, including the translatable `phrase`, so that
-/// clients can restore the whole event.
+/// A download's event in the API: the members of ``FerryCore/DownloadEvent``, its session, and its sentence in every
+/// language.
 package struct EventBody: Sendable, Hashable {
     package var event: DownloadEvent
     package var session: String
@@ -15,26 +13,18 @@ package struct EventBody: Sendable, Hashable {
 }
 
 extension EventBody: Codable {
-    enum CodingKeys: String, CodingKey, CaseIterable { case id, session, date, number, texts }
+    private enum CodingKeys: String, CodingKey { case session, texts }
 
     package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        session = try container.decode(String.self, forKey: .session)
-        let told = try LocalizedEvent(from: decoder)
-        event = DownloadEvent(
-            id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
-            date: try container.decodeDate(forKey: .date), kind: told.kind,
-            number: try container.decodeIfPresent(Int64.self, forKey: .number), reason: told.reason, onAcknowledge: nil)
+        event = try DownloadEvent(from: decoder)
+        session = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .session)
     }
 
     package func encode(to encoder: any Encoder) throws {
+        try event.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(event.id.rawValue, forKey: .id)
         try container.encode(session, forKey: .session)
-        try container.encode(date: event.date, forKey: .date)
-        try container.encode(event.number, forKey: .number)
         try container.encode(Translations { EventSentence.text(event, in: $0) }, forKey: .texts)
-        try LocalizedEvent(event.kind, reason: event.reason).encode(to: encoder)
     }
 }
 

@@ -31,24 +31,6 @@ package struct Greeting: Codable, Sendable, Hashable {
     }
 }
 
-extension Greeting {
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case api, minimum, version, pid, session, boot, port, confinement
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(api, forKey: .api)
-        try members.encode(minimum, forKey: .minimum)
-        try members.encode(version, forKey: .version)
-        try members.encode(pid, forKey: .pid)
-        try members.encode(session, forKey: .session)
-        try members.encode(boot, forKey: .boot)
-        try members.encode(port, forKey: .port)
-        try members.encode(confinement, forKey: .confinement)
-    }
-}
-
 /// The confinement of the daemon: it may modify files below these directories only.
 package struct ConfinementBody: Codable, Sendable, Hashable {
     /// A restriction that this machine's kernel does not support, unlike newer ones.

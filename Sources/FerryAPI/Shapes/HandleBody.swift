@@ -9,9 +9,9 @@ package struct HandleBody: Codable, Sendable, Hashable {
     /// The result of a completed download; `nil` in all other states.
     package var finished: FinishedDownload?
     /// The request with all later changes, without secrets; `nil` when the destination is a stream.
-    package var request: NewDownload?
+    package var request: DownloadRequest?
 
-    package init(revision: UInt64, finished: FinishedDownload?, request: NewDownload?) {
+    package init(revision: UInt64, finished: FinishedDownload?, request: DownloadRequest?) {
         self.revision = revision
         self.finished = finished
         self.request = request

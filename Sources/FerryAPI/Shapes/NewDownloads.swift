@@ -1,23 +1,29 @@
-/// The body of `POST /downloads`: a ``NewDownload`` or `{"downloads": […]}`. All are added or none.
+package import FerryCore
+
+/// The body of `POST /downloads`: a ``FerryCore/DownloadRequest`` or `{"downloads": […]}`. All are added or none. Strict by itself.
 package struct NewDownloads: Codable, Sendable, Hashable {
-    package var downloads: [NewDownload]
+    package var downloads: [DownloadRequest]
     /// Whether the body was a single object; the response then is a single download.
     package var isSingle: Bool
 
-    package init(_ downloads: [NewDownload]) {
+    package init(_ downloads: [DownloadRequest]) {
         self.downloads = downloads
         isSingle = false
     }
 
-    enum CodingKeys: String, CodingKey, CaseIterable { case downloads }
+    private enum CodingKeys: String, CodingKey { case downloads }
+
+    private struct List: ClientBody {
+        enum CodingKeys: String, CodingKey, CaseIterable { case downloads }
+        let downloads: [Strict<DownloadRequest>]
+    }
 
     package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: AnyMember.self)
-        isSingle = !container.contains(AnyMember("downloads"))
+        isSingle = try !decoder.container(keyedBy: CodingKeys.self).contains(.downloads)
         downloads =
             isSingle
-            ? [try NewDownload(from: decoder)]
-            : try decoder.members(CodingKeys.self).decode([NewDownload].self, forKey: .downloads)
+            ? [try Strict<DownloadRequest>(from: decoder).body]
+            : try Strict<List>(from: decoder).body.downloads.map(\.body)
     }
 
     package func encode(to encoder: any Encoder) throws {

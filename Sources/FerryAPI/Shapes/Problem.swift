@@ -3,14 +3,16 @@ package import FerryCore
 /// The body of all error responses: `application/problem+json` (RFC 9457).
 ///
 /// `code` is a ``FerryCore/DownloadError/Code`` or a ``Code``; `error` is the library's error, if there is one.
-package struct Problem: Error, Sendable, Hashable {
+package struct Problem: Error, Codable, Sendable, Hashable {
+    /// A URI that identifies the code.
+    package var type: String
     package var status: Int
     package var code: String
     package var title: String
     package var detail: String?
     /// The path of the request.
     package var instance: String?
-    package var error: ErrorBody?
+    package var error: DownloadError?
 
     package static let mediaType = "application/problem+json"
 
@@ -46,7 +48,8 @@ package struct Problem: Error, Sendable, Hashable {
         case `internal`
     }
 
-    package init(status: Int, code: String, title: String, detail: String? = nil, error: ErrorBody? = nil) {
+    package init(status: Int, code: String, title: String, detail: String? = nil, error: DownloadError? = nil) {
+        type = "https://ferry.invalid/problems/\(code)"
         self.status = status
         self.code = code
         self.title = title
@@ -62,11 +65,15 @@ package struct Problem: Error, Sendable, Hashable {
     package init(_ error: DownloadError) {
         self.init(
             status: Self.status(of: error.code), code: error.code.rawValue, title: error.code.sentence(in: .english),
-            detail: error.message, error: ErrorBody(error))
+            detail: error.message, error: error)
     }
 
     /// Creates a problem from a decoding error: the member and the defect.
     package init(decoding error: any Error) {
+        if let error = error as? DownloadError {
+            self.init(error)
+            return
+        }
         guard let error = error as? DecodingError else {
             self.init(.badRequest, "The body is no JSON.")
             return
@@ -148,33 +155,10 @@ extension Problem.Code {
     }
 }
 
-extension Problem: Codable {
-    enum CodingKeys: String, CodingKey, CaseIterable { case type, title, status, detail, code, instance, error }
-
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        status = try members.decode(Int.self, forKey: .status)
-        code = try members.decode(String.self, forKey: .code)
-        title = try members.decode(String.self, forKey: .title)
-        detail = try members.decodeIfPresent(String.self, forKey: .detail)
-        instance = try members.decodeIfPresent(String.self, forKey: .instance)
-        error = try members.decodeIfPresent(ErrorBody.self, forKey: .error)
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode("https://ferry.invalid/problems/\(code)", forKey: .type)
-        try members.encode(title, forKey: .title)
-        try members.encode(status, forKey: .status)
-        try members.encode(detail, forKey: .detail)
-        try members.encode(code, forKey: .code)
-        try members.encode(instance, forKey: .instance)
-        try members.encode(error, forKey: .error)
-    }
-
+extension Problem {
     /// The error that a client of the library throws for this problem.
     package var downloadError: DownloadError {
-        if let error { return error.error }
+        if let error { return error }
         // The library has one code for all requests that the daemon considers invalid.
         let code: DownloadError.Code =
             self.code == Code.badRequest.rawValue ? .invalidRequest : DownloadError.Code(rawValue: self.code)

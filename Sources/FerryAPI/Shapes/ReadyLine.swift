@@ -1,7 +1,9 @@
+package import FerryCore
+
 /// The line that `ferry serve --ready-fd` writes: the addresses of the daemon, or why it did not start.
 package enum ReadyLine: Codable, Sendable, Hashable {
     case listening(Listening)
-    case failed(ErrorBody)
+    case failed(DownloadError)
 
     package struct Listening: Codable, Sendable, Hashable {
         package var pid: Int
@@ -27,7 +29,7 @@ package enum ReadyLine: Codable, Sendable, Hashable {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let error = try container.decodeIfPresent(ErrorBody.self, forKey: .error) {
+        if let error = try container.decodeIfPresent(DownloadError.self, forKey: .error) {
             self = .failed(error)
         } else {
             self = .listening(try Listening(from: decoder))

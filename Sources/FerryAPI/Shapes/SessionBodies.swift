@@ -1,5 +1,7 @@
 /// The body of `POST /sessions`; Unix socket only.
-package struct SessionRegistration: Sendable, Hashable {
+package struct SessionRegistration: ClientBody, Encodable, Hashable {
+    package enum CodingKeys: String, CodingKey, CaseIterable { case identifier, directory, launchCommand }
+
     /// Letters, digits, `.`, `-` and `_`, at most 128, not beginning with a dot; not `all`.
     package var identifier: String
     /// The default destination directory; `nil` keeps the present one, initially the user's Downloads.
@@ -15,19 +17,8 @@ package struct SessionRegistration: Sendable, Hashable {
     }
 }
 
-extension SessionRegistration: Codable {
-    enum CodingKeys: String, CodingKey, CaseIterable { case identifier, directory, launchCommand }
-
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.members(CodingKeys.self)
-        identifier = try members.decode(String.self, forKey: .identifier)
-        directory = try members.decodeIfPresent(String.self, forKey: .directory)
-        launchCommand = try members.decodeIfPresent([String].self, forKey: .launchCommand)
-    }
-}
-
 /// A registered session.
-package struct SessionBody: Sendable, Hashable {
+package struct SessionBody: Codable, Sendable, Hashable {
     package var identifier: String
     package var directory: String
     /// The id of the newest event in the stream: events after it are later than this response.
@@ -49,22 +40,6 @@ package struct SessionBody: Sendable, Hashable {
         self.pendingEvents = pendingEvents
         self.hasLaunchCommand = hasLaunchCommand
         self.clients = clients
-    }
-}
-
-extension SessionBody: Codable {
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case identifier, directory, lastEvent, pendingEvents, hasLaunchCommand, clients
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(identifier, forKey: .identifier)
-        try members.encode(directory, forKey: .directory)
-        try members.encode(lastEvent, forKey: .lastEvent)
-        try members.encode(pendingEvents, forKey: .pendingEvents)
-        try members.encode(hasLaunchCommand, forKey: .hasLaunchCommand)
-        try members.encode(clients, forKey: .clients)
     }
 }
 

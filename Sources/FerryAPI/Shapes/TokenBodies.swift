@@ -1,4 +1,3 @@
-import FerryCore
 package import struct Foundation.Date
 
 /// The response of `POST /codes`: a one-time code and how to open it in a browser.
@@ -15,15 +14,6 @@ package struct SignInBody: Codable, Sendable, Hashable {
         self.url = url
         self.file = file
     }
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case code, url, file }
-
-    package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(code, forKey: .code)
-        try members.encode(url, forKey: .url)
-        try members.encode(file, forKey: .file)
-    }
 }
 
 /// The token that a one-time code was exchanged for.
@@ -39,7 +29,7 @@ package struct TokenBody: Codable, Sendable, Hashable {
 }
 
 /// The metadata of a browser's token, without the token.
-package struct TokenItem: Sendable, Hashable {
+package struct TokenItem: Codable, Sendable, Hashable {
     package var id: String
     /// The browser's own name, shortened.
     package var name: String
@@ -62,26 +52,4 @@ package struct TokenItem: Sendable, Hashable {
 package struct TokenItems: Codable, Sendable, Hashable {
     package var items: [TokenItem]
     package init(_ items: [TokenItem]) { self.items = items }
-}
-
-extension TokenItem: Codable {
-    enum CodingKeys: String, CodingKey, CaseIterable { case id, name, madeAt, lastUsed, isOwn }
-
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        id = try members.decode(String.self, forKey: .id)
-        name = try members.decode(String.self, forKey: .name)
-        madeAt = try members.decodeDate(forKey: .madeAt)
-        lastUsed = try members.decodeDate(forKey: .lastUsed)
-        isOwn = try members.decode(Bool.self, forKey: .isOwn)
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(id, forKey: .id)
-        try members.encode(name, forKey: .name)
-        try members.encode(date: madeAt, forKey: .madeAt)
-        try members.encode(date: lastUsed, forKey: .lastUsed)
-        try members.encode(isOwn, forKey: .isOwn)
-    }
 }

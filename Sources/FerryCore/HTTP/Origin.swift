@@ -30,3 +30,19 @@ extension Origin: CustomStringConvertible {
         return "\(scheme.rawValue)://\(url.authority)"
     }
 }
+
+/// Coded as its description.
+extension Origin: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let origin = Origin(text) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.unusableOrigin, TextError.quote(text)))
+        }
+        self = origin
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -29,3 +29,18 @@ public struct Checksum: Sendable, Hashable {
         self.bytes = bytes
     }
 }
+
+/// Coded as its description, `sha-256=HEX`.
+extension Checksum: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        do throws(ParseError) { try self.init(parsing: text) } catch {
+            throw DownloadError(.invalidRequest, error.reason)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

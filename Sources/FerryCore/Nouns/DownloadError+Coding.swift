@@ -1,11 +1,12 @@
-/// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English.
+/// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English, and the sentences of every language
+/// in `messages` and `suggestions`, which are not decoded.
 ///
 /// Unknown codes are preserved; `recovery` is omitted when it is `permanent`. `phrase` and `suggestionPhrase` carry the
 /// translatable form (``ErrorPhrase``); phrases of another version, which are unknown or have another English text, are
 /// ignored.
 extension DownloadError: Codable {
     private enum CodingKeys: String, CodingKey {
-        case code, message, suggestion, underlying, recovery, phrase, suggestionPhrase
+        case code, message, suggestion, underlying, recovery, phrase, suggestionPhrase, messages, suggestions
     }
 
     public init(from decoder: any Decoder) throws {
@@ -37,6 +38,8 @@ extension DownloadError: Codable {
         if recovery != .permanent { try container.encode(recovery, forKey: .recovery) }
         try container.encodeIfPresent(phrase, forKey: .phrase)
         try container.encodeIfPresent(suggestionPhrase, forKey: .suggestionPhrase)
+        try container.encode(Translations { message(in: $0) }, forKey: .messages)
+        if suggestion != nil { try container.encode(Translations { suggestion(in: $0) ?? "" }, forKey: .suggestions) }
     }
 }
 

@@ -1,34 +1,35 @@
-/// Coded as `{"id", "time", "number"?, "kind", …}`: `time` in seconds since 1970, the rest as ``DownloadEvent/Kind``.
+/// Coded as `{"id", "date", "number"?, "kind", …}`: the kind as ``DownloadEvent/Kind``, and the translatable form of its reason
+/// in `phrase`, if there is one.
 ///
 /// A decoded event cannot be acknowledged: the manager that issued it is not coded.
 extension DownloadEvent: Codable {
-    private enum CodingKeys: String, CodingKey { case id, time, number }
+    private enum CodingKeys: String, CodingKey { case id, date, number }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
+        let told = try LocalizedEvent(from: decoder)
         self.init(
-            id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
-            date: try container.decodeTime(forKey: .time),
-            kind: try Kind(from: decoder),
-            number: try container.decodeIfPresent(Int64.self, forKey: .number))
+            id: try container.decode(DownloadID.self, forKey: .id), date: try container.decodeTime(forKey: .date),
+            kind: told.kind, number: try container.decodeIfPresent(Int64.self, forKey: .number), reason: told.reason,
+            onAcknowledge: nil)
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id.rawValue, forKey: .id)
-        try container.encode(time: date, forKey: .time)
+        try container.encode(id, forKey: .id)
+        try container.encode(time: date, forKey: .date)
         try container.encodeIfPresent(number, forKey: .number)
-        try kind.encode(to: encoder)
+        try LocalizedEvent(kind, reason: reason).encode(to: encoder)
     }
 }
 
 /// Coded as `{"kind": …}` with the payload under the names below; `delay` in seconds.
 ///
 /// `added` url; `started` name, totalBytes?; `resumed` offset, totalBytes?, reason; `retrying` attempt, delay, reason;
-/// `restarted` reason; `waiting` wait, message; `note` text; `completed` file; `failed` error.
+/// `restarted` reason; `waiting` the members of its reason, message; `note` text; `completed` file; `failed` error.
 extension DownloadEvent.Kind: Codable {
     private enum CodingKeys: String, CodingKey {
-        case kind, url, name, totalBytes, offset, reason, attempt, delay, wait, message, text, file, error
+        case kind, url, name, totalBytes, offset, reason, attempt, delay, message, text, file, error
     }
     private enum Word: String {
         case added, started, resumed, retrying, restarted, waiting, note, paused, completed, failed, cancelled
@@ -52,7 +53,7 @@ extension DownloadEvent.Kind: Codable {
                 delay: try container.decodeSeconds(forKey: .delay), reason: try text(.reason))
         case .restarted: self = .restarted(reason: try text(.reason))
         case .waiting:
-            self = .waiting(try container.decode(WaitReason.self, forKey: .wait), message: try text(.message))
+            self = .waiting(try WaitReason(from: decoder), message: try text(.message))
         case .note: self = .note(try text(.text))
         case .paused: self = .paused
         case .completed: self = .completed(try container.decode(FinishedDownload.self, forKey: .file))
@@ -79,7 +80,7 @@ extension DownloadEvent.Kind: Codable {
             try container.encode(reason, forKey: .reason)
         case .restarted(let reason): try container.encode(reason, forKey: .reason)
         case .waiting(let reason, let message):
-            try container.encode(reason, forKey: .wait)
+            try reason.encode(to: encoder)
             try container.encode(message, forKey: .message)
         case .note(let text): try container.encode(text, forKey: .text)
         case .completed(let file): try container.encode(file, forKey: .file)

@@ -1,5 +1,5 @@
 /// What a download would do, determined with one request and without writing anything.
-public struct DownloadPlan: Sendable, Hashable {
+public struct DownloadPlan: Sendable, Hashable, Codable {
     /// How well the download could resume after an interruption.
     public enum Resumability: String, Sendable, Hashable, Codable {
         /// A validator or digest proves that the file is the same.

@@ -17,14 +17,14 @@ extension DownloadState {
     }
 }
 
-/// Coded as `{"kind": …}`; `waiting` has `wait`, `failed` has `error`, `completed` has `proof`.
+/// Coded as `{"state": …}`; `waiting` has the members of its reason, `failed` has `error`, `completed` has `proof`.
 extension DownloadState: Codable {
-    private enum CodingKeys: String, CodingKey { case kind, wait, error, proof }
+    private enum CodingKeys: String, CodingKey { case state, error, proof }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        switch try container.decodeKind(Kind.self, of: "state", forKey: .kind) {
-        case .waiting: self = .waiting(try container.decode(WaitReason.self, forKey: .wait))
+        switch try container.decodeKind(Kind.self, of: "state", forKey: .state) {
+        case .waiting: self = .waiting(try WaitReason(from: decoder))
         case .downloading: self = .downloading
         case .verifying: self = .verifying
         case .paused: self = .paused
@@ -36,9 +36,9 @@ extension DownloadState: Codable {
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(kind.rawValue, forKey: .kind)
+        try container.encode(kind.rawValue, forKey: .state)
         switch self {
-        case .waiting(let reason): try container.encode(reason, forKey: .wait)
+        case .waiting(let reason): try reason.encode(to: encoder)
         case .failed(let error): try container.encode(error, forKey: .error)
         case .completed(let proof): try container.encode(proof.rawValue, forKey: .proof)
         case .downloading, .verifying, .paused, .cancelled: break

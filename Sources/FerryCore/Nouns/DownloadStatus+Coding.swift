@@ -1,12 +1,13 @@
-/// Coded as `{"id", "state", "progress", "name", "path"?, "pauseReason"?}`; an unknown pause reason is ignored.
+/// Coded as `{"id", "progress", "name", "path"?, "pauseReason"?}` with the members of ``DownloadState``; an unknown pause
+/// reason is ignored.
 extension DownloadStatus: Codable {
-    private enum CodingKeys: String, CodingKey { case id, state, progress, name, path, pauseReason }
+    private enum CodingKeys: String, CodingKey { case id, progress, name, path, pauseReason }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
-            state: try container.decode(DownloadState.self, forKey: .state),
+            state: try DownloadState(from: decoder),
             progress: try container.decode(DownloadProgress.self, forKey: .progress),
             name: try container.decode(String.self, forKey: .name),
             path: try container.decodeIfPresent(String.self, forKey: .path),
@@ -17,7 +18,7 @@ extension DownloadStatus: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id.rawValue, forKey: .id)
-        try container.encode(state, forKey: .state)
+        try state.encode(to: encoder)
         try container.encode(progress, forKey: .progress)
         try container.encode(name, forKey: .name)
         try container.encodeIfPresent(path, forKey: .path)

@@ -1,11 +1,11 @@
 import struct Foundation.Date
 
-// The coding of times, durations, sizes and kinds, independent of the coder's strategies.
+// The coding of times, durations, sizes and kinds. A time has the form that the coder's strategy gives dates.
 
 extension KeyedEncodingContainer {
-    /// Encodes seconds since 1970, clamped to ±10^12 so that milliseconds stay exact in a Double.
+    /// Encodes a time, its seconds since 1970 clamped to ±10^12 so that milliseconds stay exact in a Double.
     mutating func encode(time: Date, forKey key: Key) throws {
-        try encode(CodedSeconds.held(time.timeIntervalSince1970), forKey: key)
+        try encode(Date(timeIntervalSince1970: CodedSeconds.held(time.timeIntervalSince1970)), forKey: key)
     }
 
     /// Encodes seconds, clamped to ±10^12.
@@ -16,8 +16,12 @@ extension KeyedEncodingContainer {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes seconds since 1970, within ±10^12.
-    func decodeTime(forKey key: Key) throws -> Date { Date(timeIntervalSince1970: try number(forKey: key)) }
+    /// Decodes a time, within ±10^12 seconds since 1970.
+    func decodeTime(forKey key: Key) throws -> Date {
+        let time = try decode(Date.self, forKey: key)
+        try check(time.timeIntervalSince1970, forKey: key)
+        return time
+    }
 
     /// Decodes seconds, within ±10^12, rounded to nanoseconds.
     func decodeSeconds(forKey key: Key) throws -> Duration {
@@ -55,11 +59,15 @@ extension KeyedDecodingContainer {
 
     private func number(forKey key: Key) throws -> Double {
         let seconds = try decode(Double.self, forKey: key)
+        try check(seconds, forKey: key)
+        return seconds
+    }
+
+    private func check(_ seconds: Double, forKey key: Key) throws {
         guard abs(seconds) <= CodedSeconds.most else {
             throw DecodingError.dataCorruptedError(
                 forKey: key, in: self, debugDescription: "a time out of bounds: \(seconds)")
         }
-        return seconds
     }
 }
 

@@ -36,7 +36,6 @@ extension SentenceTable {
         .belowOne: ("{0} is below 1", "{0} 小于 1"),
         .beyondSizes: ("{0} is 2^62 or more: no size or rate is so large", "{0} 不小于 2^62：没有这么大的大小或速率"),
         .passwordAlone: ("a password without a user", "只有密码，没有用户名"),
-        .urlAndURLs: ("give url or urls, not both", "url 和 urls 只能给出一个"),
         .otherSession: ("the identifier {0} belongs to a download of another session", "标识符 {0} 属于另一个会话的下载"),
         .runsElsewhere: ("the downloads of this manager run in another process", "这个管理器的下载在另一个进程中运行"),
         .noSystemctl: ("there is no systemctl on this machine", "这台机器上没有 systemctl"),

@@ -1,4 +1,4 @@
-package import FerryAPI
+import FerryAPI
 package import FerryCore
 import Foundation
 
@@ -21,41 +21,38 @@ package struct DestinationPolicy: Sendable {
     /// Throws `invalidRequest` for a location that is not allowed. The path may change before the download runs:
     /// ``FerryEngine/FileSystem/confined(to:)`` then enforces `root`.
     package func destination(
-        of new: NewDownload, isLocal: Bool, default directory: String
+        of wish: DownloadRequest.Destination, isLocal: Bool, default directory: String
     ) throws(DownloadError) -> (place: DownloadRequest.Destination, root: String?) {
-        if isLocal { return (try ofUser(new, default: directory), nil) }
-        guard new.path == nil, new.part == nil else {
-            throw refused(ErrorPhrase(.placeForSocket))
-        }
-        for text in [new.directory, new.name].compactMap(\.self) where text.utf8.count > Self.mostBytes {
+        if isLocal { return (try ofUser(wish, default: directory), nil) }
+        guard case .directory(let given, let rule) = wish else { throw refused(ErrorPhrase(.placeForSocket)) }
+        let name = if case .exact(let name) = rule { name } else { "" }
+        for text in [given, name] where text.utf8.count > Self.mostBytes {
             throw refused(ErrorPhrase(.longPlace, "\(Self.mostBytes)"))
         }
         var place = directory
-        if let given = new.directory, !given.isEmpty {
+        if !given.isEmpty {
             place = Paths.isAbsolute(given) ? given : Paths.join(directory, try relative(given))
         }
         let root = try check(place)
-        guard let name = new.name, !name.isEmpty else { return (.directory(place), root) }
+        guard !name.isEmpty else { return (.directory(place), root) }
         guard !name.utf8.contains("/"), !name.utf8.contains("\\") else { throw refused(ErrorPhrase(.slashesInName)) }
         _ = try relative(name)
-        return (.directory(place, name: .exact(name)), root)
+        return (.directory(place, name: rule), root)
     }
 
     private func ofUser(
-        _ new: NewDownload, default directory: String
+        _ wish: DownloadRequest.Destination, default directory: String
     ) throws(DownloadError) -> DownloadRequest.Destination {
-        for path in [new.path, new.part, new.directory].compactMap({ $0 }) where !Paths.isAbsolute(path) {
-            throw DownloadError(
-                .invalidRequest, ErrorPhrase(.relativeToDaemon, APIText.quote(path)),
-                recovery: .needsUser)
+        switch wish {
+        case .directory("", let name): return .directory(directory, name: name)
+        case .directory(let path, _), .file(let path), .part(let path):
+            guard Paths.isAbsolute(path) else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.relativeToDaemon, APIText.quote(path)), recovery: .needsUser)
+            }
+            return wish
+        case .stream: throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)
         }
-        if [new.path, new.part, new.directory].compactMap({ $0 }).count > 1 {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.severalPlaces))
-        }
-        if let part = new.part { return .part(part) }
-        if let path = new.path { return .file(path) }
-        let place = new.directory ?? directory
-        return new.name.map { .directory(place, name: .exact($0)) } ?? .directory(place)
     }
 
     /// Returns the path if it consists of subdirectory names, none of them hidden or `..`; throws otherwise.

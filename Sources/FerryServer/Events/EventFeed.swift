@@ -78,7 +78,7 @@ struct EventFeed: Sendable {
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
         let snapshot = StreamEvent.Snapshot(
             items: page.rows.map { manager.listed($0) }, total: page.total, settings: settings.current.body,
-            network: NetworkBody(manager.network))
+            network: manager.network)
         try await send(.reset(snapshot), place, to: &writer)
         var number: Int64 = 0
         while case let pending = try await manager.pendingEvents(after: number), let newest = pending.last {

@@ -44,7 +44,7 @@ struct EventRelay: Sendable {
             group.addTask {
                 var isFirst = true
                 for await status in feeds.network {
-                    if !isFirst { station.publish(.network(NetworkBody(status)), session: nil) }
+                    if !isFirst { station.publish(.network(status), session: nil) }
                     isFirst = false
                 }
             }
@@ -118,7 +118,9 @@ struct EventRelay: Sendable {
         for session in sessions {
             let own = moved.lazy.filter { session == nil || $0.session == session }.map(\.status)
             if own.isEmpty { continue }
-            station.publish(progress: ProgressText.lines(own), session: session)
+            let batch = own.map { StreamEvent.Progress(id: $0.id.rawValue, progress: $0.progress) }
+            guard let event = try? StreamEvent.progress(Array(batch)).sent(id: nil) else { continue }
+            station.publish(progress: Array(event.text.utf8), session: session)
         }
     }
 }

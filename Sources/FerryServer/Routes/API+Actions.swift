@@ -21,15 +21,8 @@ extension API {
     }
 
     func move(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(MoveBody.self, of: visit)
-        let download = try await download(visit.id, for: visit)
-        switch body {
-        case .first: try await download.move(to: .first)
-        case .last: try await download.move(to: .last)
-        case .before(let id): try await download.move(to: .before(DownloadID(rawValue: id)))
-        case .after(let id): try await download.move(to: .after(DownloadID(rawValue: id)))
-        case .index(let index): try await manager.move(download, toIndex: index)
-        }
+        let place = try await read(ListPlacement.self, of: visit)
+        try await download(visit.id, for: visit).move(to: place)
         return try await answer(visit, changed: true)
     }
 
@@ -135,7 +128,7 @@ extension API {
         // Removes waiting downloads first: otherwise each would start when a running one has been removed.
         for some in [ids.filter { !running.contains($0) }, ids.filter { running.contains($0) }] {
             for (id, failure) in await some.concurrently({
-                (id: $0, await failure(removing: $0, body.deleteFiles, for: visit))
+                (id: $0, await failure(removing: $0, body.deleteFiles ?? false, for: visit))
             }) {
                 failures[id] = failure
             }
@@ -155,29 +148,10 @@ extension API {
 
     func clear(_ visit: APIRequest) async throws -> Response {
         let body = try await read(ClearBody.self, of: visit)
-        let which: ClearFilter =
-            switch body.which {
-            case .completed: .completed
-            case .failed: .failed
-            case .cancelled: .cancelled
-            case .all: .all
-            }
         let filter = RowFilter(session: visit.session)
         let before = try await manager.page(filter, limit: 0).total
-        try await manager.clear(which, deletingFiles: body.deleteFiles, session: visit.session)
+        try await manager.clear(body.which, deletingFiles: body.deleteFiles ?? false, session: visit.session)
         let after = try await manager.page(filter, limit: 0).total
         return try Answer.json(CountBody(max(0, before - after)))
-    }
-}
-
-/// An empty body: `{}` or no bytes.
-struct NothingBody: Decodable {
-    private enum CodingKeys: String, CodingKey, CaseIterable { case none }
-
-    init(from decoder: any Decoder) throws {
-        guard try decoder.container(keyedBy: CodingKeys.self).allKeys.isEmpty else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: [], debugDescription: "it must be empty, or {}"))
-        }
     }
 }

@@ -12,7 +12,7 @@ extension API {
         let query = try ListQuery(items)
         var filter = RowFilter(session: try visit.session(in: items), search: query.search)
         if let words = query.states { filter.kinds = try kinds(words) }
-        let order = RowOrder(column(query.sort), isDescending: query.order == .desc)
+        let order = RowOrder(query.sort, isDescending: query.order == .desc)
         let revision = visit.revision()
         let page = try await manager.page(filter, order: order, offset: query.offset, limit: query.limit)
         let listed = page.rows.map { manager.listed($0, revision: revision) }
@@ -34,18 +34,8 @@ extension API {
         return kinds
     }
 
-    private func column(_ sort: ListQuery.Sort) -> RowOrder.Column {
-        switch sort {
-        case .queue: .queue
-        case .added: .added
-        case .name: .name
-        case .size: .size
-        case .state: .state
-        }
-    }
-
     func add(_ visit: APIRequest) async throws -> Response {
-        let new = try await read(NewDownloads.self, of: visit)
+        let new = try await visit.body(NewDownloads.self, budgets[visit])
         guard new.downloads.count <= FerryAPI.mostAdded else {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
         }
@@ -67,17 +57,17 @@ extension API {
         return response
     }
 
-    func request(_ new: NewDownload, _ visit: APIRequest) throws(DownloadError) -> DownloadRequest {
-        let (place, root) = try destinations(of: visit.session).destination(
-            of: new, isLocal: visit.isLocal, default: directory(of: visit.session))
-        if let directory = place.place { try confinement?.check(directory) }
-        var request = try new.request(to: place)
+    func request(_ new: DownloadRequest, _ visit: APIRequest) throws(DownloadError) -> DownloadRequest {
+        try new.checkValues()
+        var request = new
+        (request.destination, request.root) = try destinations(of: visit.session).destination(
+            of: new.destination, isLocal: visit.isLocal, default: directory(of: visit.session))
+        if let directory = request.destination.place { try confinement?.check(directory) }
         guard !request.sources.isEmpty || request.destination.isPart else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.giveInURLs), recovery: .needsUser)
         }
         request.session = visit.session
-        request.root = root
         return request
     }
 
@@ -90,11 +80,11 @@ extension API {
     }
 
     func change(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(ChangeBody.self, of: visit)
-        let change = try RequestedChange(body)
+        let change = try await read(RequestChange.self, of: visit)
+        try change.request.checkValues()
         let download = try await download(visit.id, for: visit)
-        if change.changesAnything { try await download.change { change.apply(to: &$0) } }
-        if let credentials = change.credentials { try await download.provide(credentials: credentials) }
+        if change.changesRequest { try await download.change { change.apply(to: &$0) } }
+        if let credentials = change.request.credentials { try await download.provide(credentials: credentials) }
         let revision = visit.revision()
         return try Answer.json(manager.listed(try await row(visit), revision: revision))
     }
@@ -114,8 +104,8 @@ extension API {
     }
 
     func plan(_ visit: APIRequest) async throws -> Response {
-        let new = try await read(NewDownload.self, of: visit)
-        return try Answer.json(PlanBody(try await manager.plan(try request(new, visit))))
+        let new = try await read(DownloadRequest.self, of: visit)
+        return try Answer.json(try await manager.plan(try request(new, visit)))
     }
 }
 

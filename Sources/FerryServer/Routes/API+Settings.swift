@@ -73,10 +73,7 @@ extension API {
     func storage(_ visit: APIRequest) async throws -> Response {
         _ = try visit.items([])
         let report = try await manager.storage(session: visit.session, directory: directory(of: visit.session))
-        return try Answer.json(
-            StorageBody(
-                partBytes: report.partBytes, finishedBytes: report.finishedBytes, orphanedParts: report.orphanedParts,
-                orphanedBytes: report.orphanedBytes))
+        return try Answer.json(report)
     }
 
     // MARK: Sessions

@@ -52,7 +52,7 @@ struct API: Sendable {
         case .plan: try await plan(visit)
         case .settings: try showSettings(visit)
         case .changeSettings: try await changeSettings(visit)
-        case .network: try Answer.json(NetworkBody(manager.network))
+        case .network: try Answer.json(manager.network)
         case .statistics: try await statistics(visit)
         case .storage: try await storage(visit)
         case .events: try events(visit)
@@ -103,14 +103,14 @@ struct API: Sendable {
         return row
     }
 
-    /// Decodes the body of a request.
-    func read<Body: Decodable>(_ type: Body.Type, of visit: APIRequest) async throws -> Body {
-        try await visit.body(type, budgets[visit])
+    /// Decodes the body of a request. Throws for members that it does not have.
+    func read<Body: ClientBody>(_ type: Body.Type, of visit: APIRequest) async throws -> Body {
+        try await visit.body(Strict<Body>.self, budgets[visit]).body
     }
 
     /// Decodes the body of a request; `nil` for an empty body.
-    func readIfPresent<Body: Decodable>(_ type: Body.Type, of visit: APIRequest) async throws -> Body? {
-        try await visit.bodyIfPresent(type, budgets[visit])
+    func readIfPresent<Body: ClientBody>(_ type: Body.Type, of visit: APIRequest) async throws -> Body? {
+        try await visit.bodyIfPresent(Strict<Body>.self, budgets[visit])?.body
     }
 
     func notListed(_ id: DownloadID) -> DownloadError {

@@ -33,7 +33,7 @@ package struct ServeRun: Sendable {
                 listening(addresses.port.map { "http://127.0.0.1:\($0)/" })
             }
         } catch {
-            if !isTold.load(ordering: .relaxed) { ready?.tell(.failed(ErrorBody(error))) }
+            if !isTold.load(ordering: .relaxed) { ready?.tell(.failed(error)) }
             throw error
         }
     }

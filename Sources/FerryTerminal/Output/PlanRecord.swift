@@ -4,27 +4,8 @@ package import struct Foundation.Date
 
 /// Formats the result of `ferry plan` as JSON or text.
 package enum PlanRecord {
-    /// Returns one JSON object; its fields are the second table in docs/cli.md.
-    package static func line(_ plan: DownloadPlan, date: Date) -> JSONLine {
-        var line = JSONLine()
-        line.add("v", .integer(EventRecord.version))
-        line.add("event", .string("plan"))
-        line.add("time", .string(RFC3339.text(date)))
-        line.add("name", .string(plan.name))
-        line.add("url", .string(plan.url))
-        line.add("totalBytes", .init(plan.totalBytes))
-        line.add("acceptsRanges", .bool(plan.acceptsRanges))
-        line.add("validator", .init(plan.validator))
-        line.add("validatorStrength", .string(plan.validatorStrength.rawValue))
-        line.add("digests", .array(plan.digests.map { .string($0.description) }))
-        line.add("contentType", .init(plan.contentType))
-        line.add("freeBytes", .init(plan.freeBytes))
-        line.add("resumable", .string(plan.resumability.rawValue))
-        line.add("reason", .string(plan.reason))
-        line.add("heldBytes", .init(plan.heldBytes))
-        line.add("connections", .integer(Int64(plan.maxConnections)))
-        return line
-    }
+    /// Returns one JSON object; its members are the second table in docs/cli.md.
+    package static func line(_ plan: DownloadPlan, date: Date) -> EventRecord { .plan(plan, date: date) }
 
     /// Returns one fact per line, as name and value.
     package static func text(_ plan: DownloadPlan) -> [String] {

@@ -28,7 +28,7 @@ package enum DownloadFacts {
             ("answered by", detail.response.finalURL),
             ("type", detail.response.type),
             ("validator", download.validator),
-            ("checksum", download.checksum),
+            ("checksum", download.checksum?.description),
             ("headers", detail.headers.isEmpty ? nil : detail.headers.joined(separator: ", ")),
             ("limit", download.rateLimit.map { ByteText.size($0) + "/s" }),
             ("priority", download.priority == .normal ? nil : priority(download.priority)),

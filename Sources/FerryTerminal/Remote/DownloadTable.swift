@@ -98,15 +98,14 @@ package struct DownloadTable: Sendable {
     }
 
     static func state(_ state: DownloadState) -> String {
-        let body = StateBody(state)
-        guard let reason = body.waitReason else { return body.state }
-        switch reason {
-        case "slot": return "queued"
-        case "notBefore": return "scheduled"
-        case "diskSpace": return "waiting: disk space"
-        case "freshLink": return "waiting: new link"
-        case "credentials": return "waiting: login"
-        default: return "waiting: " + reason
+        guard case .waiting(let reason) = state else { return state.kind.rawValue }
+        return switch reason {
+        case .slot: "queued"
+        case .notBefore: "scheduled"
+        case .diskSpace: "waiting: disk space"
+        case .freshLink: "waiting: new link"
+        case .credentials: "waiting: login"
+        case .network, .retry: "waiting: " + reason.kind.rawValue
         }
     }
 }

@@ -6,7 +6,7 @@ package enum JSONShape {
     /// Returns one line without a line feed, with terminal control characters escaped. Empty if the value cannot be
     /// encoded, which is a defect.
     package static func line(_ shape: some Encodable) -> String {
-        guard let data = try? APICoding.encode(shape) else { return "" }
+        guard let data = try? APICoding.encode(shape, sortsKeys: true) else { return "" }
         return safe(String(decoding: data, as: UTF8.self))
     }
 

@@ -46,8 +46,8 @@ extension Program {
 
     /// Returns a failure as a line of JSON.
     static func failure(_ error: DownloadError) -> String {
-        JSONShape.line(Failure(error: ErrorBody(error))) + "\n"
+        JSONShape.line(Failure(error: error)) + "\n"
     }
 
-    private struct Failure: Encodable { var error: ErrorBody }
+    private struct Failure: Encodable { var error: DownloadError }
 }

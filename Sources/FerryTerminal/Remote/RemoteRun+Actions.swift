@@ -70,7 +70,7 @@ extension RemoteRun {
             let items = try await link.ask(.removeMany, body: body, as: RemovalItems.self).items
             let ended = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
             for one in some {
-                if let error = ended[one.id.rawValue]?.error?.error {
+                if let error = ended[one.id.rawValue]?.error {
                     codes.insert(fail(error, one))
                 } else if json {
                     say(one)
@@ -91,8 +91,8 @@ extension RemoteRun {
 
     /// Runs `ferry clear`.
     package func clear(_ which: String, deletingFiles: Bool) async throws -> ExitCode {
-        guard let which = ClearBody.Which(rawValue: which) else {
-            let known = ClearBody.Which.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let which = ClearFilter(rawValue: which) else {
+            let known = ClearFilter.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("\(which) cannot be cleared; there are \(known)")
         }
         let count = try await link.ask(.clear, body: ClearBody(which, deleteFiles: deletingFiles), as: CountBody.self)
@@ -102,18 +102,12 @@ extension RemoteRun {
 
     /// Runs `ferry move`.
     package func move(_ word: String, to words: [String]) async throws -> ExitCode {
-        let place = try MovePlanner.place(words)
         let all = try await downloads()
         let one = try DownloadPicker.one(word, from: all)
-        let body: MoveBody =
-            switch place {
-            case .first: .first
-            case .last: .last
-            case .before(let other): .before(try DownloadPicker.one(other, from: all).id.rawValue)
-            case .after(let other): .after(try DownloadPicker.one(other, from: all).id.rawValue)
-            case .index(let index): .index(index)
-            }
-        let answer = try await link.ask(.move, id: one.id.rawValue, body: body, as: ActionBody.self)
+        let place = try MovePlanner.place(words) { other throws(UsageError) in
+            try DownloadPicker.one(other, from: all).id
+        }
+        let answer = try await link.ask(.move, id: one.id.rawValue, body: place, as: ActionBody.self)
         if json { say(answer.download) } else { say(PrintableText.escape("moved: \(one.status.name)")) }
         return .done
     }

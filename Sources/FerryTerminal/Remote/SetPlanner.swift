@@ -1,5 +1,5 @@
 package import FerryAPI
-import FerryCore
+package import FerryCore
 import HTTPTypes
 
 /// Parses the arguments of `ferry set`. Pure except for its ``PlanningWorld``.
@@ -10,7 +10,7 @@ package enum SetPlanner {
         case show
         case daemon(SettingsChange)
         /// The payload's strings select downloads, as in ``DownloadPicker``.
-        case downloads([String], ChangeBody)
+        case downloads([String], RequestChange)
     }
 
     /// Returns the plan: arguments with `=` are settings, those before them select downloads. Throws the first error.
@@ -43,10 +43,10 @@ package enum SetPlanner {
             for pair in pairs { try apply(pair, to: &change, absolute) }
             return .daemon(change)
         }
-        var change = ChangeBody()
+        var change = RequestChange()
         for pair in pairs { try apply(pair, to: &change) }
-        if !headers.isEmpty { change.headers = HeaderList(try world.headers(headers)) }
-        if let user { set(try world.credentials(of: UserWord(user)), in: &change) }
+        if !headers.isEmpty { change.set(.headers, \.headers, try world.headers(headers)) }
+        if let user { change.set(try world.credentials(of: UserWord(user))) }
         return .downloads(names, change)
     }
 
@@ -93,24 +93,23 @@ package enum SetPlanner {
     // MARK: Settings of a download
 
     private static func apply(
-        _ pair: (name: String, value: String), to change: inout ChangeBody
+        _ pair: (name: String, value: String), to change: inout RequestChange
     ) throws(UsageError) {
         switch pair.name {
-        case "limit": change.rateLimit = .set(try rate(pair))
-        case "connections": change.maxConnections = try count(pair)
-        case "priority": change.priority = try priority(pair)
-        case "metered": change.allowsMetered = .set(pair.value == "auto" ? nil : try flag(pair))
-        case "constrained": change.allowsConstrained = .set(pair.value == "auto" ? nil : try flag(pair))
-        case "label": change.label = .set(pair.value.isEmpty ? nil : pair.value)
-        case "accept-html": change.acceptsHTML = try flag(pair)
+        case "limit": change.set(.rateLimit, \.rateLimit, try rate(pair))
+        case "connections": change.set(.maxConnections, \.maxConnections, try count(pair))
+        case "priority": change.set(.priority, \.priority, DownloadPriority(rawValue: try priority(pair)))
+        case "metered":
+            change.set(.allowsMetered, \.network.allowsMetered, pair.value == "auto" ? nil : try flag(pair))
+        case "constrained":
+            change.set(.allowsConstrained, \.network.allowsConstrained, pair.value == "auto" ? nil : try flag(pair))
+        case "label": change.set(.label, \.label, pair.value.isEmpty ? nil : pair.value)
+        case "accept-html": change.set(.acceptsHTML, \.trust.acceptsHTML, try flag(pair))
         case "url": try setURL(pair.value, in: &change)
         case "checksum":
-            if pair.value == "none" {
-                change.checksum = .set(nil)
-            } else {
-                let checksum = try parsed(pair) { text throws(TextError) in try Checksum(parsing: text) }
-                change.checksum = .set(checksum.description)
-            }
+            let checksum =
+                pair.value == "none" ? nil : try parsed(pair) { text throws(TextError) in try Checksum(parsing: text) }
+            change.set(.checksum, \.checksum, checksum)
         default:
             throw UsageError(
                 "a download has no setting \(pair.name); there are \(downloadNames.joined(separator: ", "))")
@@ -118,29 +117,23 @@ package enum SetPlanner {
     }
 
     /// Credentials in the URL count like `--user`: a download that waits for credentials continues.
-    private static func setURL(_ text: String, in change: inout ChangeBody) throws(UsageError) {
+    private static func setURL(_ text: String, in change: inout RequestChange) throws(UsageError) {
         let url: DownloadURL
         do throws(DownloadURL.ParseError) { url = try DownloadURL(text) } catch {
             throw UsageError("url=: \(error.message)")
         }
-        change.url = url.text
-        if let credentials = url.credentials { set(credentials, in: &change) }
+        change.set(.urls, \.sources, [url.with(nil)])
+        if let credentials = url.credentials { change.set(credentials) }
     }
 
     /// Secrets apply to one server, so they cannot be set for downloads from several at once.
-    static func checkServers(of urls: [String], _ change: ChangeBody) throws(UsageError) {
-        guard change.user != nil || change.headers?.fields.contains(where: \.name.isSecret) == true, change.url == nil
-        else { return }
+    static func checkServers(of urls: [String], _ change: RequestChange) throws(UsageError) {
+        guard change.request.hasSecrets, !change.members.contains(.urls) else { return }
         let origins = Set(urls.map { try? DownloadURL($0) }.map { $0.map { Origin(of: $0) } })
         guard origins.count > 1 else { return }
         throw UsageError(
             "--user and --header are for one server, and these downloads are of \(origins.count): "
                 + "name those of one after the other")
-    }
-
-    private static func set(_ credentials: Credentials, in change: inout ChangeBody) {
-        change.user = credentials.user
-        change.password = credentials.password
     }
 
     package static let downloadNames = [

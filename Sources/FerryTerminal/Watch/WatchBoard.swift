@@ -57,12 +57,12 @@ package struct WatchBoard: Sendable {
             order.removeAll(where: gone.contains)
         case .order: isStale = true
         case .settings(let settings): if settings.scope == "daemon" { limit = settings.rateLimit }
-        case .network(let body): network = body.status
+        case .network(let status): network = status
         case .reset(let snapshot):
             fill(snapshot.items)
             isStale = snapshot.total > snapshot.items.count
             limit = snapshot.settings.rateLimit
-            network = snapshot.network.status
+            network = snapshot.network
         case .happened, .ended, .upToDate: break
         }
         settle()

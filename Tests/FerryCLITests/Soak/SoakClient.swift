@@ -25,7 +25,7 @@ struct SoakClient: Sendable {
     /// Adds a download, and pauses and resumes it. True when the daemon has listed it; throws when there is no daemon
     /// any more.
     func begin(_ item: SoakItem) async throws -> Bool {
-        let new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
+        let new = try item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
         guard try await serve.send(.add, body: new).status < 300 else { return false }
         if item.number % 5 == 0 { _ = try? await serve.send(.pause, id: item.id) }
         if item.number % 7 == 0 { _ = try? await serve.send(.resume, id: item.id) }
@@ -48,8 +48,8 @@ struct SoakClient: Sendable {
     // MARK: Afterwards
 
     func add(_ item: SoakItem, to directory: String) async throws {
-        var new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
-        new.directory = directory
+        var new = try item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
+        new.destination = .directory(directory)
         _ = try await serve.ask(.add, body: new)
     }
 
@@ -61,7 +61,7 @@ struct SoakClient: Sendable {
     /// Ensures that a download is listed once and runs, whatever became of ``begin(_:)``, and performs the action of
     /// its kind.
     func finish(_ item: SoakItem) async throws {
-        let new = item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
+        let new = try item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
         _ = try await serve.ask(.add, body: new)
         _ = try await serve.ask(.resume, id: item.id)
         switch item.kind {

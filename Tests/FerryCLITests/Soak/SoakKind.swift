@@ -72,12 +72,12 @@ enum SoakKind: String, CaseIterable, Sendable {
     /// The path of a URL that is used once: the server counts requests by it.
     func path(_ number: Int) -> String { "/file/\(size)/\(rawValue)-\(number).bin?seed=\(number)\(behaviour)" }
 
-    func request(_ id: String, url: String) -> NewDownload {
-        var new = NewDownload(urls: [url])
-        new.id = id
+    func request(_ id: String, url: String) throws -> DownloadRequest {
+        var new = DownloadRequest(sources: [try DownloadURL(url)], destination: .directory(""))
+        new.id = DownloadID(rawValue: id)
         switch self {
         case .endless: new.maxBytes = 1_000_000
-        case .wrongChecksum: new.checksum = "sha-256=" + String(repeating: "0", count: 64)
+        case .wrongChecksum: new.checksum = Checksum(algorithm: .sha256, bytes: Array(repeating: 0, count: 32))
         default: break
         }
         return new

@@ -9,49 +9,56 @@ struct CodingTests {
         recovery: .transient(retryAfter: .milliseconds(1500)))
 
     static let reasons: [(WaitReason, String)] = [
-        (.slot, #"{"kind":"slot"}"#),
-        (.network, #"{"kind":"network"}"#),
-        (.retry(at: Date(timeIntervalSince1970: 1_760_000_000.5)), #"{"at":1760000000.5,"kind":"retry"}"#),
-        (.diskSpace, #"{"kind":"diskSpace"}"#),
-        (.freshLink, #"{"kind":"freshLink"}"#),
-        (.credentials, #"{"kind":"credentials"}"#),
-        (.notBefore(Date(timeIntervalSince1970: 1_760_000_000)), #"{"at":1760000000,"kind":"notBefore"}"#),
+        (.slot, #"{"waitReason":"slot"}"#),
+        (.network, #"{"waitReason":"network"}"#),
+        (.retry(at: Date(timeIntervalSince1970: 1_760_000_000.5)), #"{"until":1760000000.5,"waitReason":"retry"}"#),
+        (.diskSpace, #"{"waitReason":"diskSpace"}"#),
+        (.freshLink, #"{"waitReason":"freshLink"}"#),
+        (.credentials, #"{"waitReason":"credentials"}"#),
+        (.notBefore(Date(timeIntervalSince1970: 1_760_000_000)), #"{"until":1760000000,"waitReason":"notBefore"}"#),
     ]
     @Test("WaitReason: each reason is coded as its documented JSON", arguments: reasons)
     func waitReasons(value: WaitReason, text: String) throws { try check(value, text) }
 
     static let states: [(DownloadState, String)] = [
-        (.waiting(.diskSpace), #"{"kind":"waiting","wait":{"kind":"diskSpace"}}"#),
-        (.downloading, #"{"kind":"downloading"}"#),
-        (.verifying, #"{"kind":"verifying"}"#),
-        (.paused, #"{"kind":"paused"}"#),
+        (.waiting(.diskSpace), #"{"state":"waiting","waitReason":"diskSpace"}"#),
+        (.downloading, #"{"state":"downloading"}"#),
+        (.verifying, #"{"state":"verifying"}"#),
+        (.paused, #"{"state":"paused"}"#),
         (
             .failed(DownloadError(.checksum, "it has another digest")),
-            #"{"error":{"code":"checksum","message":"it has another digest"},"kind":"failed"}"#
+            #"{"error":{"code":"checksum","message":"it has another digest","messages":{"en":"it has another digest","zh":"文件校验失败：it has another digest"}},"state":"failed"}"#
         ),
-        (.completed(.sampled), #"{"kind":"completed","proof":"sampled"}"#),
-        (.cancelled, #"{"kind":"cancelled"}"#),
+        (.completed(.sampled), #"{"proof":"sampled","state":"completed"}"#),
+        (.cancelled, #"{"state":"cancelled"}"#),
     ]
     @Test("DownloadState: each state is coded as its documented JSON", arguments: states)
     func downloadStates(value: DownloadState, text: String) throws {
         try check(value, text)
-        #expect(text.contains(#""kind":"\#(value.kind.rawValue)""#))
+        #expect(text.contains(#""state":"\#(value.kind.rawValue)""#))
     }
 
     static let errors: [(DownloadError, String)] = [
         (
             error,
-            #"{"code":"network","message":"no way to a.example","recovery":{"kind":"transient","retryAfter":1.5},"#
-                + #""suggestion":"try later","underlying":"ECONNREFUSED"}"#
+            #"{"code":"network","message":"no way to a.example","#
+                + #""messages":{"en":"no way to a.example","zh":"网络出错：no way to a.example"},"#
+                + #""recovery":{"kind":"transient","retryAfter":1.5},"suggestion":"try later","#
+                + #""suggestions":{"en":"try later","zh":"try later"},"underlying":"ECONNREFUSED"}"#
         ),
-        (DownloadError(.internal, ""), #"{"code":"internal","message":""}"#),
+        (
+            DownloadError(.internal, ""),
+            #"{"code":"internal","message":"","messages":{"en":"an internal error in Ferry","zh":"Ferry 内部错误"}}"#
+        ),
         (
             DownloadError(.credentials, "who?", recovery: .needsUser),
-            #"{"code":"credentials","message":"who?","recovery":{"kind":"needsUser"}}"#
+            #"{"code":"credentials","message":"who?","messages":{"en":"who?","zh":"服务器要求提供凭据：who?"},"#
+                + #""recovery":{"kind":"needsUser"}}"#
         ),
         (
             DownloadError(.init(rawValue: "of tomorrow"), "new", recovery: .transient(retryAfter: nil)),
-            #"{"code":"of tomorrow","message":"new","recovery":{"kind":"transient"}}"#
+            #"{"code":"of tomorrow","message":"new","messages":{"en":"new","zh":"出错了：new"},"#
+                + #""recovery":{"kind":"transient"}}"#
         ),
     ]
     @Test("DownloadError: errors and codes of a newer version are coded as their documented JSON", arguments: errors)
@@ -85,13 +92,13 @@ struct CodingTests {
             #"{"attempt":3,"delay":1.250000001,"kind":"retrying","reason":"503"}"#
         ),
         (.restarted(reason: "changed"), #"{"kind":"restarted","reason":"changed"}"#),
-        (.waiting(.network, message: "offline"), #"{"kind":"waiting","message":"offline","wait":{"kind":"network"}}"#),
+        (.waiting(.network, message: "offline"), #"{"kind":"waiting","message":"offline","waitReason":"network"}"#),
         (.note("n"), #"{"kind":"note","text":"n"}"#),
         (.paused, #"{"kind":"paused"}"#),
         (.completed(finished), #"{"file":\#(finishedText),"kind":"completed"}"#),
         (
             .failed(DownloadError(.disk, "EIO")),
-            #"{"error":{"code":"disk","message":"EIO"},"kind":"failed"}"#
+            #"{"error":{"code":"disk","message":"EIO","messages":{"en":"EIO","zh":"磁盘读写出错：EIO"}},"kind":"failed"}"#
         ),
         (.cancelled, #"{"kind":"cancelled"}"#),
     ]
@@ -102,9 +109,9 @@ struct CodingTests {
     func wholeEvents() throws {
         let event = DownloadEvent(
             id: DownloadID(rawValue: "7"), date: Date(timeIntervalSince1970: 1.25), kind: .note("n"))
-        try check(event, #"{"id":"7","kind":"note","text":"n","time":1.25}"#)
+        try check(event, #"{"date":1.25,"id":"7","kind":"note","text":"n"}"#)
         let end = DownloadEvent(id: event.id, date: event.date, kind: .cancelled, number: 12)
-        try check(end, #"{"id":"7","kind":"cancelled","number":12,"time":1.25}"#)
+        try check(end, #"{"date":1.25,"id":"7","kind":"cancelled","number":12}"#)
     }
 
     @Test("DownloadProgress and DownloadStatus: they are coded as their documented JSON")
@@ -116,7 +123,7 @@ struct CodingTests {
         try check(DownloadProgress(), #"{"bytesPerSecond":0,"completedBytes":0,"connections":0}"#)
         try check(
             DownloadStatus(id: DownloadID(rawValue: "7"), state: .paused, progress: progress, name: "x", path: "/x"),
-            #"{"id":"7","name":"x","path":"/x","progress":\#(text),"state":{"kind":"paused"}}"#)
+            #"{"id":"7","name":"x","path":"/x","progress":\#(text),"state":"paused"}"#)
     }
 
     @Test("Nouns: values outside the range of JSON are written as the nearest valid ones")
@@ -142,16 +149,16 @@ struct CodingTests {
                 return "\(error)"
             }
         }
-        #expect(reason(WaitReason.self, #"{"kind":"moon"}"#).hasPrefix("unknown wait reason \"moon\""))
-        #expect(reason(DownloadState.self, #"{"kind":"Paused"}"#).hasPrefix("unknown state \"Paused\""))
-        #expect(reason(DownloadState.self, #"{"kind":"completed","proof":"?"}"#).hasPrefix("unknown proof"))
+        #expect(reason(WaitReason.self, #"{"waitReason":"moon"}"#).hasPrefix("unknown wait reason \"moon\""))
+        #expect(reason(DownloadState.self, #"{"state":"Paused"}"#).hasPrefix("unknown state \"Paused\""))
+        #expect(reason(DownloadState.self, #"{"state":"completed","proof":"?"}"#).hasPrefix("unknown proof"))
         #expect(reason(DownloadEvent.Kind.self, #"{"kind":""}"#).hasPrefix("unknown event \"\""))
         #expect(
             reason(DownloadError.self, #"{"code":"a","message":"","recovery":{"kind":"x"}}"#).hasPrefix("unknown rec"))
         #expect(reason(DownloadProgress.self, #"{"completedBytes":-1}"#).hasPrefix("a size that cannot be"))
-        #expect(reason(WaitReason.self, #"{"kind":"retry","at":1e300}"#).hasPrefix("a time out of bounds"))
-        #expect(reason(WaitReason.self, #"{"kind":"retry"}"#) != "no error")
-        #expect(reason(WaitReason.self, #"{"kind":7}"#) != "no error")
+        #expect(reason(WaitReason.self, #"{"waitReason":"retry","until":1e300}"#).hasPrefix("a time out of bounds"))
+        #expect(reason(WaitReason.self, #"{"waitReason":"retry"}"#) != "no error")
+        #expect(reason(WaitReason.self, #"{"waitReason":7}"#) != "no error")
         #expect(reason(DownloadState.self, "[]") != "no error")
     }
 
@@ -163,12 +170,13 @@ struct CodingTests {
     private func write(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The written form is independent of the encoder's date strategy.
-        encoder.dateEncodingStrategy = .iso8601
+        encoder.dateEncodingStrategy = .secondsSince1970
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     private func read<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(text.utf8))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        return try decoder.decode(type, from: Data(text.utf8))
     }
 }

@@ -152,9 +152,11 @@ struct ErrorLanguagesTests {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let text = String(decoding: try encoder.encode(error), as: UTF8.self)
         #expect(
-            text == #"{"code":"conflict","message":"/文件 is there already","phrase":["thereAlready","/文件"],"#
+            text == #"{"code":"conflict","message":"/文件 is there already","#
+                + #""messages":{"en":"/文件 is there already","zh":"/文件 已存在"},"phrase":["thereAlready","/文件"],"#
                 + #""recovery":{"kind":"needsUser"},"suggestion":"What is here was left as it is.","#
-                + #""suggestionPhrase":["leftAsItIs"]}"#)
+                + #""suggestionPhrase":["leftAsItIs"],"#
+                + #""suggestions":{"en":"What is here was left as it is.","zh":"已有的内容保持不变。"}}"#)
         let read = try JSONDecoder().decode(DownloadError.self, from: Data(text.utf8))
         #expect(read == error)
         #expect(read.message(in: .simplifiedChinese) == "/文件 已存在")

@@ -26,12 +26,12 @@ import Testing
 
     @Test("SetPlanner: words after names of downloads change those downloads")
     func downloads() throws {
-        var change = ChangeBody()
-        change.rateLimit = .set(1000)
-        change.priority = 1
-        change.allowsMetered = .set(nil)
-        change.label = .set("a=b")
-        change.maxConnections = 4
+        var change = RequestChange()
+        change.set(.rateLimit, \.rateLimit, 1000)
+        change.set(.priority, \.priority, .high)
+        change.set(.allowsMetered, \.network.allowsMetered, nil)
+        change.set(.label, \.label, "a=b")
+        change.set(.maxConnections, \.maxConnections, 4)
         #expect(
             try SetPlanner.plan(["a", "b", "limit=1K", "priority=high", "metered=auto", "label=a=b", "connections=4"])
                 == .downloads(["a", "b"], change))
@@ -60,25 +60,23 @@ import Testing
     func access() throws {
         func change(
             _ words: [String], headers: [String] = [], user: String? = nil, password: String? = nil
-        ) throws -> ChangeBody? {
+        ) throws -> RequestChange? {
             let world = PlanningWorld.test(files: ["fields": "X-One: 1\nX-Two: 2\n"], password: password)
             let plan = try SetPlanner.plan(["a"] + words, headers: headers, user: user, world: world)
             guard case .downloads(let names, let body) = plan, names == ["a"] else { return nil }
             return body
         }
         let named = try #require(try change([], user: "me:se:same"))
-        #expect(named.user == "me")
-        #expect(named.password == "se:same")
-        #expect(named.headers == nil)
-        #expect(try change([], user: "me", password: "typed")?.password == "typed")
+        #expect(named.request.credentials == Credentials(user: "me", password: "se:same"))
+        #expect(named.members == [.user, .password])
+        #expect(try change([], user: "me", password: "typed")?.request.credentials?.password == "typed")
         let headers = try #require(try change(["limit=1K"], headers: ["@fields", "X-Three: 3"]))
-        #expect(headers.headers?.fields.map(\.name.rawName) == ["X-One", "X-Two", "X-Three"])
-        #expect(headers.rateLimit == .set(1000))
-        #expect(headers.user == nil)
+        #expect(headers.request.headers.map(\.name.rawName) == ["X-One", "X-Two", "X-Three"])
+        #expect(headers.request.rateLimit == 1000)
+        #expect(headers.members == [.headers, .rateLimit])
         let url = try #require(try change(["url=http://me:sesame@h/f?q"]))
-        #expect(url.url == "http://h/f?q")
-        #expect(url.user == "me")
-        #expect(url.password == "sesame")
+        #expect(url.request.sources == [try DownloadURL("http://h/f?q")])
+        #expect(url.request.credentials == Credentials(user: "me", password: "sesame"))
         #expect(throws: UsageError.self) { try SetPlanner.plan(["limit=1K"], user: "me:pw") }
         #expect(throws: UsageError.self) { try change([], headers: ["no colon"]) }
         #expect(throws: UsageError.self) { try change(["url=nonsense"]) }
@@ -86,13 +84,16 @@ import Testing
 
     @Test("MovePlanner: places at the ends, beside a download and by number are parsed, others refused")
     func places() throws {
-        #expect(try MovePlanner.place(["first"]) == .first)
-        #expect(try MovePlanner.place(["last"]) == .last)
-        #expect(try MovePlanner.place(["before", "x"]) == .before("x"))
-        #expect(try MovePlanner.place(["after", "x"]) == .after("x"))
-        #expect(try MovePlanner.place(["3"]) == .index(2))
+        func place(_ words: [String]) throws(UsageError) -> ListPlacement {
+            try MovePlanner.place(words) { DownloadID(rawValue: $0 + "!") }
+        }
+        #expect(try place(["first"]) == .first)
+        #expect(try place(["last"]) == .last)
+        #expect(try place(["before", "x"]) == .before(DownloadID(rawValue: "x!")))
+        #expect(try place(["after", "x"]) == .after(DownloadID(rawValue: "x!")))
+        #expect(try place(["3"]) == .index(2))
         for words in [[], ["0"], ["-1"], ["before"], ["first", "x"], ["somewhere"], ["1", "2"]] {
-            #expect(throws: UsageError.self) { try MovePlanner.place(words) }
+            #expect(throws: UsageError.self) { try place(words) }
         }
     }
 }

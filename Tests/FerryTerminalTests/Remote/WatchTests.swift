@@ -13,7 +13,7 @@ import Testing
             .reset(
                 StreamEvent.Snapshot(
                     items: items, total: items.count, settings: settings,
-                    network: NetworkBody(NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)))))
+                    network: .online)))
         return board
     }
 

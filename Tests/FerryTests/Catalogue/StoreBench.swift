@@ -60,14 +60,14 @@ struct StoreBench: Sendable {
 
     static func request(
         _ url: String = "https://example.com/a.bin", to destination: DownloadRequest.Destination = .directory("/dl")
-    ) throws -> StoredRequest {
-        StoredRequest.split(DownloadRequest(sources: [try DownloadURL(url)], destination: destination)).stored
+    ) throws -> DownloadRequest {
+        DownloadRequest(sources: [try DownloadURL(url)], destination: destination).stored
     }
 
     /// A row with the defaults of one that was just added.
     static func row(
         _ id: String, _ priority: Int = 0, _ position: Int64 = 0, state: DownloadState = .waiting(.slot),
-        request: StoredRequest? = nil, session: String = "app"
+        request: DownloadRequest? = nil, session: String = "app"
     ) throws -> CatalogueRow {
         CatalogueRow(
             id: DownloadID(rawValue: id), session: session, key: QueueKey(priority: priority, position: position),
@@ -97,7 +97,7 @@ struct StoreBench: Sendable {
         var row = CatalogueRow(
             id: DownloadID(rawValue: id), session: "com.example.app", key: QueueKey(priority: -3, position: -(1 << 40)),
             state: state, name: "c d.bin 文件", path: downloads + "/sub/c d.bin", part: downloads + "/sub/c d.bin.part",
-            completedBytes: 5, totalBytes: 1 << 50, request: StoredRequest.split(request).stored, label: "‘label’ 標籤",
+            completedBytes: 5, totalBytes: 1 << 50, request: request.stored, label: "‘label’ 標籤",
             userInfo: ["a": "1", "空": "x\ny"], createdAt: date(1.25), attempts: 4)
         row.endedAt = date(2)
         row.retryAt = date(3.75)

@@ -1,6 +1,7 @@
 import FerryCore
 import FerryTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import Ferry
@@ -134,7 +135,7 @@ struct StoreReadingTests {
             failed.request.notBefore = StoreBench.date(1)
             let bare = try StoreBench.row(
                 "bare", -1,
-                request: StoredRequest.split(DownloadRequest(sources: [], destination: .part("/dl/x.part"))).stored)
+                request: DownloadRequest(sources: [], destination: .part("/dl/x.part")).stored)
             // A download whose file was being renamed.
             var moving = try StoreBench.row("moving", -2, state: .completed(.single))
             moving.announced = AnnouncedFile(
@@ -198,7 +199,7 @@ struct StoreReadingTests {
             mirrored.sources.append(try DownloadURL("https://mirror.example/a"))
             var limited = requests[3]
             limited.rateLimit = 5
-            limited.headers = [StoredHeader(name: "Accept", value: "x")]
+            limited.headers[.accept] = "x"
             let found = try await bench.store.duplicates(of: requests + [mirrored, limited])
             #expect(found == [["again", "0"], ["1"], ["2"], ["3"], ["4"], [], ["3"]])
             #expect(try await bench.store.duplicates(of: []) == [])

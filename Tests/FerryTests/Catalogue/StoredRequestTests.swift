@@ -28,24 +28,28 @@ struct StoredRequestTests {
     @Test("StoredRequest: a request is equal after split, storage and join")
     func roundTrip() throws {
         let whole = try request()
-        let (stored, secrets) = StoredRequest.split(whole)
+        let (stored, secrets) = (whole.stored, Secrets(of: whole))
         #expect(stored.join(secrets) == whole)
-        #expect(stored.hasSecrets)
-        let read = try StoredText.value(StoredRequest.self, StoredText.text(stored))
+        let column = RequestColumn(stored, hasSecrets: true)
+        let again = try StoredText.value(RequestColumn.self, StoredText.text(column))
+        let read = again.request
+        #expect(again.hasSecrets)
         #expect(read == stored)
         #expect(read.join(secrets) == whole)
     }
 
     @Test("StoredRequest: neither its text nor its description contains a secret")
     func secrecy() throws {
-        let (stored, secrets) = StoredRequest.split(try request())
+        let (stored, secrets) = (try request().stored, Secrets(of: try request()))
         let words = [
-            "pass", "w0rd", "hunter2", "user", "lister", "listpw", "tok\"", "Bearer", "cookie1", "xkey", "X-Key",
+            "pass", "w0rd", "hunter2", "user\"", "lister", "listpw", "tok\"", "Bearer", "cookie1", "xkey", "X-Key",
         ]
-        for text in [try StoredText.text(stored), "\(stored)", "\(try #require(secrets))"] {
+        for text in [
+            try StoredText.text(RequestColumn(stored, hasSecrets: false)), "\(stored)", "\(try #require(secrets))",
+        ] {
             for word in words { #expect(!text.contains(word), "\(word) in \(text)") }
         }
-        #expect(stored.headers.map(\.value) == ["a/b", "c/d", "https://example.com/page"])
+        #expect(stored.headers.map(\.value).sorted() == ["a/b", "c/d", "https://example.com/page"])
         // Without secrets the request has its URLs and no credentials.
         let bare = stored.join(nil)
         #expect(bare.credentials == nil && bare.sources.allSatisfy { $0.credentials == nil })
@@ -57,21 +61,22 @@ struct StoredRequestTests {
         var whole = DownloadRequest(sources: [try DownloadURL("https://example.com/a")], destination: .directory("/dl"))
         whole.headers[.acceptLanguage] = "en"
         whole.headers[.userAgent] = "x"
-        let (stored, secrets) = StoredRequest.split(whole)
-        #expect(secrets == nil && !stored.hasSecrets)
+        let (stored, secrets) = (whole.stored, Secrets(of: whole))
+        #expect(secrets == nil)
         #expect(stored.join(nil) == whole)
     }
 
     @Test("StoredRequest: secrets of removed sources are left out by join")
     func fewerSources() throws {
-        var (stored, secrets) = StoredRequest.split(try request())
+        var stored = try request().stored
+        let secrets = Secrets(of: try request())
         stored.sources.removeLast(2)
         #expect(stored.join(secrets).sources.map(\.credentials) == [Credentials(user: "me", password: "pass@word")])
     }
 
     @Test("StoredRequest: with other URLs than the secrets' origins, join gives them to no other origin")
     func otherSources() throws {
-        let (whole, given) = StoredRequest.split(try request())
+        let (whole, given) = (try request().stored, Secrets(of: try request()))
         let file = try StoredText.text(SecretText(id: "a", secrets: try #require(given)))
         let secrets = try StoredText.value(SecretText.self, file).secrets
         var stored = whole
@@ -88,69 +93,61 @@ struct StoredRequestTests {
     @Test(
         "StoredRequest: a minimal request has this JSON text",
         arguments: [
-            (DownloadRequest.Destination.directory("/dl"), "{\"directory\":\"/dl\"}"),
-            (.directory("/dl", name: .exact("n \"1\"")), "{\"directory\":\"/dl\",\"name\":\"n \\\"1\\\"\"}"),
-            (.file("/dl/a"), "{\"file\":\"/dl/a\"}"), (.part("/dl/a.part"), "{\"part\":\"/dl/a.part\"}"),
+            (DownloadRequest.Destination.directory("/dl"), "\"directory\":\"/dl\""),
+            (.directory("/dl", name: .exact("n \"1\"")), "\"directory\":\"/dl\",\"name\":\"n \\\"1\\\"\""),
+            (.file("/dl/a"), "\"path\":\"/dl/a\""), (.part("/dl/a.part"), "\"part\":\"/dl/a.part\""),
         ])
     func shape(destination: DownloadRequest.Destination, text: String) throws {
         let stored = try StoreBench.request("https://example.com/a?b", to: destination)
-        let json = try StoredText.text(stored)
-        #expect(json == "{\"destination\":\(text),\"sources\":[\"https://example.com/a?b\"]}")
-        #expect(try StoredText.value(StoredRequest.self, json) == stored)
+        let json = try StoredText.text(RequestColumn(stored, hasSecrets: false))
+        #expect(json == "{\(text),\"urls\":[\"https://example.com/a?b\"]}")
+        #expect(try StoredText.value(RequestColumn.self, json).request == stored)
     }
 
     @Test("StoredRequest: a full request has this JSON text")
     func fullShape() throws {
         let stored = try StoreBench.fullRow("a").request
-        let json = try StoredText.text(stored)
+        let json = try StoredText.text(RequestColumn(stored, hasSecrets: false))
         #expect(
             json == """
-                {"checksum":"sha-256=\(String(repeating: "07", count: 32))",\
-                "checksumList":"https://example.com/SHA256SUMS",\
-                "destination":{"directory":"/dl/sub","name":"c d.bin"},\
-                "headers":[["Accept","text/plain, */*"],["User-Agent","me \\"2\\""]],\
-                "maxBytes":1152921504606846976,"maxConnections":3,\
-                "network":{"allowsConstrained":false,"allowsMetered":true},"notBefore":1700000010.5,\
-                "onConflict":"overwrite","onDuplicate":"fail","rateLimit":1000,\
-                "sources":["https://example.com/%C3%A4%20b?k=v&x=1","http://mirror.example/c"],\
-                "startsPaused":true,"syncsToDisk":false,\
-                "trust":{"allowsDowngrade":false,"allowsUnprovenParts":false,"failsOnChange":false,\
-                "resumesUnproven":false,"strict":true}}
+                {"allowsConstrained":false,"allowsMetered":true,\
+                "checksum":"sha-256=\(String(repeating: "07", count: 32))",\
+                "checksumList":"https://example.com/SHA256SUMS","directory":"/dl/sub",\
+                "headers":{"Accept":"text/plain, */*","User-Agent":"me \\"2\\""},\
+                "maxBytes":1152921504606846976,"maxConnections":3,"name":"c d.bin","notBefore":1700000010.5,\
+                "onConflict":"overwrite","onDuplicate":"fail","rateLimit":1000,"startsPaused":true,"strict":true,\
+                "syncsToDisk":false,"urls":["https://example.com/%C3%A4%20b?k=v&x=1","http://mirror.example/c"]}
                 """)
-        #expect(try StoredText.value(StoredRequest.self, json) == stored)
+        #expect(try StoredText.value(RequestColumn.self, json).request == stored)
     }
 
     @Test("StoredRequest: missing newer fields are read as defaults, and are read back when set")
     func later() throws {
-        let before =
-            #"{"sources":["http://h/a"],"destination":{"directory":"/d"},"trust":{"allowsDowngrade":false,"#
-            + #""allowsUnprovenParts":true,"failsOnChange":false,"resumesUnproven":false,"strict":false}}"#
-        var stored = try StoredText.value(StoredRequest.self, before)
+        let before = #"{"urls":["http://h/a"],"directory":"/d","allowsUnprovenParts":true}"#
+        var stored = try StoredText.value(RequestColumn.self, before).request
         #expect(stored.trust.allowsUnprovenParts && !stored.trust.acceptsHTML && stored.root == nil)
         stored.trust.acceptsHTML = true
         stored.root = "/d"
-        #expect(try StoredText.value(StoredRequest.self, try StoredText.text(stored)) == stored)
-        let request = stored.join(nil)
-        #expect(request.root == "/d" && request.trust.acceptsHTML)
-        #expect(StoredRequest.split(request).stored == stored)
+        let text = try StoredText.text(RequestColumn(stored, hasSecrets: false))
+        #expect(try StoredText.value(RequestColumn.self, text).request == stored)
+        #expect(stored.join(nil) == stored && stored.stored == stored)
     }
 
     @Test(
         "StoredRequest: an invalid text is an error",
         arguments: [
-            "{}", "[]", "{\"sources\":[],\"destination\":{}}",
-            "{\"sources\":[\"ftp://x\"],\"destination\":{\"file\":\"a\"}}",
-            "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"checksum\":\"x\"}",
-            "{\"sources\":[],\"destination\":{\"file\":\"a\"},\"onConflict\":\"explode\"}",
+            "{}", "[]", "{\"urls\":[],\"directory\":\"\"}", "{\"urls\":[\"ftp://x\"],\"path\":\"a\"}",
+            "{\"path\":\"a\",\"checksum\":\"x\"}", "{\"path\":\"a\",\"onConflict\":\"explode\"}",
+            "{\"path\":\"a\",\"part\":\"b\"}",
         ])
     func nonsense(text: String) {
-        #expect(throws: (any Error).self) { try StoredText.value(StoredRequest.self, text) }
+        #expect(throws: (any Error).self) { try StoredText.value(RequestColumn.self, text) }
     }
 
     @Test("StoredRequest: unknown fields are ignored, and numbers out of range are clamped")
     func unknownFields() throws {
-        let text = "{\"sources\":[],\"destination\":{\"part\":\"/a\"},\"colour\":\"blue\",\"maxConnections\":-4}"
-        let stored = try StoredText.value(StoredRequest.self, text)
+        let text = "{\"part\":\"/a\",\"colour\":\"blue\",\"maxConnections\":-4}"
+        let stored = try StoredText.value(RequestColumn.self, text).request
         #expect(stored.destination == .part("/a") && stored.maxConnections == 1)
     }
 }

@@ -60,7 +60,7 @@ final class WatchedStore: DownloadStore {
     func count(_ filter: RowFilter) async throws(DownloadError) -> Int { try await base.count(filter) }
     func rows(url: String) async throws(DownloadError) -> [CatalogueRow] { try await base.rows(url: url) }
     func duplicates(
-        of requests: [StoredRequest], session: String?
+        of requests: [DownloadRequest], session: String?
     ) async throws(DownloadError) -> [[DownloadID]] {
         try await base.duplicates(of: requests, session: session)
     }

@@ -57,7 +57,7 @@ struct StorageNumbersTests {
                 CatalogueRow(
                     id: DownloadID(rawValue: "r\(index)"), session: "test",
                     key: QueueKey(priority: .max, position: .max), state: state, name: "a", completedBytes: .max,
-                    totalBytes: .max, request: StoredRequest.split(request).stored, createdAt: Date())
+                    totalBytes: .max, request: request.stored, createdAt: Date())
             }
             try await opening.catalogue.commit([.insert(rows), .complete])
             await opening.catalogue.close()

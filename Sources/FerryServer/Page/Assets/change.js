@@ -102,7 +102,7 @@ export class ChangeForm {
     const differs = (name) => value(name) !== this.#shown[name];
     if (differs('url')) {
       if (!isLink(value('url'))) return this.#complain('url', t('add.invalid'));
-      change.url = value('url');
+      change.urls = [value('url')];
     }
     if (!this.#nodes.who.hidden && (value('user') || this.#inputs.password.value)) {
       change.user = value('user');

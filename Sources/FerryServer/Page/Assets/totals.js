@@ -8,6 +8,10 @@ import { drawSpark } from './graph.js';
 
 const MOST_SAMPLES = 60;
 
+/// The summary of a network's state, as `ferry` has it.
+const networkKind = (network) =>
+  !network ? 'unknown' : !network.isOnline ? 'offline' : network.isMetered ? 'metered' : network.isConstrained ? 'constrained' : 'online';
+
 export class Totals {
   #store;
   #announcer;
@@ -160,7 +164,7 @@ export class Totals {
   }
 
   #showNetwork() {
-    const kind = this.#store.network?.state ?? 'unknown';
+    const kind = networkKind(this.#store.network);
     for (const dot of [this.#nodes.dot, this.#nodes.dot2]) setAttribute(dot, 'data-kind', kind);
     for (const word of [this.#nodes.network, this.#nodes.network2]) setText(word, t(`network.${kind}`));
   }

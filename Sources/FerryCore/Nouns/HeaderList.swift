@@ -14,7 +14,7 @@ package struct HeaderList: Codable, Sendable, Hashable {
             guard let name = HTTPField.Name(key.stringValue) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: key, in: container,
-                    debugDescription: "\(APIText.quote(key.stringValue)) is no name of a header")
+                    debugDescription: "\(TextError.quote(key.stringValue)) is no name of a header")
             }
             let values =
                 try (try? container.decode([String].self, forKey: key)) ?? [container.decode(String.self, forKey: key)]

@@ -8,13 +8,4 @@ public enum ClearFilter: String, Sendable, Hashable, Codable, CaseIterable {
     case cancelled
     /// Completed, failed and cancelled downloads.
     case all
-
-    var kinds: Set<StateKind> {
-        switch self {
-        case .completed: [.completed]
-        case .failed: [.failed]
-        case .cancelled: [.cancelled]
-        case .all: [.completed, .failed, .cancelled]
-        }
-    }
 }

@@ -1,7 +1,5 @@
-public import FerryCore
-
 /// The disk space that the downloads of a manager use.
-public struct StorageReport: Sendable, Hashable {
+public struct StorageReport: Sendable, Hashable, Codable {
     /// Bytes received by listed downloads that are neither completed nor cancelled.
     public var partBytes: ByteCount = 0
     /// Bytes of listed, completed downloads.

@@ -1,5 +1,3 @@
-package import FerryCore
-
 /// A sentence in every language.
 package struct Translations: Codable, Sendable, Hashable {
     package var en: String

@@ -1,0 +1,82 @@
+import FerryCore
+import HTTPTypes
+
+extension DownloadRequest {
+    /// The request as a row has it: without secrets, and without what a row has beside it.
+    package var stored: DownloadRequest {
+        var stored = withoutSecrets
+        stored.id = nil
+        stored.label = nil
+        stored.userInfo = [:]
+        stored.priority = .normal
+        stored.session = nil
+        stored.secretsOrigin = nil
+        return stored
+    }
+
+    /// The stored request with its secrets. Secrets of removed sources are omitted, and none is sent to another origin
+    /// than it was given for, even if the URLs are different now: those of a rebuilt list come from journals.
+    package func join(_ secrets: Secrets?) -> DownloadRequest {
+        guard let secrets else { return self }
+        var request = self
+        for (index, credentials) in secrets.sources where sources.indices.contains(index) {
+            request.sources[index] = SecretScope.giveBack(
+                credentials, of: secrets.origins[index], to: sources[index])
+        }
+        if let home = secrets.home, home != SecretScope.home(of: request) { request.secretsOrigin = home }
+        for header in secrets.headers {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            request.headers.append(HTTPField(name: name, value: header.value))
+        }
+        request.credentials = secrets.credentials
+        request.checksumList = checksumList?.with(secrets.checksumList)
+        return request
+    }
+}
+
+extension Secrets {
+    /// What ``FerryCore/DownloadRequest/withoutSecrets`` leaves out of a request; `nil` if that is nothing.
+    package init?(of request: DownloadRequest) {
+        self.init(credentials: request.credentials, checksumList: request.checksumList?.credentials)
+        home = SecretScope.home(of: request)
+        for (index, source) in request.sources.enumerated() {
+            guard let credentials = source.credentials else { continue }
+            sources[index] = credentials
+            origins[index] = source.origin
+        }
+        for field in request.headers where field.name.isSecret {
+            headers.append(StoredHeader(name: field.name.rawName, value: field.value))
+        }
+        if isEmpty { return nil }
+    }
+}
+
+/// A request as the column `request` has it: with members that no client may send.
+struct RequestColumn: Codable {
+    var request: DownloadRequest
+    var hasSecrets: Bool
+
+    private enum CodingKeys: String, CodingKey { case hasSecrets, root }
+
+    init(_ request: DownloadRequest, hasSecrets: Bool) {
+        self.request = request
+        self.hasSecrets = hasSecrets
+    }
+
+    init(from decoder: any Decoder) throws {
+        request = try DownloadRequest(from: decoder)
+        if case .directory("", _) = request.destination { throw CatalogueColumns.Unreadable() }
+        // An earlier version stored any number.
+        request.maxConnections = max(1, request.maxConnections)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        request.root = try container.decodeIfPresent(String.self, forKey: .root)
+        hasSecrets = try container.decodeIfPresent(Bool.self, forKey: .hasSecrets) ?? false
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try request.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(request.root, forKey: .root)
+        if hasSecrets { try container.encode(hasSecrets, forKey: .hasSecrets) }
+    }
+}

@@ -1,0 +1,32 @@
+package import FerryCore
+
+/// What clients send in a request.
+package protocol ClientBody: Decodable, Sendable {
+    associatedtype CodingKeys: CodingKey & CaseIterable
+    /// The names of the members that it may have; by default all.
+    static var memberNames: Set<String> { get }
+}
+
+extension ClientBody {
+    package static var memberNames: Set<String> { Set(CodingKeys.allCases.map(\.stringValue)) }
+}
+
+/// A request's body with no other members than those of its form, so that a misspelt name is not ignored.
+package struct Strict<Body: ClientBody>: Decodable, Sendable {
+    package let body: Body
+
+    package init(from decoder: any Decoder) throws {
+        let known = Body.memberNames
+        for key in try decoder.container(keyedBy: AnyMember.self).allKeys where !known.contains(key.stringValue) {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "the member \(APIText.quote(key.stringValue)) is not known"))
+        }
+        body = try Body(from: decoder)
+    }
+}
+
+extension ListPlacement: ClientBody {}
+extension DownloadRequest: ClientBody {}
+extension RequestChange: ClientBody {}

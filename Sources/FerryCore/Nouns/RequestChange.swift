@@ -1,0 +1,66 @@
+/// A change of a listed download's request: coded as the changed members of ``DownloadRequest``, where null stands for the
+/// default.
+///
+/// `user` and `password` provide credentials: a download that was waiting for them resumes.
+package struct RequestChange: Sendable, Hashable {
+    /// A request with the new values.
+    package private(set) var request = DownloadRequest.plain
+    /// The members that are changed.
+    package private(set) var members: Set<DownloadRequest.CodingKeys> = []
+
+    package init() {}
+
+    /// What differs between two requests and may change, but for credentials.
+    package init(from old: DownloadRequest, to new: DownloadRequest) {
+        for property in DownloadRequest.properties where property.mayChange && property.differs(old, new) {
+            property.copy(new, &request)
+            members.insert(property.key)
+        }
+    }
+
+    package mutating func set<Value>(
+        _ member: DownloadRequest.CodingKeys, _ path: WritableKeyPath<DownloadRequest, Value>, _ value: Value
+    ) {
+        request[keyPath: path] = value
+        members.insert(member)
+    }
+
+    package mutating func set(_ credentials: Credentials) {
+        request.credentials = credentials
+        members.formUnion([.user, .password])
+    }
+
+    /// Whether anything but credentials is changed.
+    package var changesRequest: Bool { !members.isSubset(of: [.user, .password]) }
+
+    /// Sets the changed properties of another request.
+    package func apply(to other: inout DownloadRequest) {
+        for property in DownloadRequest.properties where members.contains(property.key) {
+            property.copy(request, &other)
+        }
+    }
+}
+
+extension RequestChange: Codable {
+    package typealias CodingKeys = DownloadRequest.CodingKeys
+
+    /// The names of the members that may change.
+    package static var memberNames: Set<String> {
+        let own = DownloadRequest.properties.filter(\.mayChange).map(\.key) + [.user, .password]
+        return Set(own.map(\.rawValue))
+    }
+
+    package init(from decoder: any Decoder) throws {
+        request = try DownloadRequest(from: decoder)
+        members = Set(try decoder.container(keyedBy: CodingKeys.self).allKeys)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        for property in DownloadRequest.properties where members.contains(property.key) {
+            try property.encode(request, &container)
+        }
+        if members.contains(.user) { try container.encode(request.credentials?.user, forKey: .user) }
+        if members.contains(.password) { try container.encode(request.credentials?.password, forKey: .password) }
+    }
+}

@@ -1,0 +1,40 @@
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Ferry
+
+@Suite("RequestChange")
+struct RequestChangeTests {
+    @Test("RequestChange: every property that may change is sent, and arrives; the others stay")
+    func everyProperty() throws {
+        let old = DownloadRequest(sources: [try DownloadURL("https://a.example/f")], destination: .file("/f"))
+        var new = old
+        new.sources = [try DownloadURL("https://a.example/g")]
+        new.headers[.referer] = "https://b.example/"
+        new.maxConnections += 1
+        new.rateLimit = 1000
+        new.network.allowsMetered = true
+        new.network.allowsConstrained = true
+        new.network.allowsPrivate = false
+        new.priority = .high
+        new.label = "label"
+        new.userInfo = ["key": "value"]
+        new.checksum = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
+        new.trust.acceptsHTML.toggle()
+        var wish = new
+        wish.destination = .file("/elsewhere")
+        wish.maxBytes = 1
+        wish.startsPaused = true
+        let change = RequestChange(from: old, to: wish)
+        let data = try APICoding.encode(change)
+        let members = try #require(try JSONValue(data).members)
+        #expect(Set(members.keys) == RequestChange.memberNames.subtracting(["user", "password"]))
+        var changed = old
+        try APICoding.decode(Strict<RequestChange>.self, from: data).body.apply(to: &changed)
+        #expect(changed == new)
+        #expect(old.changed(to: wish) == new)
+    }
+}
