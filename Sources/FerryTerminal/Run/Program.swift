@@ -47,8 +47,8 @@ package enum Program {
         } catch {
             return usage(error.message, command: "plan")
         }
-        for case .parts(let directory, _) in plan.items {
-            return usage("\(directory) is a directory; ferry plan needs a URL", command: "plan")
+        if plan.items.hasDirectories {
+            return usage("ferry plan takes URLs and part files, no directories", command: "plan")
         }
         let console = Console(StandardWriter())
         let run = PlanRun(

@@ -14,8 +14,8 @@ struct LateAnswerTests {
 
     /// The download in one state, as the daemon describes it.
     private static func listed(_ state: DownloadState, revision: UInt64) -> ListedDownload {
-        var request = NewDownload(urls: [source])
-        request.directory = "/tmp"
+        let sources = [source].compactMap { try? DownloadURL($0) }
+        let request = DownloadRequest(sources: sources, destination: .directory("/tmp"))
         var listed = ListedDownload(
             status: DownloadStatus(id: id, state: state, progress: DownloadProgress(), name: "a"), session: "test",
             url: source, addedAt: Date(timeIntervalSince1970: 0))
@@ -30,7 +30,7 @@ struct LateAnswerTests {
     private static let snapshot = StreamEvent.reset(
         StreamEvent.Snapshot(
             items: [], total: 0, settings: SettingsBody(scope: "daemon", directory: "/tmp"),
-            network: NetworkBody(NetworkSnapshot.assumed.status)))
+            network: NetworkSnapshot.assumed.status))
 
     /// The answers that no test is about.
     private static func common(_ request: String, _ daemon: ScriptedDaemon) throws -> (any Encodable)? {

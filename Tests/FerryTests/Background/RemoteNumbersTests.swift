@@ -17,12 +17,12 @@ struct RemoteNumbersTests {
     private static func listed(_ state: DownloadState) -> ListedDownload {
         let progress = DownloadProgress(
             completedBytes: 5, totalBytes: 9, bytesPerSecond: 2, timeRemaining: .seconds(2), connections: 3)
-        var request = NewDownload(urls: ["http://127.0.0.1/a"])
-        request.directory = "/tmp"
+        let sources = ["http://127.0.0.1/a"].compactMap { try? DownloadURL($0) }
+        var request = DownloadRequest(sources: sources, destination: .directory("/tmp"))
         request.rateLimit = 10
         request.maxConnections = 4
         request.maxBytes = 11
-        request.priority = 1
+        request.priority = DownloadPriority(rawValue: 1)
         var listed = ListedDownload(
             status: DownloadStatus(id: id, state: state, progress: progress, name: "a", path: "/tmp/a"),
             session: "test", url: "http://127.0.0.1/a", addedAt: date)
@@ -45,7 +45,7 @@ struct RemoteNumbersTests {
         ]
         let snapshot = StreamEvent.Snapshot(
             items: [listed(.downloading)], total: 1, settings: settings,
-            network: NetworkBody(NetworkSnapshot.assumed.status))
+            network: NetworkSnapshot.assumed.status)
         var events = states.map { StreamEvent.state(listed($0)) }
         for kind in kinds {
             let event = DownloadEvent(id: id, date: date, kind: kind, number: 4)
@@ -102,7 +102,7 @@ struct RemoteNumbersTests {
         _ = session.network
     }
 
-    @Test("Events: any number in any place, and any two beside each other, are taken or refused")
+    @Test("RemoteSession: extreme numbers in events, alone and in pairs, are accepted or refused and never trap")
     func events() async throws {
         for event in Self.events {
             let session = session()
@@ -127,7 +127,7 @@ struct RemoteNumbersTests {
         }
     }
 
-    @Test("Receipts: numbers of events in any order are kept and acknowledged within their bound")
+    @Test("EventReceipts: extreme event numbers in any order are acknowledged within the bound")
     func receipts() {
         var receipts = EventReceipts()
         for (one, other) in ExtremeNumbers.pairs {
@@ -144,7 +144,7 @@ struct RemoteNumbersTests {
         #expect(receipts.handled.contains(.max))
     }
 
-    @Test("EventID: any number is an identifier or none")
+    @Test("EventID: an extreme number is an identifier or none")
     func identifiers() {
         for text in ExtremeNumbers.all.map({ "\($0)" }) + ExtremeNumbers.texts {
             let id = EventID("boot-" + text)

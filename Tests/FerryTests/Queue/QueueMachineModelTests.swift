@@ -4,9 +4,11 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The queue against a naive list", .timeLimit(.minutes(30)))
+@Suite("QueueMachine against a naive list", .timeLimit(.minutes(30)))
 struct QueueMachineModelTests {
-    @Test("Random facts: the same decisions, never more than the limit, never out of order", arguments: 0..<8)
+    @Test(
+        "QueueMachine: random facts give the decisions of a naive list, within the limit and in order", arguments: 0..<8
+    )
     func randomFacts(batch: Int) {
         for number in 0..<250 {
             let seed = UInt64(batch * 1000 + number)

@@ -81,7 +81,7 @@ struct QueueMachineTests {
         #expect(queue.decide(at: .seconds(10)).start == ids("a"))
     }
 
-    @Test("QueueMachine: ready() ends a back-off, and the download starts")
+    @Test("QueueMachine: a wake-up ends a back-off, and the download starts")
     func tryNow() {
         var queue = QueueMachine(limit: 1)
         queue.join(id("a"), notBefore: .seconds(60))

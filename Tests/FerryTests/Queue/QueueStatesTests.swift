@@ -3,7 +3,7 @@ import Testing
 
 @testable import Ferry
 
-@Suite("The states of the queue")
+@Suite("States of a queue entry")
 struct QueueStatesTests {
     private static let rests: [QueueEntry.Rest] = [.parked, .queued, .waiting(until: .seconds(1))]
     private static let names = ["parked", "queued", "waiting"]
@@ -84,7 +84,7 @@ struct QueueStatesTests {
         return changes
     }
 
-    @Test("docs/queue-states.md has exactly the transitions of the code")
+    @Test("QueueEntry: docs/queue-states.md has exactly the transitions of the code")
     func table() throws {
         let documented = try Self.documented()
         var made: [String: String] = [:]
@@ -99,7 +99,7 @@ struct QueueStatesTests {
         #expect(documented.filter { !$0.key.hasPrefix($0.value + " on ") } == made)
     }
 
-    @Test("a run is in the entry until it has ended, whatever else happens")
+    @Test("QueueEntry: a run stays in its entry until it has ended, whatever else happens")
     func runs() {
         for state in Self.states {
             for fact in Self.facts {

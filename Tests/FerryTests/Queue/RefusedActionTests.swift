@@ -5,9 +5,9 @@ import Testing
 @testable import Ferry
 
 /// What the list did not take was not done, and is not said to be.
-@Suite("An action that the list refuses", .timeLimit(.minutes(30)))
+@Suite("Actions that the catalogue refuses", .timeLimit(.minutes(30)))
 struct RefusedActionTests {
-    @Test("pausing a running or waiting download is false, and it goes on")
+    @Test("Pause: refused by the catalogue, it returns false and the download goes on")
     func paused() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -28,7 +28,7 @@ struct RefusedActionTests {
         }
     }
 
-    @Test("resuming a paused download is false, and it stays paused")
+    @Test("Resume: refused by the catalogue, it returns false and the download stays paused")
     func resumed() async throws {
         try await Workshop.run { shop in
             shop.serve(["/a"])
