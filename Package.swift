@@ -96,7 +96,6 @@ let package = Package(
             name: "FerryServer",
             dependencies: [
                 "Ferry", "FerryAPI", "FerryCore", "CFerry",
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),

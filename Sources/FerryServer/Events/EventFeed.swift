@@ -2,7 +2,7 @@ import Ferry
 import FerryAPI
 import FerryCore
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 
 /// The event stream of one client, from its first line to its end.

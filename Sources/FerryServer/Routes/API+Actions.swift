@@ -3,7 +3,7 @@ import FerryAPI
 import FerryCore
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 
 /// Actions on one download or on many.
 extension API {

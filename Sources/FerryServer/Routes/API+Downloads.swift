@@ -3,7 +3,7 @@ import FerryAPI
 import FerryCore
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 
 /// Listing, adding, showing, changing and removing downloads.
 extension API {

@@ -2,7 +2,7 @@ import FerryAPI
 import FerryCore
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import Logging
 
 /// Issuing, listing and withdrawing tokens.

@@ -3,7 +3,7 @@ import FerryAPI
 import FerryCore
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import Logging
 
 /// Dispatches each route to its handler.

@@ -1,7 +1,7 @@
 import FerryAPI
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 
 /// Responses of the API.

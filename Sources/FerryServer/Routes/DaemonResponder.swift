@@ -2,15 +2,13 @@ import FerryAPI
 import FerryCore
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import Synchronization
 
 /// Answers every request: applies the access policy, then serves the page or the API. Every error becomes a problem.
-final class DaemonResponder: HTTPResponder {
-    typealias Context = DaemonContext
-
+final class DaemonResponder: Sendable {
     private let api: API
     private let page = PageAssets()
     private let logger: Logger
@@ -25,30 +23,33 @@ final class DaemonResponder: HTTPResponder {
 
     func listens(on port: Int) { door.withLock { $0 = AccessPolicy(port: port) } }
 
-    func respond(to request: Request, context: DaemonContext) async throws -> Response {
+    /// The connection tells whose request it is: the peer of the Unix socket is always this user.
+    func respond(to request: Request, on channel: any Channel) async -> Response {
         let target = request.uri.string
         let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
         var response: Response
         do {
-            response = try await answer(request, target, path, context)
+            response = try await answer(request, target, path, channel)
         } catch {
             response = Answer.problem(problem(error, path), at: String(path))
         }
         for (name, value) in Self.fields where response.headers[name] == nil { response.headers[name] = value }
+        response.headers[.date] = HTTPDate.format(Date())
         return response
     }
 
     private func answer(
-        _ request: Request, _ target: String, _ path: Substring, _ context: DaemonContext
+        _ request: Request, _ target: String, _ path: Substring, _ channel: any Channel
     ) async throws -> Response {
+        let isLocal = if case .unixDomainSocket? = channel.localAddress { true } else { false }
         let resource = Self.resource(request.method, path)
         let token =
-            context.isLocal ? nil : await api.tokens.identify(request.headers[values: .authorization], at: Date())
-        var origin = self.origin(request, target, isLocal: context.isLocal)
+            isLocal ? nil : await api.tokens.identify(request.headers[values: .authorization], at: Date())
+        var origin = self.origin(request, target, isLocal: isLocal)
         origin.hasToken = token != nil
         if let refusal = door.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }
         if let token {
-            api.connections.identify(context.channel, token: token)
+            api.connections.identify(channel, token: token)
             // The token may have been withdrawn before it was recorded for this connection.
             guard api.tokens.contains(token) else { throw Problem(.unauthorized, "The token was withdrawn.") }
         }
@@ -64,7 +65,7 @@ final class DaemonResponder: HTTPResponder {
             let whole = target.split(at: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
             let query = whole.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
             let visit = APIRequest(
-                route: route, identifier: identifier, query: query, request: request, isLocal: context.isLocal,
+                route: route, identifier: identifier, query: query, request: request, isLocal: isLocal,
                 token: token, session: try session(of: request))
             return try await api.answer(visit)
         }

@@ -1,6 +1,5 @@
 import FerryCore
 import Foundation
-import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -47,7 +46,7 @@ extension Daemon {
     }
 
     /// Returns one service for each socket. Requires the state lock: an existing socket is then stale.
-    func listeners() throws(DownloadError) -> [any Service] {
+    func listeners() throws -> [any Service] {
         let socket = place.socket
         guard socket.utf8.count < 104 else {
             throw DownloadError(
@@ -57,7 +56,7 @@ extension Daemon {
         try PrivateFile.makeDirectory(Paths.parent(of: socket))
         try removeStaleSocket(socket)
         SignInFile.sweep(place.signIn)
-        var services: [any Service] = [unixListener(socket)]
+        var services: [any Service] = [try unixListener(socket)]
         let settings = settings.current
         if settings.loopback {
             if !peers.tells {
@@ -79,9 +78,9 @@ extension Daemon {
         unlink(path)
     }
 
-    private func unixListener(_ path: String) -> some Service {
+    private func unixListener(_ path: String) throws -> any Service {
         let user = user
-        return application(
+        return try listener(
             .unixDomainSocket(path: path),
             handlers: { [limits] in
                 [PeerCheck(user: user), RequestLineCheck.Installer(RequestLimiter(limits, table: nil))]
@@ -93,8 +92,8 @@ extension Daemon {
         }
     }
 
-    fileprivate func loopback(_ port: Int) -> some Service {
-        application(.hostname("127.0.0.1", port: port), handlers: loopbackHandlers) {
+    fileprivate func loopback(_ port: Int) throws -> any Service {
+        try listener(.hostname("127.0.0.1", port: port), handlers: loopbackHandlers) {
             [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
@@ -103,8 +102,8 @@ extension Daemon {
         }
     }
 
-    fileprivate func secondLoopback(_ port: Int) -> some Service {
-        application(.hostname("::1", port: port), handlers: loopbackHandlers) {
+    fileprivate func secondLoopback(_ port: Int) throws -> any Service {
+        try listener(.hostname("::1", port: port), handlers: loopbackHandlers) {
             [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
             addresses.bound(host: "[::1]:\(port)")
@@ -122,23 +121,26 @@ extension Daemon {
         }
     }
 
-    private func application(
+    private func listener(
         _ address: BindAddress, handlers: @escaping @Sendable () -> [any RemovableChannelHandler],
         running: @escaping @Sendable (any Channel) async -> Void
-    ) -> Application<DaemonResponder> {
+    ) throws -> any Service {
         var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
         decoder.maxHeaderFieldSize = 16 << 10
         decoder.maxHeaderListSize = 32 << 10
         decoder.maxHeaderFieldCount = 100
-        return Application(
-            responder: responder,
-            server: .http1(
-                configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: handlers(), httpDecoderConfiguration: decoder)),
-            configuration: ApplicationConfiguration(
+        let server = HTTPServerBuilder.http1(
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: handlers(), httpDecoderConfiguration: decoder))
+        return try server.buildServer(
+            configuration: ServerConfiguration(
                 address: address,
                 availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: quiet)),
-            onServerRunning: running, logger: quiet)
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
+            responder: { [responder] request, writer, channel in
+                let response = await responder.respond(to: request, on: channel)
+                try await writer.write(response: response.head, body: response.body)
+            }, onServerRunning: running)
     }
 }
 

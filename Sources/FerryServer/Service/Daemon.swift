@@ -148,7 +148,7 @@ package final class Daemon: Sendable {
         ) { [self] in await heard($0, $1, isEarlier: $2) }
     }
 
-    /// The logger for Hummingbird and the service group, limited to warnings.
+    /// The logger for the HTTP server and the service group, limited to warnings.
     var quiet: Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
