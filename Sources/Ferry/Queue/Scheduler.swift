@@ -156,8 +156,7 @@ final class Scheduler: Sendable {
         state.alarm = at.map { at in
             // owner: state.alarm, cancelled when it is replaced and in shutdown.
             let task = Task { [weak self, clock] in
-                // Read the clock here, since the task may start late.
-                try? await clock.sleep(for: max(.zero, at - clock.now()))
+                try? await clock.sleep(until: at)
                 guard !Task.isCancelled, let self else { return }
                 self.state.withLock { if $0.alarm?.at == at { $0.alarm = nil } }
                 self.reschedule()

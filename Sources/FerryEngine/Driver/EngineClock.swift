@@ -11,6 +11,12 @@ package protocol EngineClock: Sendable {
     /// Returns after `duration`, or throws when the task is cancelled. A deadline that passes during system sleep is
     /// noticed within a minute of waking.
     func sleep(for duration: Duration) async throws
+    /// Returns once ``now()`` has reached `moment`, or throws when the task is cancelled.
+    func sleep(until moment: Duration) async throws
+}
+
+extension EngineClock {
+    package func sleep(until moment: Duration) async throws { try await sleep(for: max(.zero, moment - now())) }
 }
 
 /// The system's clocks.

@@ -34,10 +34,17 @@ final class SteppedClock: EngineClock {
     }
 
     func sleep(for duration: Duration) async throws {
-        if duration < .seconds(2) { return try await system.sleep(for: duration) }
-        let (id, until) = state.withLock { state in
+        try await sleep(until: now() + duration)
+    }
+
+    /// Compares the clock with `until` after every jump, also one between the caller's reading of the clock and this
+    /// call.
+    func sleep(until: Duration) async throws {
+        let left = until - now()
+        if left < .seconds(2) { return try await system.sleep(for: max(.zero, left)) }
+        let id = state.withLock { state in
             state.last += 1
-            return (state.last, state.offset + system.now() + duration)
+            return state.last
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
