@@ -2,12 +2,15 @@ package import ArgumentParser
 
 /// What a command downloads, and where to.
 package struct FileOptions: ParsableArguments, Sendable {
-    @Argument(help: ArgumentHelp("URLs, part files, or directories with part files to resume.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp(
+            "URLs and part files; of ferry get also directories with part files to resume.", valueName: "url"))
     package var items: [String] = []
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("Output path; - is standard output. Needs exactly one URL.", valueName: "file"))
+        help: ArgumentHelp("Output path; of ferry get, - is standard output. Needs exactly one URL.", valueName: "file")
+    )
     package var output: String?
 
     @Option(
