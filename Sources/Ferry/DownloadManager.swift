@@ -225,24 +225,28 @@ public final class DownloadManager: Sendable {
 
     /// The part files that have a journal in a directory, as sorted paths; each can be resumed with
     /// ``DownloadRequest/Destination/part(_:)``. Journals of other users are omitted.
-    public func partFiles(in directory: String) throws(DownloadError) -> [String] {
-        try allPartFiles(in: directory).own
+    public func partFiles(in directory: String) async throws(DownloadError) -> [String] {
+        try await allPartFiles(in: directory).own
     }
 
     /// As ``partFiles(in:)``, with an explanation for each omitted file.
-    package func allPartFiles(in directory: String) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
-        // allow(door): a synchronous function, which blocks its caller.
-        try PartFiles.list(in: Self.absolute(directory), fileSystem: LocalFileSystem())
+    package func allPartFiles(
+        in directory: String
+    ) async throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
+        let directory = Self.absolute(directory)
+        return try await EngineProvider.files.run { disk throws(DownloadError) in
+            try PartFiles.list(in: directory, fileSystem: disk.fileSystem)
+        }
     }
 
     /// The servers in the journal of a part file, or in all journals of a directory; unreadable journals are omitted.
-    /// Blocks.
+    /// Blocks: called on a file thread.
     package static func journalOrigins(at path: String) -> Set<Origin> {
         var origins: Set<Origin> = []
         func add(_ found: PartFiles.Found) {
             for url in found.record.urls { if let url = try? DownloadURL(url) { origins.insert(url.origin) } }
         }
-        // allow(door): a synchronous function, which blocks its caller.
+        // allow(door): the planner of a command calls it, which is synchronous and runs on a file thread.
         let disk = LocalFileSystem()
         if PartFiles.all(in: path, fileSystem: disk, add).isEmpty,
             let found = try? PartFiles.find(at: path, fileSystem: disk)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Ferry
 import FerryCore
 import FerryTerminal
 
@@ -33,20 +34,21 @@ struct FerryCommand: ParsableCommand {
                 subcommands: [ServeCommand.self, ServiceCommand.self, DoctorCommand.self]),
         ])
 
-    /// Parses the arguments and runs the command. Exit codes of the parser are mapped to Ferry's.
+    /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the
+    /// terminal and journals. Exit codes of the parser are mapped to Ferry's.
     static func main(arguments: [String]) async -> FerryTerminal.ExitCode {
         // Parsing from the root takes longer than the request of a small file, so it is left to the other commands
         // and to errors.
         if arguments.first == "get", let get = try? GetCommand.parse(Array(arguments.dropFirst())) {
-            return await Program.get(get.options)
+            return await onFileThreads { await Program.get(get.options) }
         }
         do {
             switch try parseAsRoot(arguments) {
-            case let get as GetCommand: return await Program.get(get.options)
-            case let plan as PlanCommand: return await Program.plan(plan.options)
+            case let get as GetCommand: return await onFileThreads { await Program.get(get.options) }
+            case let plan as PlanCommand: return await onFileThreads { await Program.plan(plan.options) }
             case let serve as ServeCommand: return await serve.serve()
             case let service as ServiceCommand: return await service.act()
-            case let remote as any RemoteCommand: return await remote.act()
+            case let remote as any RemoteCommand: return await onFileThreads { await remote.act() }
             case var other:
                 try other.run()
                 return .done

@@ -80,6 +80,28 @@ struct PageTests {
     }
 
     @Test(
+        "Web page: an HTML response at a part file's new link is a dead link, and held bytes are resumed by a good link",
+        arguments: ["text/html", nil])
+    func newLink(type: String?) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/file", resource)
+            try await shop.interrupt("/file", after: 8_000_000)
+            let part = DownloadRequest.Destination.part(shop.directory + "/file.part")
+            shop.server.serve("/other", resource)
+            shop.server.always("/other", Self.page(type, text: "<html>" + String(repeating: " ", count: 5000)))
+            let outcome = try await shop.get("/other", { _ in }) { $0.destination = part }
+            #expect(outcome.error?.code == .freshLink)
+            #expect(outcome.error?.message.contains("web page") == true)
+            #expect(shop.names == ["file.part", "file.part.ferry"])
+            shop.server.always("/other", .honest)
+            let good = try await shop.get("/other", { _ in }) { $0.destination = part }
+            try shop.expect(good.file.path, is: resource)
+            #expect(good.resumedAt == 8_000_000)
+        }
+    }
+
+    @Test(
         "Web page: an HTML response is kept for a page's name, for no extension, or on request",
         arguments: ["text/html", nil])
     func asked(type: String?) async throws {

@@ -65,6 +65,17 @@ package enum Assessment: Hashable, Sendable {
     case refused(Reason)
 }
 
+/// The meaning of a response to the request for a sample of the partial content.
+package enum SampleAssessment: Hashable, Sendable {
+    /// The body is the requested block.
+    case compare(Representation)
+    case different(FileIdentity)
+    case inconclusive
+    /// The link leads to something else, or nowhere.
+    case deadLink(Reason, status: Int)
+    case busy(status: Int)
+}
+
 /// The resume rules: how to request the missing bytes, and whether a response may be joined to the partial content.
 ///
 /// Invariant: `goOn` and `rewind` are returned only with evidence that all bytes are of one file; `join` is the
@@ -100,6 +111,26 @@ package enum ResumePolicy {
         case .busy(let status, let wish): return .busy(status: status, retryAfter: wish)
         case .unusable(let reason): return .unusable(reason)
         case .refused(let reason): return .refused(reason)
+        }
+    }
+
+    /// Returns the meaning of a response to the request for `block` of the partial content.
+    package static func assessSample(
+        _ verdict: ResponseVerdict, of block: Range<ByteCount>, held: PartialContent, rules: ResumeRules
+    ) -> SampleAssessment {
+        switch verdict {
+        case .whole(let representation) where isPage(representation, insteadOf: held, rules):
+            return .deadLink(Reason(.pageInstead), status: 200)
+        case .part(_, let representation) where isPage(representation, insteadOf: held, rules):
+            return .deadLink(Reason(.pageInstead), status: 206)
+        case .part(let range, let representation):
+            if let total = held.identity.totalBytes, let other = representation.identity.totalBytes, total != other {
+                return .different(representation.identity)
+            }
+            return range == block ? .compare(representation) : .inconclusive
+        case .deadLink(let status): return .deadLink(Reason(.serverAnswered, "\(status)"), status: status)
+        case .busy(let status, _): return .busy(status: status)
+        default: return .inconclusive
         }
     }
 

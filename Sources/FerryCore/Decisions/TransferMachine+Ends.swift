@@ -210,9 +210,8 @@ extension TransferMachine {
         }
     }
 
-    /// The sampled source responded with a dead-link status.
-    package mutating func samplingDeadLink(_ status: Int, source: Int) {
-        let reason = Reason(.serverAnswered, "\(status)")
+    /// The link of the sampled source is dead.
+    package mutating func samplingDeadLink(_ reason: Reason, status: Int, source: Int) {
         let error = DownloadError.deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty)
         guard hasSource(beside: source) else { return end(deadEnd ?? error) }
         if source == primary { deadEnd = error }

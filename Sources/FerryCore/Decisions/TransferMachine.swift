@@ -208,6 +208,13 @@ package struct TransferMachine: Sendable {
         return held
     }
 
+    /// Returns what samples of this source are compared with, and by which rules.
+    package func sampleBasis(of source: Int) -> (held: PartialContent, rules: ResumeRules) {
+        var held = held(from: source)
+        held.identity.totalBytes = planner.total
+        return (held, rules)
+    }
+
     /// The user's rules, with `hasDigest` also set for a digest that the server declared.
     var rules: ResumeRules {
         var rules = settings.rules

@@ -58,7 +58,9 @@ extension DownloadDriver {
         let verdict: ResponseVerdict
         do throws(TransferFailure) {
             response = try await environment.transport.fetch(transferRequest(for: fetch))
-            verdict = try await judge(&response, fetch, on: id)
+            verdict = try await judge(&response, asked: fetch.ask, source: fetch.source) {
+                state.withLock { $0.machine.awaitsFirstBytes(on: id, at: environment.clock.now()) }
+            }
         } catch {
             failed(error, on: id)
             return false

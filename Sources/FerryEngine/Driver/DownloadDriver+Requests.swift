@@ -8,18 +8,19 @@ import SystemPackage
 extension DownloadDriver {
     private enum Comparison {
         case outcome(SamplePlan.Outcome, FileIdentity?)
-        case deadLink(Int)
+        case deadLink(Reason, status: Int)
         case failure(ErrorPhrase)
     }
 
     /// Compares samples to prove that a source serves the same file as the partial content.
     func prove(source: Int, on id: ConnectionID) async {
-        let (held, total) = state.withLock { ($0.machine.planner.written, $0.machine.planner.total) }
-        let comparison = await compare(held, total: total, source: source)
+        let (held, rules) = state.withLock { $0.machine.sampleBasis(of: source) }
+        let comparison = await compare(held, rules, source: source)
         state.withLock { state in
             switch comparison {
             case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
-            case .deadLink(let status): state.machine.samplingDeadLink(status, source: source)
+            case .deadLink(let reason, let status):
+                state.machine.samplingDeadLink(reason, status: status, source: source)
             // The task was cancelled; the server is not to blame.
             case .failure where Task.isCancelled: break
             case .failure(let reason):
@@ -30,8 +31,8 @@ extension DownloadDriver {
         updates.notify()
     }
 
-    private func compare(_ held: RangeSet<ByteCount>, total: ByteCount?, source: Int) async -> Comparison {
-        let blocks = SamplePlan.blocks(of: held) { limit in
+    private func compare(_ held: PartialContent, _ rules: ResumeRules, source: Int) async -> Comparison {
+        let blocks = SamplePlan.blocks(of: held.ranges) { limit in
             min(limit - 1, ByteCount(environment.random() * Double(limit)))
         }
         var compared: [(isEqual: Bool, isConstant: Bool)] = []
@@ -41,31 +42,29 @@ extension DownloadDriver {
             let fromOriginal = state.withLock { $0.links.resolved[source] == nil }
             let request = transferRequest(source: source, fields: [.range: ask.field ?? ""], fromOriginal: fromOriginal)
             do throws(TransferFailure) {
-                let response = try await environment.transport.fetch(request)
+                var response = try await environment.transport.fetch(request)
                 state.withLock { $0.links.answered(source, response) }
-                let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
-                switch verdict {
-                case .part(let range, let representation):
-                    if let total, let other = representation.identity.totalBytes, total != other {
-                        return .outcome(.different, representation.identity)
-                    }
+                let verdict = try await judge(&response, asked: ask, source: source)
+                switch ResumePolicy.assessSample(verdict, of: block, held: held, rules: rules) {
+                case .compare(let representation):
                     if let offered, offered.etag != representation.identity.etag { return .outcome(.inconclusive, nil) }
                     offered = representation.identity
-                    guard range == block, let mine = await files.run({ [storage] in storage.read(block, $0) })
+                    guard let mine = await files.run({ [storage] in storage.read(block, $0) })
                     else { return .outcome(.inconclusive, nil) }
                     let theirs = try await collect(response.body, most: mine.count)
                     guard theirs.count == mine.count else { return .outcome(.inconclusive, nil) }
                     compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
                     if mine != theirs { return .outcome(.different, representation.identity) }
-                case .busy(let status, _): return .failure(ErrorPhrase(.serverAnswered, "\(status)"))
-                case .deadLink(let status): return .deadLink(status)
-                default: return .outcome(.inconclusive, nil)
+                case .different(let identity): return .outcome(.different, identity)
+                case .inconclusive: return .outcome(.inconclusive, nil)
+                case .deadLink(let reason, let status): return .deadLink(reason, status: status)
+                case .busy(let status): return .failure(ErrorPhrase(.serverAnswered, "\(status)"))
                 }
             } catch {
                 return .failure(error.phrase)
             }
         }
-        let comparedAll = held.byteCount < SamplePlan.allBelow
+        let comparedAll = held.ranges.byteCount < SamplePlan.allBelow
         return .outcome(SamplePlan.judge(compared, comparedAll: comparedAll), offered)
     }
 
@@ -86,18 +85,19 @@ extension DownloadDriver {
 
 /// Detects web pages that are served in place of files.
 extension DownloadDriver {
-    /// Returns the verdict on a response. Waits for its first bytes if only they tell whether it is a web page.
+    /// Returns the verdict on a response. Waits for its first bytes, after `willSniff`, if only they tell whether it is a
+    /// web page.
     func judge(
-        _ response: inout TransferResponse, _ fetch: TransferMachine.Fetch, on id: ConnectionID
+        _ response: inout TransferResponse, asked ask: RangeAsk, source: Int, willSniff: () -> Void = {}
     ) async throws(TransferFailure) -> ResponseVerdict {
-        let verdict = ResponseVerdict.judge(response.head, asked: fetch.ask, now: environment.clock.date())
+        let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
         var beginsAPage = false
         if !request.trust.acceptsHTML, PagePolicy.mustLook(at: verdict) {
-            state.withLock { $0.machine.awaitsFirstBytes(on: id, at: environment.clock.now()) }
+            willSniff()
             beginsAPage = try await response.body.beginsAPage()
         }
         return PagePolicy(givenName: request.givenName).judge(
-            verdict, beginsAPage: beginsAPage, url: sources[fetch.source], finalURL: response.url)
+            verdict, beginsAPage: beginsAPage, url: sources[source], finalURL: response.url)
     }
 }
 

@@ -38,7 +38,7 @@ package struct FileIO: Sendable {
     }
 
     /// Runs `body` on file threads, between its suspensions too. The caller must not be isolated to an actor.
-    func stay<Value, Failure: Error>(
+    package func stay<Value, Failure: Error>(
         _ body: (Disk) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         try await withTaskExecutorPreference(threads) { () async throws(Failure) -> Value in

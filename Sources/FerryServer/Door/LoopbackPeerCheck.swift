@@ -1,5 +1,5 @@
+import Ferry
 import NIOCore
-import NIOPosix
 
 /// Reads nothing from a loopback connection until its peer is known to be this user; closes those of other users
 /// unread.
@@ -44,8 +44,8 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (peers, user) = (peers, user)
         // Off the event loop: reading /proc/net may take milliseconds.
-        NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) {
-            peers.peer(of: connection).isAdmitted(by: user)
+        context.eventLoop.makeFutureWithTask {
+            await onFileThread { peers.peer(of: connection).isAdmitted(by: user) }
         }.whenComplete { result in
             let (handler, context) = bound.value
             guard case .success(true) = result else { return handler.refuse(context) }

@@ -1,7 +1,7 @@
+import Ferry
 import FerryCore
-import NIOPosix
 
-/// Makes the changes of one file in order, on a thread for blocking work: a sync would otherwise block an event loop,
+/// Makes the changes of one file in order, on a file thread: a sync would otherwise block an event loop,
 /// and every request that waits for the same lock.
 final class FileChanges: Sendable {
     private let lock = AsyncLock()
@@ -14,14 +14,6 @@ final class FileChanges: Sendable {
     ) async throws(Failure) -> Value {
         await lock.acquire()
         defer { lock.release() }
-        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-            // The shared pool is never shut down.
-            NIOThreadPool.singleton.submit { _ in
-                let result: Result<Value, Failure>
-                do throws(Failure) { result = .success(try change()) } catch { result = .failure(error) }
-                continuation.resume(returning: result)
-            }
-        }
-        return try result.get()
+        return try await onFileThread(change)
     }
 }

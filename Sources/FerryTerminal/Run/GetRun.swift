@@ -130,7 +130,7 @@ package final class GetRun: Sendable {
         while !isStopping, let next = window.withLock({ $0.take() }) {
             switch next {
             case .request(let request): await submit(request)
-            case .directory(let directory): list(directory)
+            case .directory(let directory): await list(directory)
             case .unusable(let line):
                 reporter.error(line)
                 ledger.withLock { $0.note(.usage) }
@@ -156,9 +156,9 @@ package final class GetRun: Sendable {
     }
 
     /// Puts the part files of a directory first in the window.
-    private func list(_ directory: String) {
+    private func list(_ directory: String) async {
         do {
-            let (parts, others) = try manager.allPartFiles(in: directory)
+            let (parts, others) = try await manager.allPartFiles(in: directory)
             for other in others { reporter.message(PrintableText.escape(other.text(in: .english))) }
             if parts.isEmpty { reporter.message(PrintableText.escape("\(directory): no part files in it")) }
             ledger.withLock { $0.expectedCount += parts.count }

@@ -350,7 +350,7 @@ struct World {
         let ask = RangeAsk.range(0..<1)
         requests += 1
         if origin.isDead {
-            machine.samplingDeadLink(403, source: source)
+            machine.samplingDeadLink(Reason(.serverAnswered, "403"), status: 403, source: source)
         } else if case .answer(let head, _?) = origin.reply(to: ask, at: now, random: &random) {
             switch ResponseVerdict.judge(head, asked: ask, now: ModelOrigin.epoch.addingTimeInterval(now)) {
             case .part(_, let representation):
