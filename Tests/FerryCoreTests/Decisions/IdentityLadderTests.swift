@@ -143,6 +143,29 @@ struct ResumePolicyTests {
         }
     }
 
+    @Test("ResumePolicy: only the requested block of a file of the same length is compared as a sample")
+    func samples() {
+        func assess(
+            _ answer: ResponseHead, _ held: PartialContent, _ block: Range<ByteCount> = 100..<1000,
+            acceptsHTML: Bool = false
+        ) -> SampleAssessment {
+            let verdict = ResponseVerdict.judge(answer, asked: .range(block), now: .distantPast)
+            return ResumePolicy.assessSample(
+                verdict, of: block, held: held, rules: rules { $0.trust.acceptsHTML = acceptsHTML })
+        }
+        let mine = held("\"a\"")
+        let page = Reason(.pageInstead)
+        if case .compare = assess(part(), mine) {} else { Issue.record("the block was not compared") }
+        if case .different = assess(part(total: "1001"), mine) {} else { Issue.record("another length was compared") }
+        #expect(assess(part(), mine, 0..<1000) == .inconclusive)
+        #expect(assess(whole(), mine) == .inconclusive)
+        #expect(assess(whole((.contentType, "text/html"), length: 12), mine) == .deadLink(page, status: 200))
+        #expect(assess(part((.contentType, "text/html"), total: "1001"), mine) == .deadLink(page, status: 206))
+        #expect(assess(whole((.contentType, "text/html")), mine, acceptsHTML: true) == .inconclusive)
+        #expect(assess(head(404), mine) == .deadLink(Reason(.serverAnswered, "404"), status: 404))
+        #expect(assess(head(503), mine) == .busy(status: 503))
+    }
+
     @Test("ResumePolicy: a 200 to a range request is never written at the offset")
     func wholes() {
         let mine = held("\"a\"")
