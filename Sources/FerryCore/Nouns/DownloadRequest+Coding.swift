@@ -79,12 +79,15 @@ extension DownloadRequest: Codable {
 
     /// Throws `invalidRequest` for values that no client may send.
     package func checkValues() throws(DownloadError) {
-        let limits: [(String, ByteCount?)] = [
-            ("rateLimit", rateLimit), ("maxBytes", maxBytes), ("maxConnections", ByteCount(maxConnections)),
+        let sizes = 1...(ByteCount.bound - 1)
+        let numbers: [(CodingKeys, ByteCount?, ClosedRange<ByteCount>)] = [
+            (.rateLimit, rateLimit, sizes), (.maxBytes, maxBytes, sizes),
+            (.maxConnections, ByteCount(maxConnections), sizes),
         ]
-        for case (let name, let limit?) in limits {
-            guard limit >= 1 else { throw DownloadError(.invalidRequest, ErrorPhrase(.belowOne, name)) }
-            guard limit.isSize else { throw DownloadError(.invalidRequest, ErrorPhrase(.beyondSizes, name)) }
+        for case (let key, let number?, let range) in numbers where !range.contains(number) {
+            throw DownloadError(
+                .invalidRequest,
+                ErrorPhrase(.notInRange, key.rawValue, "\(range.lowerBound)", "\(range.upperBound)"))
         }
         guard let id = id?.rawValue else { return }
         // It is a component of paths, percent-encoded.

@@ -101,7 +101,7 @@ extension ErrorPhrase {
         case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
         case relativePath, relativeToDaemon, noDownload, noToken, unusableDownloadName, unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace, longPlace
-        case outsidePlace, linkedPlace, belowOne, beyondSizes, passwordAlone, otherSession, runsElsewhere
+        case outsidePlace, linkedPlace, notInRange, passwordAlone, otherSession, runsElsewhere
         case noSystemctl, systemctlFailed, unusableUnit, strayDaemon
         case confinedElsewhere, cannotConfine, noLandlock, confinementLost
         // Resume data
