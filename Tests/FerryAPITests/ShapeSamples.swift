@@ -98,6 +98,7 @@ enum ShapeSamples {
         new.maxConnections = 1
         new.rateLimit = 1
         new.maxBytes = 1
+        new.maxRedirects = 1
         new.priority = .high
         new.startsPaused = true
         new.notBefore = date

@@ -217,7 +217,9 @@ struct ShapeTests {
             #"{"urls":["http://h/"],"rateLimit":0}"#, #"{"urls":["http://h/"],"checksum":"md5:1"}"#,
             #"{"urls":["http://h/"],"id":"a\nb"}"#, #"{"urls":["http://h/"],"id":".."}"#,
             #"{"urls":["http://h/"],"password":"p"}"#, #"{"path":"/a","directory":"/b"}"#,
-            #"{"rateLimit":4611686018427387904}"#, #"{"maxBytes":-1}"#, #"{"secretsOrigin":"h"}"#,
+            #"{"rateLimit":4611686018427387904}"#, #"{"maxBytes":-1}"#, #"{"maxRedirects":-1}"#,
+            #"{"maxRedirects":1001}"#,
+            #"{"secretsOrigin":"h"}"#,
         ])
     func refused(text: String) throws {
         #expect(throws: DownloadError.self) { try read(text).checkValues() }

@@ -33,9 +33,8 @@ import Testing
             "-o", "-d", "-i", "-j", "--parallel", "-x", "--connections", "--checksum", "--mirror", "--header", "--user",
             "--netrc", "--load-cookies", "--user-agent", "--referer", "--limit-rate", "--max-size", "--connect-timeout",
             "--stall-timeout", "--retries", "--min-free", "--proxy", "--ca-file", "--insecure", "--allow-downgrade",
-            "--no-private",
-            "-4",
-            "-6", "--on-conflict", "--strict", "--unproven", "--resume-unproven", "--no-restart", "--no-fsync",
+            "--max-redirects", "--no-private", "-4", "-6", "--on-conflict", "--strict", "--unproven",
+            "--resume-unproven", "--no-restart", "--no-fsync",
             "--json",
             "--print0", "--no-progress", "-q", "-v",
         ] {

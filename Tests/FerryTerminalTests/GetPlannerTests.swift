@@ -56,6 +56,7 @@ import Testing
             $0.request.referer = "http://page/"
             $0.request.limitRate = "5M"
             $0.request.maxSize = "1GiB"
+            $0.request.maxRedirects = 3
             $0.run.connectTimeout = "2.5"
             $0.run.stallTimeout = "30"
             $0.run.retries = "inf"
@@ -82,6 +83,7 @@ import Testing
         #expect(request.checksum?.algorithm == .md5)
         #expect(request.maxConnections == 32)
         #expect(request.maxBytes == 1 << 30)
+        #expect(request.maxRedirects == 3)
         #expect(request.onConflict == .skip)
         #expect(!request.syncsToDisk)
         var trust = TrustRules()
@@ -160,6 +162,8 @@ import Testing
         (.of(url) { $0.request.header = ["@none.txt"] }, "cannot read header file none.txt"),
         (.of(url) { $0.request.limitRate = "fast" }, "--limit-rate"),
         (.of(url) { $0.request.maxSize = "-1" }, "--max-size"),
+        (.of(url) { $0.request.maxRedirects = -1 }, "--max-redirects"),
+        (.of(url) { $0.request.maxRedirects = 1001 }, "--max-redirects"),
         (.of(url) { $0.run.minFree = "99999999999G" }, "--min-free"),
         (.of(url) { $0.run.retries = "-1" }, "--retries"),
         (.of(url) { $0.run.retries = "many" }, "--retries"),

@@ -5,9 +5,9 @@
 extension DownloadRequest: Codable {
     package enum CodingKeys: String, CodingKey, CaseIterable, Sendable {
         case id, urls, directory, name, path, part, onConflict, headers, user, password, secretsOrigin, checksum
-        case checksumList, maxConnections, rateLimit, maxBytes, priority, startsPaused, notBefore, label, userInfo
-        case allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts, resumesUnproven
-        case failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk
+        case checksumList, maxConnections, rateLimit, maxBytes, maxRedirects, priority, startsPaused, notBefore, label
+        case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
+        case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk
     }
 
     /// The properties with a member of their own; a new property of a request is a line here.
@@ -17,7 +17,8 @@ extension DownloadRequest: Codable {
         Property(.checksum, \.checksum, mayChange: true), Property(.checksumList, \.wholeChecksumList),
         Property(.maxConnections, \.maxConnections, mayChange: true),
         Property(.rateLimit, \.rateLimit, mayChange: true),
-        Property(.maxBytes, \.maxBytes), Property(.priority, \.priority, mayChange: true),
+        Property(.maxBytes, \.maxBytes), Property(.maxRedirects, \.maxRedirects),
+        Property(.priority, \.priority, mayChange: true),
         Property(.startsPaused, \.startsPaused), Property(.notBefore, \.notBefore),
         Property(.label, \.label, mayChange: true), Property(.userInfo, \.userInfo, mayChange: true),
         Property(.allowsMetered, \.network.allowsMetered, mayChange: true),
@@ -82,7 +83,7 @@ extension DownloadRequest: Codable {
         let sizes = 1...(ByteCount.bound - 1)
         let numbers: [(CodingKeys, ByteCount?, ClosedRange<ByteCount>)] = [
             (.rateLimit, rateLimit, sizes), (.maxBytes, maxBytes, sizes),
-            (.maxConnections, ByteCount(maxConnections), sizes),
+            (.maxConnections, ByteCount(maxConnections), sizes), (.maxRedirects, ByteCount(maxRedirects), 0...1000),
         ]
         for case (let key, let number?, let range) in numbers where !range.contains(number) {
             throw DownloadError(

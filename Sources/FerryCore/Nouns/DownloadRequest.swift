@@ -89,6 +89,8 @@ public struct DownloadRequest: Sendable, Hashable {
     public var rateLimit: ByteCount?
     /// The maximum size of the file in bytes; `nil` for no limit.
     public var maxBytes: ByteCount?
+    /// The maximum number of redirects that are followed in a row, 0 to 1000. Default 20.
+    public var maxRedirects = 20
     /// What may be trusted without proof.
     public var trust = TrustRules()
     /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.

@@ -6,7 +6,7 @@ extension TransferRequest {
     init(of request: DownloadRequest, from source: DownloadURL, headLimit: Duration) {
         self.init(
             url: source, secrets: SecretScope(of: request, for: source), headLimit: headLimit,
-            allowsDowngrade: request.trust.allowsDowngrade)
+            allowsDowngrade: request.trust.allowsDowngrade, maxRedirects: request.maxRedirects)
         allowsPrivate = request.network.allowsPrivate ?? true
     }
 }

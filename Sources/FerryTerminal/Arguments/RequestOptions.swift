@@ -34,6 +34,9 @@ package struct RequestOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The Referer header: the URL of the linking page.", valueName: "url"))
     package var referer: String?
 
+    @Option(help: ArgumentHelp("Maximum number of redirects in a row.", valueName: "n"))
+    package var maxRedirects = 20
+
     @Flag(help: "Follow redirects from https to http.")
     package var allowDowngrade = false
 

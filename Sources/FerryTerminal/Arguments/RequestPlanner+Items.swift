@@ -12,6 +12,10 @@ extension RequestPlanner {
         request.maxBytes = try options.maxSize.map { text throws(UsageError) in
             try PlanningWorld.size(text, option: "--max-size")
         }
+        guard 0...1000 ~= options.maxRedirects else {
+            throw UsageError("--max-redirects needs a number between 0 and 1000")
+        }
+        request.maxRedirects = options.maxRedirects
         request.trust.strict = trust.strict
         request.trust.allowsUnprovenParts = trust.unproven
         request.trust.resumesUnproven = trust.resumeUnproven

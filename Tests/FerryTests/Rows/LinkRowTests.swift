@@ -41,6 +41,24 @@ struct LinkRowTests {
         }
     }
 
+    @Test("Redirect: more than the request's maximum are refused, and as many are followed")
+    func maximum() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.always("/a", .redirectChain(2))
+            for (most, isEnough) in [(0, false), (1, false), (2, true), (-1, false)] {
+                let outcome = try await shop.get("/a", { _ in }) { $0.maxRedirects = most }
+                #expect((outcome.error == nil) == isEnough, "\(most)")
+                if !isEnough {
+                    #expect(outcome.error?.message.contains("more than \(max(0, most)) redirects") == true)
+                } else {
+                    try shop.expect(outcome.file.path, is: resource)
+                }
+            }
+        }
+    }
+
     /// The part of the origin that the redirect changes.
     enum Elsewhere: CaseIterable { case host, port, scheme }
 
