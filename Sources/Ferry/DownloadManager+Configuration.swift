@@ -84,8 +84,8 @@ extension DownloadManager {
         public var maxConcurrentDownloads = 3
         /// Maximum bytes per second over all downloads; `nil` for no limit.
         public var rateLimit: ByteCount?
-        /// Free disk space to preserve, in bytes. Default 256 MB.
-        public var minFreeBytes: ByteCount = 256_000_000
+        /// Free disk space to preserve, in bytes. Default `nil`: 1 % of the file system, at most 256 MB.
+        public var minFreeBytes: ByteCount?
         /// Trusts files and part files of this user that the group of their directory can write to: resumes part
         /// files and accepts finished files as complete. Otherwise such files are in the way, since any group member
         /// may have changed them. Default false.

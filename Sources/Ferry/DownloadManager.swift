@@ -273,6 +273,6 @@ public final class DownloadManager: Sendable {
     }
 
     static func absolute(_ path: String) -> String {
-        Paths.join(FileManager.default.currentDirectoryPath, path)
+        Paths.join(WorkingDirectory.path, path)
     }
 }

@@ -138,6 +138,7 @@ enum ShapeSamples {
         change.allowsConstrained = .set(nil)
         change.networkAssumption = .set("metered")
         change.retriesFailedAfter = .set(1.5)
+        change.minFreeBytes = .set(1)
         change.directory = "/d"
         return change
     }
@@ -151,6 +152,7 @@ enum ShapeSamples {
         settings.allowsConstrained = false
         settings.networkAssumption = "metered"
         settings.retriesFailedAfter = 1.5
+        settings.minFreeBytes = 1
         return settings
     }()
     static let network = NetworkStatus.online

@@ -88,7 +88,40 @@ struct DaemonTests {
         }
     }
 
-    @Test("Daemon: a port in use fails the start before the list is opened")
+    @Test("Daemon: a daemon with another state is refused at the socket of a running one, which stays")
+    func servedSocket() async throws {
+        try await DaemonRig.run { rig async throws in
+            var other = DaemonRig.place(in: rig.directory + "/other")
+            other.socket = rig.place.socket
+            try FileManager.default.createDirectory(atPath: other.downloads, withIntermediateDirectories: true)
+            let second = try Daemon(other, logger: Logger(label: "second"))
+            await #expect { try await second.run() } throws: { error in
+                (error as? DownloadError)?.code == .conflict
+                    && (error as? DownloadError)?.message.contains(other.socket) == true
+            }
+            #expect(try await rig.ask(.greeting).status == 200)
+        }
+    }
+
+    @Test("Daemon: a port of the settings that is in use is replaced by one of the next, a port of an option is not")
+    func otherPort() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with { origin in
+            let change: @Sendable (inout Daemon.Options) -> Void = {
+                $0.flags[.port] = nil
+                $0.environment["FERRY_PORT"] = "\(origin.port)"
+            }
+            try await DaemonRig.serve(directory, origin, change) { rig async throws in
+                let port = try #require(rig.addresses.port)
+                #expect(port != origin.port)
+                #expect(try await rig.ask(.greeting).status == 200)
+            }
+        }
+    }
+
+    @Test("Daemon: a port of an option that is in use fails the start before the list is opened")
     func takenPort() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)

@@ -33,7 +33,7 @@ import Testing
         #expect(request.trust == TrustRules())
         #expect(request.syncsToDisk)
         #expect(plan.configuration.maxConcurrentDownloads == 3)
-        #expect(plan.configuration.minFreeBytes == 256_000_000)
+        #expect(plan.configuration.minFreeBytes == nil)
         #expect(plan.configuration.maxAttempts == 10)
         #expect(plan.configuration.stallTimeout == .seconds(60))
         #expect(plan.configuration.transfer.connectTimeout == .seconds(15))
@@ -301,6 +301,25 @@ import Testing
         #expect(plan.items.countFiles() == 5000)
         #expect(plan.items.compactMap(\.request).count == 5000)
         #expect(Self.badLines(plan).isEmpty)
+    }
+
+    @Test("GetPlanner: a device or FIFO is written to as it is, and names of standard output stand for it")
+    func streams() throws {
+        var world = PlanningWorld.test()
+        let kind = world.kind
+        world.kind = { $0 == "/dev/null" || $0 == "fifo" ? .stream : kind($0) }
+        world.openStream = { path throws(UsageError) in
+            guard path != "fifo" else { throw UsageError("cannot write to fifo") }
+            return 7
+        }
+        func plan(_ output: String) throws -> GetPlan {
+            try Self.plan(.of(Self.url) { $0.files.output = output }, world)
+        }
+        #expect(try Self.request(plan("/dev/null")).destination == .stream(7))
+        #expect(try plan("/dev/null").output.result == .paths(end: 0x0A))
+        #expect(try Self.request(plan("/dev/stdout")).destination == .stream(1))
+        #expect(try plan("/dev/stdout").output.result == .body)
+        #expect(throws: UsageError.self) { try plan("fifo") }
     }
 
     @Test("PlannedItems: a list is read piece by piece as its entries are requested")

@@ -222,7 +222,7 @@ extension Scheduler: DownloadBackend {
 
     func directory() async throws(DownloadError) -> String {
         if case .catalogue(_, let directory, _) = configuration.storage { return directory }
-        return FileManager.default.currentDirectoryPath
+        return WorkingDirectory.path
     }
 
     func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {

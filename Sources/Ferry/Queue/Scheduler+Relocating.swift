@@ -80,9 +80,10 @@ extension Scheduler {
         of live: LiveDownload, _ row: CatalogueRow, to directory: String
     ) async throws(DownloadError) -> PartialDownloadMover.Moved? {
         guard let path = row.part ?? live.status.path else { return nil }
-        let (id, floor, goesOn) = (live.id, configuration.minFreeBytes, mayCopy)
+        let (id, reserve, goesOn) = (live.id, configuration.minFreeBytes, mayCopy)
         let moved = try await withFiles { files throws(DownloadError) in
-            try PartialDownloadMover(fileSystem: files, floor: floor, goesOn: goesOn).move(path, of: id, to: directory)
+            try PartialDownloadMover(fileSystem: files, reserve: reserve, goesOn: goesOn).move(
+                path, of: id, to: directory)
         }
         if let moved { environment.note(moved, from: path) }
         return moved
@@ -110,9 +111,9 @@ extension Scheduler {
             }
             return file
         }
-        let (floor, mayCopy) = (configuration.minFreeBytes, mayCopy)
+        let (reserve, mayCopy) = (configuration.minFreeBytes, mayCopy)
         @Sendable func mover(_ files: any FileSystem) -> FileMover {
-            FileMover(fileSystem: files, floor: floor, goesOn: mayCopy)
+            FileMover(fileSystem: files, reserve: reserve, goesOn: mayCopy)
         }
         var copies = false
         while true {

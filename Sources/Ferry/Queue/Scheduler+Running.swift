@@ -75,11 +75,12 @@ extension Scheduler {
     private static let spaceInterval: Duration = .seconds(5)
 
     private func isStillFull(_ input: RunInput) async -> Bool {
-        let (row, floor) = (input.row, configuration.minFreeBytes)
+        let (row, reserve) = (input.row, configuration.minFreeBytes)
         guard let directory = row.directory else { return false }
         let (path, total, missing) = (row.path, row.totalBytes, row.totalBytes.map { max(0, $0 - row.completedBytes) })
         return await withFiles {
-            !PartFiles.hasRoom(at: path, in: directory, missing: missing, total: total, floor: floor, fileSystem: $0)
+            !PartFiles.hasRoom(
+                at: path, in: directory, missing: missing, total: total, reserve: reserve, fileSystem: $0)
         }
     }
 

@@ -15,7 +15,8 @@ package enum DaemonSocket {
     ///
     /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. Another user
     /// may have created one of the first two; the daemon and its clients skip such a directory. An existing socket
-    /// takes precedence over a directory that could be created, so that a client finds the running daemon.
+    /// takes precedence over a directory that could be created, and the socket in the lock of the state directory over
+    /// all others, so that a client finds the running daemon without that daemon's variables: from cron, by ssh.
     package static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: String = StateDirectory.homeDirectory,
@@ -29,8 +30,18 @@ package enum DaemonSocket {
         let directories =
             [absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" }, "/tmp/ferry-\(user)"].compactMap(\.self)
             .filter { isUsable($0, by: user) } + [last]
+        if let locked = lockedSocket(state), isUsable(Paths.parent(of: locked), by: user), access(locked, F_OK) == 0 {
+            return locked
+        }
         let found = directories.first { access($0 + "/" + name, F_OK) == 0 }
         return (found ?? directories.first ?? last) + "/" + name
+    }
+
+    /// Returns the socket of the daemon that last locked the state directory.
+    private static func lockedSocket(_ state: String) -> String? {
+        guard let text = try? String(contentsOfFile: state + "/daemon.lock", encoding: .utf8) else { return nil }
+        let lines = text.split(at: "\n")
+        return lines.count >= 2 && Paths.isAbsolute(String(lines[1])) ? String(lines[1]) : nil
     }
 
     private static let name = "ferry.sock"

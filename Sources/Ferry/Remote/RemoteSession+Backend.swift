@@ -41,7 +41,7 @@ extension RemoteSession: DownloadBackend {
     func directory() async throws(DownloadError) -> String {
         if let given = place.directory { return given }
         try await joined()
-        return state.withLock { $0.directory } ?? FileManager.default.currentDirectoryPath
+        return state.withLock { $0.directory } ?? WorkingDirectory.path
     }
 
     func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {

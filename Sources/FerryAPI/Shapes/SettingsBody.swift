@@ -13,6 +13,8 @@ package struct SettingsBody: Codable, Sendable, Hashable {
     package var networkAssumption: String?
     /// Seconds; null for never.
     package var retriesFailedAfter: Double?
+    /// The free disk space to keep; null for 1 % of a file system, at most 256 MB.
+    package var minFreeBytes: ByteCount?
     /// The default destination directory.
     package var directory: String
 
@@ -26,7 +28,7 @@ package struct SettingsBody: Codable, Sendable, Hashable {
 package struct SettingsChange: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable {
         case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
-        case retriesFailedAfter, directory
+        case retriesFailedAfter, minFreeBytes, directory
     }
 
     package var maxConcurrentDownloads = Amendment<Int>.unchanged
@@ -36,6 +38,7 @@ package struct SettingsChange: ClientBody, Encodable, Hashable {
     package var allowsConstrained = Amendment<Bool>.unchanged
     package var networkAssumption = Amendment<String>.unchanged
     package var retriesFailedAfter = Amendment<Double>.unchanged
+    package var minFreeBytes = Amendment<ByteCount>.unchanged
     /// Unix socket only.
     package var directory: String?
 

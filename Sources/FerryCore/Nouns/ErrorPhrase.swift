@@ -86,6 +86,7 @@ extension ErrorPhrase {
         case wrongLength, mustNotReplace, noNameLike, completeBut, notAJournal, newerJournal, largeJournal
         case unwritable, unwritableJournal, otherThanDownloaded
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
+        case noSpaceBesideReserve
         // What a file system cannot do
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
@@ -96,7 +97,8 @@ extension ErrorPhrase {
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
         // The daemon
-        case anotherDaemon, anotherDaemonProcess, takenPort, closedPort, longSocket, notOurSocket, notOurDirectory,
+        case anotherDaemon, anotherDaemonProcess, takenPort, closedPort, longSocket, notOurSocket, servedSocket,
+            notOurDirectory,
             openDirectory
         case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
         case relativePath, relativeToDaemon, noDownload, noToken, unusableDownloadName, unusableSession, manySessions
@@ -142,7 +144,8 @@ extension ErrorPhrase {
         case nameServer, allowPrivate
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
-        case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, shorterSocket, removeOrChoose, closeOrChoose
+        case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket, removeOrChoose,
+            closeOrChoose
         case giveDescriptor, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession

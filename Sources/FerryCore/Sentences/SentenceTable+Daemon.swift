@@ -6,6 +6,7 @@ extension SentenceTable {
         .takenPort: ("port {0} is taken by another program", "端口 {0} 已被其他程序占用"),
         .closedPort: ("port {0} is not for this user", "此用户不能使用端口 {0}"),
         .longSocket: ("the path of the socket is too long: {0}", "套接字的路径太长：{0}"),
+        .servedSocket: ("another daemon answers at {0}", "另一个守护进程正在 {0} 上应答"),
         .notOurSocket: ("{0} is there and is no socket of this user", "{0} 已存在，且不是当前用户的套接字"),
         .notOurDirectory: ("{0} is no directory of this user", "{0} 不是当前用户的目录"),
         .openDirectory: ("{0} is open to others", "{0} 对其他用户开放"),

@@ -33,6 +33,10 @@ extension SentenceTable {
         .inTheWay: ("{0} is in the way", "{0} 占用了该名称"),
         .noFreeName: ("no free name is left for {0}", "{0} 没有可用的名称了"),
         .belongsToAnother: ("{0} belongs to another download", "{0} 属于另一个下载"),
+        .noSpaceBesideReserve: (
+            "not enough space in {0}: {1} free, {2} missing, as {3} are kept free",
+            "{0} 空间不足：可用 {1}，还缺 {2}，因为要保留 {3}"
+        ),
         .noSpace: ("not enough space in {0}: {1} free, {2} missing", "{0} 空间不足：可用 {1}，还缺 {2}"),
     ]
 

@@ -19,7 +19,10 @@ extension SentenceTable {
         .keptMarked: ("What came is kept beside, marked; running it again begins anew.", "已下载的内容保留在旁边并做了标记；重新运行会从头开始。"),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
         .makeRoom: ("Make room and run it again; what is here is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
-        .minFree: ("{0} stay free; --min-free changes that.", "会保留 {0} 的可用空间；可用 --min-free 更改。"),
+        .minFree: (
+            "--min-free 0 keeps nothing free; in the daemon, ferry set min-free=0.",
+            "--min-free 0 表示不保留；守护进程中用 ferry set min-free=0。"
+        ),
         .startAnew: (
             "Start the download anew; a part file that is still there is found by its URL.",
             "请重新开始下载；如果部分文件还在，会通过网址找到它。"
@@ -58,6 +61,10 @@ extension SentenceTable {
         .listTokens: ("Run ferry web --list for those that are signed in.", "请运行 ferry web --list 查看已登录的浏览器。"),
         .stopDaemon: ("End it first.", "请先结束它。"),
         .killDaemon: ("End it first: kill {0}.", "请先结束它：kill {0}。"),
+        .anotherSocket: (
+            "Use that daemon, stop it first, or give another socket with --socket.",
+            "请使用那个守护进程，或先停止它，或用 --socket 给出其他套接字。"
+        ),
         .anotherPort: ("Give another one with --port, or 0 for any that is free.", "请用 --port 给出其他端口，或用 0 表示任意空闲端口。"),
         .shorterSocket: ("Give a shorter one with --socket or FERRY_SOCKET.", "请用 --socket 或 FERRY_SOCKET 给出更短的路径。"),
         .removeOrChoose: ("Remove it, or choose another place.", "请移除它，或选择别的位置。"),

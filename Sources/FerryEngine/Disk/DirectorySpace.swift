@@ -1,35 +1,66 @@
 package import FerryCore
 package import SystemPackage
 
-/// Checks the free space of a directory against the need of a file and a floor that must remain free.
+/// Checks the free space of a directory against the need of a file and a reserve that must remain free.
 package struct DirectorySpace: Sendable {
     package enum Verdict: Sendable, Hashable {
         case enough
-        /// There are `free` bytes; `missing` more are needed to hold the file and keep the floor.
-        case short(free: ByteCount, missing: ByteCount)
+        case short(Shortage)
     }
 
+    /// There are `free` bytes; `missing` more are needed to hold the file and keep the `reserve`.
+    package struct Shortage: Sendable, Hashable {
+        package var directory: FilePath
+        package var free: ByteCount
+        package var missing: ByteCount
+        package var reserve: ByteCount
+    }
+
+    /// The reserve on file systems of 25.6 GB and more; 1 % of smaller ones.
+    static let mostReserve: ByteCount = 256_000_000
+
     private let directory: FilePath
-    private let floor: ByteCount
+    private let reserve: ByteCount?
     private let fileSystem: any FileSystem
 
-    /// `floor`: the number of free bytes that must remain (`--min-free`).
-    package init(_ directory: FilePath, floor: ByteCount, fileSystem: any FileSystem) {
-        self.directory = directory
-        self.floor = max(floor, 0)
+    /// `reserve`: the number of free bytes that must remain (`--min-free`); `nil` for ``mostReserve`` or 1 %.
+    package init(_ directory: FilePath, reserve: ByteCount?, fileSystem: any FileSystem) {
+        self.directory = directory.isEmpty ? "." : directory
+        self.reserve = reserve.map { max($0, 0) }
         self.fileSystem = fileSystem
     }
 
-    /// Returns the number of bytes that this user may still write to the file system.
-    package func free() throws(FileError) -> ByteCount {
-        try fileSystem.freeBytes(at: directory.isEmpty ? "." : directory)
+    /// Returns the number of bytes that this user may still write to the file system, and how many of them must remain.
+    package func measure() throws(FileError) -> (free: ByteCount, reserve: ByteCount) {
+        let space = try fileSystem.space(at: directory)
+        return (space.freeBytes, reserve ?? min(Self.mostReserve, space.totalBytes / 100))
     }
 
     /// Returns whether `needed` more bytes fit. Bytes that a part file has already reserved must not be counted.
     package func check(needed: ByteCount) throws(FileError) -> Verdict {
-        let free = try free()
-        let (wanted, overflows) = max(needed, 0).addingReportingOverflow(floor)
-        if overflows { return .short(free: free, missing: .max) }
-        return wanted <= free ? .enough : .short(free: free, missing: wanted - free)
+        let (free, reserve) = try measure()
+        let (wanted, overflows) = max(needed, 0).addingReportingOverflow(reserve)
+        if !overflows, wanted <= free { return .enough }
+        let missing = overflows ? .max : wanted - free
+        return .short(Shortage(directory: directory, free: free, missing: missing, reserve: reserve))
+    }
+
+    /// Throws `diskFull`, with the reserve and what changes it, if `needed` more bytes do not fit.
+    package func require(_ needed: ByteCount) throws(DownloadError) {
+        let verdict: Verdict
+        do throws(FileError) { verdict = try check(needed: needed) } catch { throw DownloadError(error) }
+        if case .short(let shortage) = verdict { throw DownloadError(shortage) }
+    }
+}
+
+extension DownloadError {
+    init(_ shortage: DirectorySpace.Shortage) {
+        let numbers = [shortage.free, shortage.missing, shortage.reserve].map(ByteText.size)
+        self.init(
+            .diskFull,
+            shortage.reserve > 0
+                ? ErrorPhrase(.noSpaceBesideReserve, "\(shortage.directory)", numbers[0], numbers[1], numbers[2])
+                : ErrorPhrase(.noSpace, "\(shortage.directory)", numbers[0], numbers[1]),
+            suggestion: shortage.reserve > 0 ? ErrorPhrase(.minFree) : nil, recovery: .needsUser)
     }
 }

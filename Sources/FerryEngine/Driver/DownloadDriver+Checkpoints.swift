@@ -137,10 +137,12 @@ extension DownloadDriver {
     func checkRoom(_ disk: Disk) throws(DownloadError) {
         guard let pair = storage.pair else { return }
         let space = DirectorySpace(
-            pair.paths.directory, floor: settings.minFreeBytes, fileSystem: disk.fileSystem)
-        let free: ByteCount
-        do throws(FileError) { free = try space.free() } catch { throw DownloadError(error) }
-        let room = free - max(0, settings.minFreeBytes)
+            pair.paths.directory, reserve: settings.minFreeBytes, fileSystem: disk.fileSystem)
+        let room: ByteCount
+        do throws(FileError) {
+            let (free, reserve) = try space.measure()
+            room = free - reserve
+        } catch { throw DownloadError(error) }
         if room < 0 { try checkSpace(in: pair.paths.directory, for: nil, disk) }
         state.withLock { $0.space.enoughUntil = $0.machine.planner.writtenBytes + max(0, room) / 8 }
     }

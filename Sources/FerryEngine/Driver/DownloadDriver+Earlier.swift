@@ -73,7 +73,9 @@ extension DownloadDriver {
             guard attribute.matches(url: sources[0].text, status) else { return nil }
             if let tag = representation.identity.strongTag, let own = attribute.etag { return own == tag ? found : nil }
         }
-        guard let text = representation.identity.lastModified, let date = HTTPDate.parse(text) else { return nil }
+        // A size and a date prove nothing.
+        guard !request.trust.strict, let text = representation.identity.lastModified, let date = HTTPDate.parse(text)
+        else { return nil }
         return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil
     }
 

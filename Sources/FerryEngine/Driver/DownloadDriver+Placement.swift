@@ -142,20 +142,7 @@ extension DownloadDriver {
     }
 
     func checkSpace(in directory: FilePath, for total: ByteCount?, _ disk: Disk) throws(DownloadError) {
-        let space = DirectorySpace(directory, floor: settings.minFreeBytes, fileSystem: disk.fileSystem)
-        do {
-            if case .short(let free, let missing) = try space.check(needed: total ?? 0) {
-                throw DownloadError(
-                    .diskFull,
-                    ErrorPhrase(.noSpace, "\(directory)", ByteText.size(free), ByteText.size(missing)),
-                    suggestion: ErrorPhrase(.minFree, ByteText.size(settings.minFreeBytes)),
-                    recovery: .needsUser)
-            }
-        } catch let error as DownloadError {
-            throw error
-        } catch let error as FileError {
-            throw DownloadError(error)
-        } catch { throw DownloadError(.disk, ErrorPhrase(.failedWith, "\(directory)", "\(error)")) }
+        try DirectorySpace(directory, reserve: settings.minFreeBytes, fileSystem: disk.fileSystem).require(total ?? 0)
     }
 
     /// Adopts a backup under this name that belongs to a run interrupted before it had created its new part file.

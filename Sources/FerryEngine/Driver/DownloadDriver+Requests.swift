@@ -176,7 +176,7 @@ extension DownloadDriver {
         let original = sources[source]
         let url = fromOriginal ? original : state.withLock { $0.links.resolved[source] } ?? original
         var request = TransferRequest(
-            of: self.request, from: original, headLimit: max(settings.stallTimeout, settings.connectTimeout))
+            of: self.request, from: original, headLimit: settings.stallTimeout)
         request.url = url
         request.fields = fields
         return request

@@ -109,7 +109,7 @@ package struct DownloadPlanner: Sendable {
             plan.heldBytes = found?.claimedBytes
         }
         while (try? disk.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
-        plan.freeBytes = try? disk.fileSystem.freeBytes(at: directory)
+        plan.freeBytes = try? disk.fileSystem.space(at: directory).freeBytes
         return plan
     }
 }

@@ -97,6 +97,6 @@ package struct DriverSettings: Sendable {
     package var stallTimeout: Duration = .seconds(60)
     package var connectTimeout: Duration = .seconds(15)
     package var maxAttempts: Int? = 10
-    package var minFreeBytes: ByteCount = 256_000_000
+    package var minFreeBytes: ByteCount?
     package init() {}
 }

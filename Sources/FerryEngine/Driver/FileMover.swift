@@ -12,15 +12,15 @@ import SystemPackage
 /// incomplete copy, except a `NAME.part` where the file system has no unnamed files.
 package struct FileMover: Sendable {
     private let fileSystem: any FileSystem
-    private let floor: ByteCount
+    private let reserve: ByteCount?
     private let goesOn: @Sendable () -> Bool
 
-    /// Parameters as in ``PartialDownloadMover/init(fileSystem:floor:goesOn:)``.
+    /// Parameters as in ``PartialDownloadMover/init(fileSystem:reserve:goesOn:)``.
     package init(
-        fileSystem: any FileSystem, floor: ByteCount = 0, goesOn: @escaping @Sendable () -> Bool = { true }
+        fileSystem: any FileSystem, reserve: ByteCount? = 0, goesOn: @escaping @Sendable () -> Bool = { true }
     ) {
         self.fileSystem = fileSystem
-        self.floor = floor
+        self.reserve = reserve
         self.goesOn = goesOn
     }
 
@@ -166,11 +166,7 @@ package struct FileMover: Sendable {
     private func copied(_ old: PublishedFile, to directory: FilePath) throws(DownloadError) -> Draft {
         let source = FilePath(old.path)
         do {
-            if case .short = try DirectorySpace(directory, floor: floor, fileSystem: fileSystem).check(
-                needed: old.length)
-            {
-                throw FileError(.allocate, directory, kind: .noSpace)
-            }
+            try DirectorySpace(directory, reserve: reserve, fileSystem: fileSystem).require(old.length)
             let from = try fileSystem.openOurs(source, .readOnly, for: .removal)
             defer { from.close() }
             let status = try from.status()

@@ -93,9 +93,9 @@ extension PartFiles {
     /// - Parameters:
     ///   - directory: The present or future directory of the part file.
     ///   - missing: The number of missing bytes; `nil` if unknown.
-    ///   - floor: The number of free bytes that must remain.
+    ///   - reserve: The number of free bytes that must remain; `nil` as in ``DirectorySpace``.
     package static func hasRoom(
-        at path: String?, in directory: String, missing: ByteCount?, total: ByteCount?, floor: ByteCount,
+        at path: String?, in directory: String, missing: ByteCount?, total: ByteCount?, reserve: ByteCount?,
         fileSystem: any FileSystem
     ) -> Bool {
         var needed = missing ?? 0
@@ -105,8 +105,8 @@ extension PartFiles {
             // The space is already reserved.
             needed = 0
         }
-        let space = DirectorySpace(FilePath(directory), floor: floor, fileSystem: fileSystem)
-        // One more byte, so that a check is made even with a floor of zero.
+        let space = DirectorySpace(FilePath(directory), reserve: reserve, fileSystem: fileSystem)
+        // One more byte, so that a check is made even with a reserve of zero.
         return (try? space.check(needed: needed.adding(1))).map { $0 == .enough } ?? true
     }
 

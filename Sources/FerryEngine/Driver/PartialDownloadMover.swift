@@ -11,17 +11,17 @@ import SystemPackage
 /// new one; nothing is replaced; nothing old is removed before all of it is durable at the new path.
 package struct PartialDownloadMover: Sendable {
     private let fileSystem: any FileSystem
-    private let floor: ByteCount
+    private let reserve: ByteCount?
     private let goesOn: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - floor: The number of free bytes that must remain in the target directory.
+    ///   - reserve: The number of free bytes that must remain in the target directory; `nil` as in ``DirectorySpace``.
     ///   - goesOn: Called repeatedly during a copy; `false` aborts the move without any change.
     package init(
-        fileSystem: any FileSystem, floor: ByteCount = 0, goesOn: @escaping @Sendable () -> Bool = { true }
+        fileSystem: any FileSystem, reserve: ByteCount? = 0, goesOn: @escaping @Sendable () -> Bool = { true }
     ) {
         self.fileSystem = fileSystem
-        self.floor = floor
+        self.reserve = reserve
         self.goesOn = goesOn
     }
 
@@ -257,11 +257,7 @@ package struct PartialDownloadMover: Sendable {
         let ranges = (RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()).ranges
         let length = try part.length()
         let needed = record.totalBytes ?? length
-        if case .short = try DirectorySpace(place.path.removingLastComponent(), floor: floor, fileSystem: fileSystem)
-            .check(needed: needed)
-        {
-            throw FileError(.allocate, place.path, kind: .noSpace)
-        }
+        try DirectorySpace(place.path.removingLastComponent(), reserve: reserve, fileSystem: fileSystem).require(needed)
         if try length == 0 || !place.preallocate(total: length) { try place.truncate(to: length) }
         let copy = FileCopy(from: part.file, to: place.file, goesOn: goesOn)
         switch try copy.copy(Array(ranges)) {

@@ -50,8 +50,8 @@ package protocol FileSystem: Sendable {
     /// Returns the names in a directory that are valid UTF-8, without `.` and `..`, unordered.
     func list(_ directory: FilePath) throws(FileError) -> [String]
 
-    /// Returns the number of bytes that this user may still write.
-    func freeBytes(at path: FilePath) throws(FileError) -> ByteCount
+    /// Returns the size of the file system of `path`.
+    func space(at path: FilePath) throws(FileError) -> FileSystemSpace
 
     /// Returns whether the permissions allow creating files in a directory.
     func isWritable(_ directory: FilePath) -> Bool
@@ -137,5 +137,17 @@ extension FilePath {
     package var parent: FilePath {
         let directory = removingLastComponent()
         return directory.isEmpty ? "." : directory
+    }
+}
+
+/// The size of a file system.
+package struct FileSystemSpace: Sendable, Hashable {
+    /// The bytes that this user may still write.
+    package var freeBytes: ByteCount
+    package var totalBytes: ByteCount
+
+    package init(freeBytes: ByteCount, totalBytes: ByteCount) {
+        self.freeBytes = freeBytes
+        self.totalBytes = totalBytes
     }
 }

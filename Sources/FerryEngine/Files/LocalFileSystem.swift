@@ -136,13 +136,16 @@ package struct LocalFileSystem: FileSystem {
         return names
     }
 
-    package func freeBytes(at path: FilePath) throws(FileError) -> ByteCount {
+    package func space(at path: FilePath) throws(FileError) -> FileSystemSpace {
         var raw = statvfs()
         let descriptor = try descriptor(.measureSpace, path, flags: Self.pathOnly | O_CLOEXEC)
         defer { _ = Self.closeDescriptor(descriptor) }
         guard fstatvfs(descriptor, &raw) == 0 else { throw FileError(.measureSpace, path, errno: errno) }
-        let (bytes, overflows) = UInt64(raw.f_bavail).multipliedReportingOverflow(by: UInt64(raw.f_frsize))
-        return overflows ? .max : ByteCount(clamping: bytes)
+        func bytes(_ blocks: some BinaryInteger) -> ByteCount {
+            let (bytes, overflows) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(raw.f_frsize))
+            return overflows ? .max : ByteCount(clamping: bytes)
+        }
+        return FileSystemSpace(freeBytes: bytes(raw.f_bavail), totalBytes: bytes(raw.f_blocks))
     }
 
     package func isWritable(_ directory: FilePath) -> Bool {

@@ -49,7 +49,7 @@ package struct ConfinedStart: Sendable {
         }
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         // Held until exec(2), so that no other daemon changes what is read here.
-        let lock = try DaemonLock.take(place.lock)
+        let lock = try DaemonLock.take(place.lock, socket: place.socket)
         let plan = try plan()
         var directories: [String] = []
         for path in plan.required {

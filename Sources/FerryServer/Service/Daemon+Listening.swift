@@ -1,3 +1,4 @@
+import Ferry
 import FerryCore
 import Foundation
 import HummingbirdCore
@@ -15,10 +16,18 @@ import ServiceLifecycle
 #endif
 
 extension Daemon {
-    /// Checks that the port can be bound before downloads start. Throws `conflict` if another program uses it.
-    func checkPort() async throws {
+    /// Checks before downloads start that nothing answers at the socket, and that a port that must be had can be bound.
+    ///
+    /// Throws `conflict` if another program uses one of them.
+    func checkAddresses() async throws {
+        let isServed = await onFileThread { [place] in Self.isServed(place.socket) }
+        guard !isServed else {
+            throw DownloadError(
+                .conflict, ErrorPhrase(.servedSocket, place.socket), suggestion: ErrorPhrase(.anotherSocket),
+                recovery: .needsUser)
+        }
         let settings = settings.current
-        guard settings.loopback, settings.port != 0 else { return }
+        guard settings.loopback, mustHavePort, settings.port != 0 else { return }
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -27,6 +36,21 @@ extension Daemon {
         } catch {
             throw Self.failure(error, port: settings.port)
         }
+    }
+
+    /// Whether a process accepts connections at the socket.
+    private static func isServed(_ path: String) -> Bool {
+        guard let address = try? SocketAddress(unixDomainSocketPath: path) else { return false }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return address.withSockAddr { connect(descriptor, $0, socklen_t($1)) } == 0
+    }
+
+    /// The ports for the page in the order in which they are tried: its own, the nine after it, and any that is free.
+    fileprivate var ports: [Int] {
+        let port = settings.current.port
+        return mustHavePort || port == 0 ? [port] : Array(port...min(port + 9, 65_535)) + [0]
     }
 
     /// Translates a failure to bind the port.
@@ -62,7 +86,7 @@ extension Daemon {
             if !peers.tells {
                 logger.warning("this system does not tell whose connections over loopback are: the token decides alone")
             }
-            services.append(FirstListener(daemon: self, port: settings.port))
+            services.append(FirstListener(daemon: self))
             services.append(SecondListener(daemon: self))
         }
         addresses.expect(services.count)
@@ -144,16 +168,22 @@ extension Daemon {
     }
 }
 
-/// The listener on 127.0.0.1. The daemon ends if this port cannot be bound.
+/// The listener on 127.0.0.1. The daemon ends if no port can be bound.
 private struct FirstListener: Service {
     let daemon: Daemon
-    let port: Int
 
     func run() async throws {
-        do { try await daemon.loopback(port).run() } catch {
-            // The IPv6 listener waits for this one's port.
-            daemon.addresses.close()
-            throw Daemon.failure(error, port: port)
+        var ports = daemon.ports[...]
+        while let port = ports.popFirst() {
+            do { return try await daemon.loopback(port).run() } catch {
+                let error = Daemon.failure(error, port: port)
+                guard !ports.isEmpty, error is DownloadError else {
+                    // The IPv6 listener waits for this one's port.
+                    daemon.addresses.close()
+                    throw error
+                }
+                daemon.logger.warning("the page takes another port", metadata: ["error": "\(error)"])
+            }
         }
     }
 }

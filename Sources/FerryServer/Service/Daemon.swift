@@ -21,6 +21,8 @@ package final class Daemon: Sendable {
     /// The user whose processes may use the Unix socket.
     let user: UInt32
     let mostConnections: Int
+    /// Whether the daemon does not start without the port of its settings, because an option names it.
+    let mustHavePort: Bool
     let limits: RequestLimits
     let peers: LoopbackPeers
     private let watcher: SettingsWatcher
@@ -63,11 +65,12 @@ package final class Daemon: Sendable {
         self.logger = logger
         user = options.user
         mostConnections = options.mostConnections
+        mustHavePort = options.flags[.port] != nil
         limits = options.limits
         peers = options.peers
         // Files in it have restrictive modes of their own; other users must not be able to create any.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
-        lock = Mutex(try DaemonLock.take(place.lock))
+        lock = Mutex(try DaemonLock.take(place.lock, socket: place.socket))
         let confinement = options.confinement
         let source = try SettingsSource(
             file: place.settings, environment: options.environment, flags: options.flags,
@@ -103,7 +106,7 @@ package final class Daemon: Sendable {
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
     ///
-    /// Throws errors of the start: `catalogue`, `conflict` for a port in use, `disk`.
+    /// Throws errors of the start: `catalogue`, `conflict` for a socket or port in use, `disk`.
     package func run() async throws(DownloadError) {
         defer {
             api.codes.clear()
@@ -111,7 +114,7 @@ package final class Daemon: Sendable {
             lock.withLock { $0 = nil }
         }
         do {
-            try await checkPort()
+            try await checkAddresses()
             settings.applySessions()
             try await manager.activate()
             let feeds = try await broadcaster.feeds()

@@ -11,10 +11,13 @@ import Foundation
 
 /// The lock of a state directory, which limits it to one daemon. Taken before a socket is bound; the system releases
 /// it when the process ends.
+///
+/// The file's first line is the process identifier, its second one the socket, at which clients find a daemon that was
+/// started with other variables than theirs (``DaemonSocket/path(environment:home:user:)``).
 package final class DaemonLock: Sendable {
     private let descriptor: Int32
     /// The maximum number of bytes to read from the lock file.
-    private static let mostBytes = 32
+    private static let mostBytes = 4096
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -24,8 +27,8 @@ package final class DaemonLock: Sendable {
         close(descriptor)
     }
 
-    /// Takes the lock. Throws `conflict` with the identifier of the process that holds it.
-    package static func take(_ path: String) throws(DownloadError) -> DaemonLock {
+    /// Takes the lock for a daemon at `socket`. Throws `conflict` with the identifier of the process that holds it.
+    package static func take(_ path: String, socket: String = "") throws(DownloadError) -> DaemonLock {
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PrivateFile.failure(.open, path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -40,7 +43,7 @@ package final class DaemonLock: Sendable {
                 suggestion: ErrorPhrase(.useRunning), recovery: .needsUser)
         }
         ftruncate(descriptor, 0)
-        let text = Array("\(getpid())\n".utf8)
+        let text = Array("\(getpid())\n\(socket)\n".utf8)
         _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
         return DaemonLock(descriptor)
     }

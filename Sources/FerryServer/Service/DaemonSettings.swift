@@ -24,6 +24,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var networkAssumption: String?
     /// Seconds, at least 1; `nil` for never.
     package var retriesFailedAfter: Double?
+    /// The free disk space to keep; `nil` for 1 % of a file system, at most 256 MB.
+    package var minFreeBytes: ByteCount?
     /// The directory of downloads of the session `default`.
     package var directory: String
     /// Directories below which the page may put files, beside the sessions' own.
@@ -42,6 +44,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         configuration.allowsMeteredNetwork = allowsMetered
         configuration.allowsConstrainedNetwork = allowsConstrained
         configuration.networkIsMetered = networkAssumption.map { $0 == "metered" }
+        configuration.minFreeBytes = minFreeBytes
         configuration.retriesFailedAfter = retriesFailedAfter.flatMap(APISeconds.duration)
     }
 
@@ -55,6 +58,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         body.allowsConstrained = allowsConstrained
         body.networkAssumption = networkAssumption
         body.retriesFailedAfter = retriesFailedAfter
+        body.minFreeBytes = minFreeBytes
         return body
     }
 
@@ -99,6 +103,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         try require(1...most ~= connectionsPerHost, "connectionsPerHost must be from 1 to \(most).")
         try require(rateLimit ?? 1 >= 1, "rateLimit is below 1.")
         try require(rateLimit?.isSize ?? true, "rateLimit is 2^62 or more.")
+        try require(minFreeBytes?.isSize ?? true, "minFreeBytes must be from 0 to 2^62 - 1.")
         try require(
             [nil, "metered", "unmetered"].contains(networkAssumption),
             "networkAssumption must be metered, unmetered or null.")

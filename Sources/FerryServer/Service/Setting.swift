@@ -6,7 +6,7 @@ import Foundation
 package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentable, CaseIterable {
     case port, loopback, allowsPrivate
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
-    case retriesFailedAfter, directory, allowedDirectories, onComplete
+    case retriesFailedAfter, minFreeBytes, directory, allowedDirectories, onComplete
 
     /// Whether a change counts at the next start only.
     var isFixed: Bool { [.port, .loopback, .allowsPrivate].contains(self) }
@@ -15,7 +15,7 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
 
     private var form: Form {
         switch self {
-        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost: .whole
+        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .minFreeBytes: .whole
         case .retriesFailedAfter: .number
         case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained: .flag
         case .networkAssumption, .directory: .text

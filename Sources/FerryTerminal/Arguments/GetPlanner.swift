@@ -23,7 +23,7 @@ package struct GetPlanner: Sendable {
     private func outputOptions() throws(UsageError) -> OutputOptions {
         if options.show.quiet, options.show.verbose { throw UsageError("-q and -v contradict each other") }
         if options.show.json, options.show.print0 { throw UsageError("--json and --print0 cannot be used together") }
-        let isStream = options.files.output == "-"
+        let isStream = options.files.output.map(RequestPlanner.standardOutput.contains) ?? false
         if options.show.json, isStream { throw UsageError("--json and -o - both need standard output") }
         return OutputOptions(
             result: isStream ? .body : options.show.json ? .json : .paths(end: options.show.print0 ? 0 : 0x0A),

@@ -6,7 +6,10 @@ package struct PlanningWorld: Sendable {
     /// The type of a path.
     package enum PathKind: Sendable, Hashable {
         case missing
+        /// A regular file, block device or socket.
         case file
+        /// A character device or FIFO.
+        case stream
         case directory
     }
 
@@ -22,6 +25,8 @@ package struct PlanningWorld: Sendable {
     /// Opens a list, or standard input for `-`. Throws with the system's error message.
     package var openList: @Sendable (String) throws(UsageError) -> ListFile
     package var kind: @Sendable (String) -> PathKind
+    /// Opens a path of the kind `stream` for writing. Throws with the system's error message.
+    package var openStream: @Sendable (String) throws(UsageError) -> Int32 = LocalFiles.openStream(_:)
     /// Creates a directory if it is missing. Throws if it is not writable.
     package var prepareDirectory: @Sendable (String) throws(UsageError) -> Void
     /// Prompts for a password without echo.

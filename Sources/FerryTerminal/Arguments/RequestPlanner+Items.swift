@@ -102,12 +102,17 @@ extension RequestPlanner {
     /// The directory of files without one of their own.
     private var directory: String { files.directory.map(world.absolute) ?? world.directory }
 
+    /// The values of `-o` that stand for standard output.
+    static let standardOutput: Set<String> = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+
     private mutating func destination() throws(UsageError) -> DownloadRequest.Destination {
         switch files.output {
-        case "-"?: return .stream(1)
+        case let output? where Self.standardOutput.contains(output): return .stream(1)
         case let output?:
             guard !output.isEmpty else { throw UsageError("-o needs a name") }
-            return .file(try file(Paths.join(directory, output)))
+            let path = Paths.join(directory, output)
+            if world.kind(path) == .stream { return .stream(try world.openStream(path)) }
+            return .file(try file(path))
         case nil:
             try prepare(directory)
             return .directory(directory)

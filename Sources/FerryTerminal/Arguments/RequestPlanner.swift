@@ -74,7 +74,7 @@ struct RequestPlanner: Sendable {
             switch world.kind(item) {
             case .directory: return .directory(item)
             case .file where isPart: return .part(item)
-            case .file: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
+            case .file, .stream: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
             case .missing where isPart: throw UsageError("there is no part file \(item)")
             case .missing: break
             }

@@ -1,3 +1,4 @@
+import Ferry
 import FerryCore
 import Foundation
 
@@ -96,7 +97,18 @@ enum LocalFiles {
     static func kind(of path: String) -> PlanningWorld.PathKind {
         var status = stat()
         guard stat(path, &status) == 0 else { return .missing }
-        return status.st_mode & S_IFMT == S_IFDIR ? .directory : .file
+        return switch status.st_mode & S_IFMT {
+        case S_IFDIR: .directory
+        case S_IFCHR, S_IFIFO: .stream
+        default: .file
+        }
+    }
+
+    /// Opens a device or FIFO for writing; for a FIFO, waits for its reader.
+    static func openStream(_ path: String) throws(UsageError) -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw UsageError("cannot write to \(path): \(UsageError.system.message)") }
+        return descriptor
     }
 
     /// Creates the directory and its parents if missing, and checks that it is writable.
@@ -104,9 +116,12 @@ enum LocalFiles {
         func refused(_ reason: Int32) -> UsageError {
             UsageError("cannot write to directory \(path): \(String(cString: strerror(reason)))")
         }
+        if !Paths.isAbsolute(path), WorkingDirectory.path.isEmpty {
+            throw UsageError("the working directory no longer exists")
+        }
         switch kind(of: path) {
         case .directory: break
-        case .file: throw refused(ENOTDIR)
+        case .file, .stream: throw refused(ENOTDIR)
         case .missing:
             for prefix in prefixes(of: path) where kind(of: prefix) != .directory {
                 if mkdir(prefix, 0o777) != 0, errno != EEXIST { throw refused(errno) }

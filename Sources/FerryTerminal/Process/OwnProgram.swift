@@ -1,3 +1,4 @@
+import Ferry
 import FerryCore
 import Foundation
 
@@ -10,6 +11,6 @@ package enum OwnProgram {
 
     /// Resolves a path against the working directory.
     package static func absolute(_ path: String) -> String {
-        Paths.join(FileManager.default.currentDirectoryPath, path)
+        Paths.join(WorkingDirectory.path, path)
     }
 }

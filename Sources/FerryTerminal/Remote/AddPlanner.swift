@@ -20,8 +20,10 @@ package enum AddPlanner {
         _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, calendar: Calendar,
         absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
-        guard options.files.output != "-" else {
-            throw UsageError("-o -: the daemon has no standard output; use ferry get")
+        if let output = options.files.output,
+            RequestPlanner.standardOutput.contains(output) || world.kind(absolute(output)) == .stream
+        {
+            throw UsageError("-o \(output): the daemon writes to files only; use ferry get")
         }
         let start = try options.at.map { text throws(UsageError) in
             try TimeWord.parse(text, now: now, calendar: calendar)

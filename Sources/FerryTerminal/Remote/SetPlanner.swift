@@ -77,6 +77,10 @@ package enum SetPlanner {
                 }
                 change.retriesFailedAfter = .set(Seconds.of(delay))
             }
+        case "min-free":
+            change.minFreeBytes = .set(
+                pair.value == "auto"
+                    ? nil : try parsed(pair) { text throws(TextError) in try SizeText.parse(text) })
         case "dir":
             guard !pair.value.isEmpty else { throw UsageError("dir= needs a directory") }
             change.directory = absolute(pair.value)
@@ -87,7 +91,8 @@ package enum SetPlanner {
     }
 
     package static let daemonNames = [
-        "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed", "dir",
+        "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed",
+        "min-free", "dir",
     ]
 
     // MARK: Settings of a download

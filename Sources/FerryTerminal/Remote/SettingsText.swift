@@ -16,6 +16,7 @@ package enum SettingsText {
             ("constrained", flag(settings.allowsConstrained)),
             ("network", settings.networkAssumption ?? "auto"),
             ("retry-failed", retry ?? "never"),
+            ("min-free", settings.minFreeBytes.map { "\($0)" } ?? "auto"),
             ("dir", PrintableText.escape(settings.directory)),
         ]
         return pairs.compactMap { pair in pair.value.map { pair.name + "=" + $0 } }

@@ -63,6 +63,7 @@ package final class Reporter: Sendable {
         }
         switch options.result {
         case .json: console.result(EventRecord.line(event).text + "\n")
+        case .paths where file.path.isEmpty: break
         case .paths(let end): console.result(file.path + String(UnicodeScalar(end)))
         case .body: break
         }

@@ -183,9 +183,9 @@ package final class FaultyFileSystem: FileSystem {
         try step(.list, directory)
         return try base.list(directory)
     }
-    package func freeBytes(at path: FilePath) throws(FileError) -> ByteCount {
+    package func space(at path: FilePath) throws(FileError) -> FileSystemSpace {
         try step(.measureSpace, path)
-        return try base.freeBytes(at: path)
+        return try base.space(at: path)
     }
     package func isWritable(_ directory: FilePath) -> Bool {
         enter()

@@ -183,8 +183,11 @@ package final class ModelDisk: FileSystem {
         }
     }
 
-    package func freeBytes(at path: FilePath) throws(FileError) -> ByteCount {
-        try look { state in max(0, state.image.capacity - state.image.usedBytes) }
+    package func space(at path: FilePath) throws(FileError) -> FileSystemSpace {
+        try look { state in
+            FileSystemSpace(
+                freeBytes: max(0, state.image.capacity - state.image.usedBytes), totalBytes: state.image.capacity)
+        }
     }
 
     package func isWritable(_ directory: FilePath) -> Bool { true }

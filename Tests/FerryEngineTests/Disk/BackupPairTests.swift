@@ -99,21 +99,35 @@ struct SetAsideTests {
 @Suite("DirectorySpace")
 struct DirectorySpaceTests {
     @Test(
-        "DirectorySpace: the space is enough only when both the need and the floor fit",
+        "DirectorySpace: the space is enough only when both the need and the reserve fit",
         arguments: [(ByteCount(0), ByteCount(0), true), (1 << 61, 0, false), (0, 1 << 61, false)])
-    func fits(needed: ByteCount, floor: ByteCount, isEnough: Bool) throws {
-        let space = DirectorySpace("/", floor: floor, fileSystem: LocalFileSystem())
+    func fits(needed: ByteCount, reserve: ByteCount, isEnough: Bool) throws {
+        let space = DirectorySpace("/", reserve: reserve, fileSystem: LocalFileSystem())
         #expect(try (space.check(needed: needed) == .enough) == isEnough)
     }
 
-    @Test("DirectorySpace: a need and a floor near the largest number give a shortage instead of a trap")
+    @Test("DirectorySpace: a need and a reserve near the largest number give a shortage instead of a trap")
     func extremes() throws {
-        let space = DirectorySpace("/", floor: .max, fileSystem: LocalFileSystem())
-        guard case .short(_, let missing) = try space.check(needed: .max) else {
+        let space = DirectorySpace("/", reserve: .max, fileSystem: LocalFileSystem())
+        guard case .short(let shortage) = try space.check(needed: .max) else {
             Issue.record("there was room")
             return
         }
-        #expect(missing == .max)
-        #expect(try DirectorySpace("", floor: .min, fileSystem: LocalFileSystem()).check(needed: .min) == .enough)
+        #expect(shortage.missing == .max)
+        #expect(try DirectorySpace("", reserve: .min, fileSystem: LocalFileSystem()).check(needed: .min) == .enough)
+    }
+
+    @Test(
+        "DirectorySpace: 1 % of a file system stays free, at most 256 MB, unless a reserve is given",
+        arguments: [
+            (ByteCount(100_000_000), nil, ByteCount(99_000_000)), (1 << 40, nil, (1 << 40) - 256_000_000),
+            (100_000_000, 0, 100_000_000), (100_000_000, 30_000_000, 70_000_000),
+        ] as [(ByteCount, ByteCount?, ByteCount)])
+    func reserve(capacity: ByteCount, reserve: ByteCount?, most: ByteCount) throws {
+        var image = DiskImage()
+        image.capacity = capacity
+        let space = DirectorySpace("/", reserve: reserve, fileSystem: ModelDisk(image))
+        #expect(try space.check(needed: most) == .enough)
+        #expect(try space.check(needed: most + 1) != .enough)
     }
 }

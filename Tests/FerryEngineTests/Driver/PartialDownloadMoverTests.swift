@@ -156,7 +156,7 @@ struct PairMoveTests {
                 two.old.part.string, of: id, to: two.target)
         } throws: { ($0 as? DownloadError)?.code == .shutDown }
         #expect {
-            try PartialDownloadMover(fileSystem: fileSystem, floor: .max).move(
+            try PartialDownloadMover(fileSystem: fileSystem, reserve: .max).move(
                 two.old.part.string, of: id, to: two.target)
         } throws: { ($0 as? DownloadError)?.code == .diskFull }
         try two.expectWhole(two.here, fileSystem)

@@ -49,7 +49,7 @@ struct ConfinedFileSystemTests {
             ("status", { _ = try disk.status(path, followingLinks: true) }),
             ("unnamed", { _ = try disk.openUnnamed(in: path, mode: 0o600) }),
             ("list", { _ = try disk.list(path) }), ("sync", { try disk.syncDirectory(path) }),
-            ("space", { _ = try disk.freeBytes(at: path) }),
+            ("space", { _ = try disk.space(at: path) }),
             (
                 "linkUnnamed",
                 {
@@ -105,7 +105,7 @@ struct ConfinedFileSystemTests {
         try confined.link(directory.file("root/g"), to: place.appending("h"))
         #expect(directory.bytes("root/a/b/h") == [7, 8])
         #expect(try confined.list(directory.file("root/a/b")) == ["h"])
-        #expect(try confined.freeBytes(at: place) > 0)
+        #expect(try confined.space(at: place).freeBytes > 0)
         #expect(confined.isWritable(place) && confined.isWritable(directory.file("root")))
         try confined.syncDirectory(directory.file("root"))
         #expect(try confined.statusIfPresent(directory.path)?.kind == .directory)

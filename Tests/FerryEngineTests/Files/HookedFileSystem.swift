@@ -46,7 +46,7 @@ final class HookedFileSystem: FileSystem {
         try base.status(path, followingLinks: followingLinks)
     }
     func list(_ directory: FilePath) throws(FileError) -> [String] { try base.list(directory) }
-    func freeBytes(at path: FilePath) throws(FileError) -> ByteCount { try base.freeBytes(at: path) }
+    func space(at path: FilePath) throws(FileError) -> FileSystemSpace { try base.space(at: path) }
     func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
     func confined(to root: FilePath) -> any FileSystem { base.confined(to: root) }
     var bootID: String? { base.bootID }

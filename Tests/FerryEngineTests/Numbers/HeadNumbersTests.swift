@@ -92,20 +92,20 @@ struct HeadNumbersTests {
         }
     }
 
-    @Test("PartFiles: hasRoom() compares any need with any floor without a trap")
+    @Test("PartFiles: hasRoom() compares any need with any reserve without a trap")
     func room() throws {
         let directory = try TemporaryDirectory()
-        func hasRoom(at path: String?, _ missing: ByteCount, _ total: ByteCount, floor: ByteCount) -> Bool {
+        func hasRoom(at path: String?, _ missing: ByteCount, _ total: ByteCount, reserve: ByteCount) -> Bool {
             PartFiles.hasRoom(
-                at: path, in: "\(directory.path)", missing: missing, total: total, floor: floor,
+                at: path, in: "\(directory.path)", missing: missing, total: total, reserve: reserve,
                 fileSystem: LocalFileSystem())
         }
         for (one, other) in ExtremeNumbers.pairs {
-            _ = hasRoom(at: nil, one, other, floor: other)
-            _ = hasRoom(at: "\(directory.path)/a.part", other, one, floor: one)
+            _ = hasRoom(at: nil, one, other, reserve: other)
+            _ = hasRoom(at: "\(directory.path)/a.part", other, one, reserve: one)
         }
-        #expect(!hasRoom(at: nil, .max, .max, floor: 0))
-        #expect(hasRoom(at: nil, 0, 0, floor: 0))
+        #expect(!hasRoom(at: nil, .max, .max, reserve: 0))
+        #expect(hasRoom(at: nil, 0, 0, reserve: 0))
     }
 
     @Test("ResumeData: extreme sizes are read back unchanged or refused")

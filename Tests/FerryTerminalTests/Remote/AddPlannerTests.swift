@@ -92,7 +92,8 @@ import Testing
     @Test("AddPlanner: options that the daemon cannot carry out are refused")
     func refused() {
         let changes: [(inout AddOptions) -> Void] = [
-            { $0.files.output = "-" }, { $0.files.items = ["folder"] }, { $0.at = "soon" }, { $0.priority = "urgent" },
+            { $0.files.output = "-" }, { $0.files.output = "/dev/stdout" }, { $0.files.items = ["folder"] },
+            { $0.at = "soon" }, { $0.priority = "urgent" },
             { $0.metered = "perhaps" }, { $0.files.items = [] },
         ]
         for change in changes {

@@ -13,14 +13,19 @@ import Testing
         change.rateLimit = .set(5_000_000)
         change.networkAssumption = .set("metered")
         change.retriesFailedAfter = .set(300)
+        change.minFreeBytes = .set(0)
         change.directory = "/home/x"
-        let words = ["metered=off", "max-concurrent=2", "limit=5MB", "network=metered", "retry-failed=5m", "dir=x"]
+        let words = [
+            "metered=off", "max-concurrent=2", "limit=5MB", "network=metered", "retry-failed=5m", "min-free=0", "dir=x",
+        ]
         #expect(try SetPlanner.plan(words) { "/home/" + $0 } == .daemon(change))
         var none = SettingsChange()
         none.rateLimit = .set(nil)
         none.networkAssumption = .set(nil)
         none.retriesFailedAfter = .set(nil)
-        #expect(try SetPlanner.plan(["limit=off", "network=auto", "retry-failed=never"]) == .daemon(none))
+        none.minFreeBytes = .set(nil)
+        let defaults = ["limit=off", "network=auto", "retry-failed=never", "min-free=auto"]
+        #expect(try SetPlanner.plan(defaults) == .daemon(none))
         #expect(try SetPlanner.plan([]) == .show)
     }
 

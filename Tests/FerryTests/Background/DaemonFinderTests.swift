@@ -116,6 +116,25 @@ struct DaemonFinderTests {
         #expect(path() == root + "/state/run/ferry.sock")
     }
 
+    @Test("DaemonSocket: the socket in the state's lock is found without the variables of its daemon, while it exists")
+    func locked() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let socket = root + "/runtime/ferry/ferry.sock"
+        try FileManager.default.createDirectory(
+            atPath: root + "/runtime/ferry", withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        try FileManager.default.createDirectory(atPath: root + "/state", withIntermediateDirectories: true)
+        func path() -> String { DaemonSocket.path(environment: ["FERRY_STATE_DIR": root + "/state"], home: root) }
+        let plain = path()
+        try Data("7\n\(socket)\n".utf8).write(to: URL(filePath: root + "/state/daemon.lock"))
+        #expect(path() == plain)
+        try Data().write(to: URL(filePath: socket))
+        #expect(path() == socket)
+        chmod(root + "/runtime/ferry", 0o777)
+        #expect(path() == plain)
+    }
+
     @Test("DaemonSocket: a directory that others can write to is refused")
     func trusted() throws {
         let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
