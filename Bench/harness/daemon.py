@@ -145,7 +145,7 @@ class Paged(ScaleRow):
     asked = 10_000
 
     def title(self, field):
-        return f"The daemon with {LISTED:,} downloads, asked for pages of {PAGE}"
+        return f"The daemon with {LISTED:,} downloads, pages of {PAGE}"
 
     def once(self, directory, programs):
         with serving(directory, programs) as daemon:
@@ -211,8 +211,8 @@ class Paged(ScaleRow):
             [], [
                 Gate("one page", page and page * 1e3, 50, unit="ms"),
                 Gate("10,000 requests of the list", middle(found, "seconds"), 10, unit="s"),
-            ], remark=f"The {self.clients} clients that ask, and parse nothing, are on the same two processors. They ask for "
-            "the same page, as those do who watch a list; then for all pages in turn, which nothing remembers.",
+            ], remark=f"The {self.clients} clients, which parse nothing, run on the same two processors. They request the "
+            "same page, like clients that watch a list; then all pages in turn, which are not cached.",
             figures=rows, commands=["ferry serve", f"GET /api/v1/downloads?limit={PAGE}&offset={LISTED // 2}"])
 
 
@@ -262,7 +262,7 @@ class Streamed(ScaleRow):
     def outcome(self, found):
         rows = [["", "of one processor", "sent to all", "resident"]]
         for each in found:
-            rows.append(["nobody listens", f"{each['alone'] * 100:.0f} %", "–", "–"])
+            rows.append(["no clients", f"{each['alone'] * 100:.0f} %", "–", "–"])
             rows.append([
                 f"{self.clients} clients", f"{each['share'] * 100:.0f} %", f"{each['bytes'] / 1e6:.1f} MB/s",
                 f"{each['resident'] / 1e6:.0f} MB"])
@@ -275,7 +275,7 @@ class Streamed(ScaleRow):
 
 class Idle(ScaleRow):
     def title(self, field):
-        return "The daemon with nothing to do"
+        return "The idle daemon"
 
     def once(self, directory, programs):
         with serving(directory, programs) as daemon:
@@ -291,7 +291,7 @@ class Idle(ScaleRow):
         cpu, resident = worst(found, "cpu"), worst(found, "resident")
         return Outcome(
             [], [
-                Gate("CPU of 10 s of idleness", None if cpu is None else cpu * 1e3, 10, 1, unit="ms"),
+                Gate("CPU in 10 s idle", None if cpu is None else cpu * 1e3, 10, 1, unit="ms"),
                 Gate("resident memory", resident and resident / 1e6, 60, unit="MB"),
             ], figures=rows, commands=["ferry serve"])
 

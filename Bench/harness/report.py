@@ -8,13 +8,12 @@ NOTES_BEGIN, NOTES_END = "<!-- notes: begin -->", "<!-- notes: end -->"
 INTRODUCTION = """\
 # Benchmarks
 
-`make bench` writes this page (`make bench ARGS='--rows plain,tls --runs 3'` measures some rows anew and keeps the
-others). A private nginx serves on loopback, the files are written to a real disk; the contenders of a row take turns,
-each in a fresh directory, after a `sync` of everything before. One round that is not counted comes first: what it
-downloaded is compared byte by byte with what was served; after the others the sizes are. Times are medians of the whole
-process, CPU is user and system, memory is the highest peak of all runs. A ratio says how much of the other's time
-Ferry takes: less is better. *Peers* are all but Ferry and dd. The rows of scale (`--rows scale`) measure the library
-alone, with `ferry-scale`, which is built beside `ferry`, against `ferry-origin`.
+`make bench` writes this page; `make bench ARGS='--rows plain,tls --runs 3'` measures some rows and keeps the others. A private
+nginx serves on loopback, and the files are written to a real disk. The contenders of a row take turns, each in a fresh directory
+after a `sync`. The first round is not counted; its downloads are compared byte by byte with the source, those of later rounds by
+size. Times are medians of the whole process, CPU is user and system time, memory is the highest peak of all runs. A ratio is
+Ferry's time divided by the other's: less is better. *Peers* are all contenders except Ferry and dd. The scale rows
+(`--rows scale`) measure the library alone, with `ferry-scale` against `ferry-origin`.
 """
 
 NOTES = "Nothing noted yet."

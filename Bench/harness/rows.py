@@ -154,7 +154,7 @@ def best_peer(by_name):
 
 class Plain(Row):
     def title(self, field):
-        return f"{size_text(field.size)}, plain, nobody syncs"
+        return f"{size_text(field.size)}, plain, no fsync"
 
     def contenders(self):
         return [ferry("ferry --no-fsync", "--no-fsync"), *one_file_peers()]
@@ -169,7 +169,7 @@ class Plain(Row):
 
 class Synced(Row):
     def title(self, field):
-        return f"{size_text(field.size)}, plain, Ferry as it is: all on disk when it ends (peers do not sync, dd does)"
+        return f"{size_text(field.size)}, plain, with fsync (Ferry and dd; peers do not sync)"
 
     def contenders(self):
         dd = Contender(
@@ -186,7 +186,7 @@ class Synced(Row):
 
 class TLS(Row):
     def title(self, field):
-        return f"{size_text(field.size)} over TLS, nobody syncs"
+        return f"{size_text(field.size)} over TLS, no fsync"
 
     def contenders(self):
         return [ferry("ferry --no-fsync", "--no-fsync", secure=True), *one_file_peers(secure=True)]
@@ -200,8 +200,8 @@ class TLS(Row):
 
     def remark(self, by_name):
         return (
-            "URLSession does not take part: on Linux it cannot be given a certificate authority. axel encrypts but\n"
-            "does not verify: it cannot be given one either.")
+            "URLSession does not take part: on Linux it has no option for a certificate authority. Neither has axel, which\n"
+            "encrypts without verifying.")
 
 
 class Limited(Row):
@@ -234,7 +234,7 @@ class Unlimited(Row):
     counts_connections = True
 
     def title(self, field):
-        return f"{size_text(field.size)} without a limit: what it costs to look for the number of connections"
+        return f"{size_text(field.size)} without a limit: cost of finding the number of connections"
 
     def contenders(self):
         return [ferry("ferry"), ferry("ferry -x 1", "-x", "1")]
@@ -257,7 +257,7 @@ class Many(Row):
         self.on_tmpfs = on_tmpfs
 
     def title(self, field):
-        return f"{field.count} files of 10 KiB from a list, on {'tmpfs' if self.on_tmpfs else 'disk'}, nobody syncs"
+        return f"{field.count} files of 10 KiB from a list, on {'tmpfs' if self.on_tmpfs else 'disk'}, no fsync"
 
     def room(self, field):
         return GIBIBYTE

@@ -133,11 +133,11 @@ class Listed(ScaleRow):
         }
 
     def outcome(self, found):
-        rows = [["", "wall", "CPU", "memory each", "peak"]]
+        rows = [["", "wall", "CPU", "memory per download", "peak"]]
         for name, key, label in (
             ("add", "bytesEachHeld", "adding in one call, requests and handles held"),
-            ("add", "bytesEachAfter", "the same, let go of"),
-            ("add", "bytesEach", "the same, free memory given back (malloc_trim)"),
+            ("add", "bytesEachAfter", "the same, released"),
+            ("add", "bytesEach", "the same, free memory returned (malloc_trim)"),
             ("open", "bytesEach", "opening"),
         ):
             peak = worst(found, name, "peakBytes")
@@ -148,17 +148,16 @@ class Listed(ScaleRow):
         page = middle(found, "open", "middlePageSeconds")
         rows.append(["50 handles from the middle", shown(page and page * 1e3, "{:.1f} ms"), "–", "–", "–"])
         idle = worst(found, "idle", "cpuSeconds")
-        rows.append(["open for 10 s, nothing runs", "–", shown(idle and idle * 1e3, "{:.1f} ms"), "–", "–"])
+        rows.append(["open for 10 s, idle", "–", shown(idle and idle * 1e3, "{:.1f} ms"), "–", "–"])
         return Outcome(
             [], [
                 Gate("adding in one call", middle(found, "add", "seconds"), 10, unit="s"),
                 Gate("opening", middle(found, "open", "seconds"), 2, unit="s"),
-                Gate("memory in use for each, added", worst(found, "add", "bytesEach"), 1024, unit="B"),
-                Gate("memory of each, opened", worst(found, "open", "bytesEach"), 1024, unit="B"),
-                Gate("CPU of 10 s of idleness", None if idle is None else idle * 1e3, 1, 0, unit="ms"),
+                Gate("memory in use per download, added", worst(found, "add", "bytesEach"), 1024, unit="B"),
+                Gate("memory per download, opened", worst(found, "open", "bytesEach"), 1024, unit="B"),
+                Gate("CPU in 10 s idle", None if idle is None else idle * 1e3, 1, 0, unit="ms"),
             ],
-            remark="Memory in use is what is left after `malloc_trim`; before it, pages that are free in the allocator are "
-            "counted too.",
+            remark="Memory in use is measured after `malloc_trim`; before it, free pages of the allocator are included.",
             figures=rows, commands=[
                 f"ferry-scale add {MANY} --directory DIR", "ferry-scale idle --directory DIR",
                 "ferry-scale open --directory DIR"])
@@ -169,7 +168,7 @@ class Next(ScaleRow):
     listed = (1_000, 100_000)
 
     def title(self, field):
-        return f"Who runs next, with {self.counts[0]:,} to {self.counts[-1]:,} waiting"
+        return f"Choice of the next download, with {self.counts[0]:,} to {self.counts[-1]:,} waiting"
 
     def once(self, directory, programs):
         found = {f"next {count}": say(programs, "next", count) for count in self.counts}
@@ -198,7 +197,7 @@ class Next(ScaleRow):
             [], [
                 Gate("a choice, 100 times as many", growth("next", "nanosecondsEach"), 10, 3),
                 Gate("a small download's CPU, 100 times as many", growth("turns", "cpuSecondsEach"), 3, 1.5),
-            ], remark="The choice is the queue's alone; a small download is one of 1 KB, complete, one after the other.",
+            ], remark="A choice is the queue's decision alone; a small download is a complete one of 1 KB, one at a time.",
             figures=rows, commands=["ferry-scale next N", "ferry-scale turns N URL --directory DIR"])
 
 
@@ -263,11 +262,11 @@ class Rate(ScaleRow):
                     f"{window['bytes'] / window['seconds'] / 1e6:.3f} MB/s", f"{window['deviation']:+.2f} %"])
         # Below 1 MB/s nothing is promised.
         gates = []
-        for label, is_change in (("steady", False), ("from the moment of a change", True)):
+        for label, is_change in (("steady", False), ("after a change", True)):
             off = [
                 abs(window["deviation"]) for line in (found[0] if found else []) for window in line["windows"]
                 if window["limit"] >= 1_000_000 and window["isChange"] == is_change]
-            gates.append(Gate(f"furthest from the limit, {label}", max(off) if off else None, 5, 1, unit="%"))
+            gates.append(Gate(f"largest deviation, {label}", max(off) if off else None, 5, 1, unit="%"))
         return Outcome([], gates, figures=rows, commands=[
             "ferry-scale rate BYTES URL --directory DIR", "ferry-scale rate BYTES URL --directory DIR --own"])
 
@@ -276,7 +275,7 @@ class Observed(ScaleRow):
     room = 6 * GIBIBYTE
 
     def title(self, field):
-        return "What an observer is told, at full speed"
+        return "Progress updates of an observer, at full speed"
 
     def once(self, directory, programs):
         with origin(programs) as url:
@@ -288,7 +287,7 @@ class Observed(ScaleRow):
             f"{each['bytes'] / each['seconds'] / 1e6:,.0f} MB/s", f"{each['seconds']:.2f} s", str(each["changes"]),
             str(each["updates"]), f"{each['updatesPerSecond']:.1f}", str(each["mostInASecond"])] for each in found]
         return Outcome(
-            [], [Gate("most updates of progress in any second", worst(found, "mostInASecond"), 10, unit="")], figures=rows,
+            [], [Gate("most progress updates in any second", worst(found, "mostInASecond"), 10, unit="")], figures=rows,
             commands=["ferry-scale observe URL --directory DIR"])
 
 

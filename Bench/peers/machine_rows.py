@@ -58,15 +58,15 @@ def kill(rate, mark, version=Version()):
 
 
 ROWS = [
-    Row("B1a", "killed (SIGKILL) at one half, 2 MB/s", target(), [kill(["rate=2M"], HALF)], counts_bytes=True),
+    Row("B1a", "killed (SIGKILL) at half of the file, 2 MB/s", target(), [kill(["rate=2M"], HALF)], counts_bytes=True),
     Row("B1b", "killed three times, several connections of 2 MB/s", target(version=LARGE),
         [kill([], number * LARGE.size // 4, LARGE) for number in (1, 2, 3)], right=(LARGE,),
         server=("--connection-rate", "2M"), wanted=Wanted(several=True), counts_bytes=True),
-    Row("B3", "the disk is full after 6 MiB, later there is room", target(), prepare=small_disk, during=grow_later,
+    Row("B3", "the disk is full after 6 MiB, later it has space", target(), prepare=small_disk, during=grow_later,
         heal=grow_disk, wanted=Wanted(no_reserve=True), needs_root=True),
-    Row("B6a", "what was held is cut to 1 MiB by another program", target(), held(), between=truncate),
-    Row("B6b", "what was held is replaced by another file", target(), held(), known=(STRANGER,), between=replace),
-    Row("B6c", "what was held is deleted", target(), held(), between=delete),
+    Row("B6a", "the partial file is truncated to 1 MiB by another program", target(), held(), between=truncate),
+    Row("B6b", "the partial file is replaced by another file", target(), held(), known=(STRANGER,), between=replace),
+    Row("B6c", "the partial file is deleted", target(), held(), between=delete),
     Row("B8", "the same command again while the first one runs", target("rate=2M"), twins=True),
     Row("B14", "ended by SIGTERM in the middle", target(), held(by=signal.SIGTERM), counts_bytes=True),
 ]

@@ -31,7 +31,7 @@ SUMMARY = [
     ("no file, called right", ("**no file**",)),
     ("unsafe", ("**unsafe**",)),
     ("crash", ("**crash**", "**error, crash**")),
-    ("cannot be told (no such option)", ("–",)),
+    ("not applicable (no such option)", ("–",)),
 ]
 
 

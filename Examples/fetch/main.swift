@@ -1,4 +1,4 @@
-// Downloads one file and shows how far it is. Killed in the middle, the same command goes on from there.
+// Downloads one file and shows its progress. After a kill the same command resumes.
 //
 //     swift run example-fetch URL [DIRECTORY]
 

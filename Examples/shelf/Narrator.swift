@@ -2,8 +2,8 @@ import Ferry
 
 /// Says what happens. A manager holds its delegate weakly: `main.swift` keeps this one.
 ///
-/// Each method says that it runs on the main actor: `setDelegate(_:on:)` may be given another actor, so the protocol
-/// does not say it.
+/// Each method is marked `@MainActor`: `setDelegate(_:on:)` may be given another actor, so the protocol does not name
+/// one.
 @MainActor
 final class Narrator: DownloadManagerDelegate {
     @MainActor func downloadManager(
@@ -29,7 +29,7 @@ final class Narrator: DownloadManagerDelegate {
         say(download, "paused")
     }
 
-    // The three ends. Each is told again at the next start when the program is killed before the method has returned:
+    // The three ends. Each is delivered again at the next start if the program is killed before the method returns:
     // what an app does here, it should be able to do twice.
 
     @MainActor func downloadManager(

@@ -1,8 +1,8 @@
-// What an app does with a manager that keeps its list: add, pause, resume, and go on after the program was killed.
+// The parts of an app with a manager that keeps its list: add, pause, resume, and continue after a kill.
 //
 //     swift run example-shelf DIRECTORY
 //
-// Type `help`. Kill it in the middle (kill -9) and start it again: the list is there, and what ran goes on.
+// Type `help`. Kill it in the middle (kill -9) and start it again: the list is restored, and running downloads resume.
 
 import Ferry
 import Foundation
@@ -68,7 +68,7 @@ let lines = AsyncStream<String> { continuation in
 
 do {
     manager.setDelegate(narrator)
-    try await manager.activate()  // opens the list, and goes on with what ran or waited
+    try await manager.activate()  // opens the list, and resumes what ran or waited
     try await show()
     for await line in lines {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)

@@ -5,7 +5,7 @@ import HTTPTypes
 
 extension DownloadManager {
     /// A row in the form of the API's lists and events. With a `revision` taken before the row was read, includes
-    /// what a library handle shows.
+    /// the properties of a library handle.
     package func listed(_ row: CatalogueRow, revision: UInt64? = nil) -> ListedDownload {
         let request = row.request
         var snapshot: DownloadSnapshot?

@@ -57,7 +57,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// Cancels the download, removes it from the list and returns resume data; keeps the part file and the journal.
     /// Pass the data to ``DownloadManager/download(resumingWith:)`` to continue.
     ///
-    /// Throws `notResumable` if nothing can be resumed (the download is cancelled all the same), `wrongState` if it
+    /// Throws `notResumable` if nothing can be resumed (the download is cancelled nevertheless), `wrongState` if it
     /// is completed or cancelled.
     public func cancel(keeping: Keeping) async throws(DownloadError) -> ResumeData {
         try await backend.cancelProducingResumeData(live)

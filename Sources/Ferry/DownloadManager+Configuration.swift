@@ -113,8 +113,8 @@ extension DownloadManager {
         /// a download that needs them waits for credentials after a relaunch.
         public var storesCredentials = true
         /// Makes a download whose link has expired, or whose server requests credentials, wait for the user instead
-        /// of failing; a download whose disk is full waits until there is space and then resumes by itself. Default:
-        /// true if the list is kept.
+        /// of failing; a download whose disk is full waits until there is space and then resumes. Default: true if the
+        /// list is kept.
         public var waitsForUser = false
         /// Connection settings. Fixed once the manager has made the first connection, except `connectionsPerHost`.
         public var transfer = TransferSettings()

@@ -17,7 +17,7 @@ public protocol DownloadManagerDelegate: AnyObject, Sendable {
     func downloadManager(
         _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?) async
 
-    /// The download has resumed from existing bytes; `reason` says how they were matched to the file.
+    /// The download has resumed from existing bytes; `reason` is how they were matched to the file.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didResumeAtOffset offset: ByteCount, totalBytes: ByteCount?,
         reason: String) async

@@ -1,7 +1,7 @@
 import FerryCore
 
 extension DownloadRequest {
-    /// The request with what may be changed of another one; secrets given for one origin are not sent to another.
+    /// The request with the changeable properties of another one; secrets given for one origin are not sent to another.
     func changed(to new: DownloadRequest) -> DownloadRequest {
         var request = SecretScope.change(self, sources: new.sources, headers: new.headers)
         let (sources, headers) = (request.sources, request.headers)

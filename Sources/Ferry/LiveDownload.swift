@@ -4,7 +4,7 @@ import Synchronization
 
 /// The in-memory state of a download that is running or has a handle; one object for each identifier.
 ///
-/// Durable state is in the store; this object holds what a handle shows and notifies its observers of changes. Lock
+/// Durable state is in the store; this object has the state of a handle and notifies its observers of changes. Lock
 /// order: this lock may be acquired while the scheduler's is held, never the other way round.
 final class LiveDownload: Sendable {
     private struct State {

@@ -71,14 +71,14 @@ struct ServeCommand: ParsableCommand {
             """)
     var confine = false
 
-    /// What the first half of a confined start left for the second.
+    /// The descriptor with the results of the unconfined part of a start, for the confined one.
     @Option(help: .hidden)
     var confinementFd: Int32?
 
     @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Log more.")
     var verbose = false
 
-    /// Runs it; what it ends with.
+    /// Runs the daemon; returns the exit code.
     func serve() async -> FerryTerminal.ExitCode {
         var options = Daemon.Options()
         options.environment = ProcessInfo.processInfo.environment
@@ -87,7 +87,7 @@ struct ServeCommand: ParsableCommand {
         if !`private` { options.flags[.allowsPrivate] = .flag(false) }
         options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }
         options.flags[.maxConcurrentDownloads] = maxConcurrent.map(JSONValue.whole)
-        // A name without a directory is looked for in PATH.
+        // A name without a directory is searched in PATH.
         let program = onComplete.prefix(1).map { $0.utf8.contains("/") ? OwnProgram.absolute($0) : $0 }
         let words = program + onComplete.dropFirst()
         options.flags[.onComplete] = words.isEmpty ? nil : .list(words.map(JSONValue.text))
@@ -105,7 +105,7 @@ struct ServeCommand: ParsableCommand {
             let watch = SignalWatch()
             let run = ServeRun(place, options, logger: logger)
             try await run.run(stops: Self.stops(watch?.signals), ready: ready) { page in
-                // Descriptor 1 gets the line alone.
+                // Only this line is written to descriptor 1.
                 if let page, readyFd != 1 { _ = StandardStreams.write(Array((page + "\n").utf8), to: 1) }
             }
             return .done
@@ -116,7 +116,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// With `--confine`, begins this program anew; in that one, takes over what the first has left.
+    /// With `--confine`, runs this program again, confined, with the results of the unconfined part.
     private func confine(
         _ place: DaemonPaths, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
     ) throws(DownloadError) {
@@ -137,7 +137,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Each signal that asks to leave; one that suspends does so at once.
+    /// The signals that request an exit; one that suspends takes effect at once.
     private static func stops(_ signals: AsyncStream<Int32>?) -> AsyncStream<Void> {
         guard let signals else { return AsyncStream { _ in } }
         let iterator = Iterator(signals)

@@ -49,7 +49,7 @@ enum ShapeSamples {
         .completed(FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong)), .failed(error), .cancelled,
     ]
 
-    /// Of each kind that has a reason.
+    /// A sample of each kind that has a reason.
     static let told: [LocalizedEvent] = [
         .resumed(offset: 1, totalBytes: 9, reason: Reason(.tagMatched, "\"s1\"")),
         .resumed(offset: 1, totalBytes: nil, reason: Reason(.readFromStart, Reason(.samplesMatched))),
@@ -84,7 +84,7 @@ enum ShapeSamples {
         return detail
     }
 
-    /// With everything in it that a directory may have.
+    /// A sample with all members.
     static var new: DownloadRequest {
         var new = DownloadRequest(
             sources: [(try? DownloadURL("http://h/n"))!], destination: .directory("/d", name: .exact("n")))
@@ -122,7 +122,7 @@ enum ShapeSamples {
         return new
     }
 
-    /// Of everything that may change.
+    /// A sample with every changeable member.
     static var change: RequestChange {
         var change = RequestChange(from: DownloadRequest(sources: [], destination: .file("")), to: new)
         change.set(Credentials(user: "u", password: "p"))
@@ -166,7 +166,7 @@ enum ShapeSamples {
         id: "i", name: "Firefox on Linux", madeAt: Date(timeIntervalSince1970: 1_738_314_300),
         lastUsed: Date(timeIntervalSince1970: 1_738_400_700.5), isOwn: true)
 
-    /// By the name of their schema.
+    /// The samples by the name of their schema.
     static var all: [(String, any Encodable)] {
         var all: [(String, any Encodable)] = [
             ("Greeting", Greeting(version: "1", pid: 1, session: "s", boot: "b", port: 1)),

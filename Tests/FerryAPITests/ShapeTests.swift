@@ -85,7 +85,7 @@ struct ShapeTests {
         #expect(back == error)
         #expect(back.message(in: .simplifiedChinese) == error.message(in: .simplifiedChinese))
         #expect(try again(Problem(error)).downloadError == error)
-        // An invalid request has one code in the library, wherever it was found.
+        // An invalid request has one code in the library, at every place of detection.
         #expect(Problem(.badRequest, "x is below 1.").downloadError == DownloadError(.invalidRequest, "x is below 1."))
         #expect(Problem(.noSuchPath).downloadError.code.rawValue == "noSuchPath")
         let text = String(decoding: try APICoding.encode(error), as: UTF8.self)
@@ -139,7 +139,7 @@ struct ShapeTests {
         #expect(own.count == Set(own).count && others.isDisjoint(with: own))
         let written = try JSONValue(APICoding.encode(ShapeSamples.change)).members ?? [:]
         #expect(Set(written.keys) == RequestChange.memberNames)
-        // Whoever reads may be told less than everything, and nothing that is secret.
+        // Responses contain no secrets and may omit members.
         let shown = try JSONValue(APICoding.encode(ShapeSamples.new.withoutSecrets)).members ?? [:]
         #expect(shown["user"] == nil && shown["password"] == nil && shown["label"] == "l")
     }

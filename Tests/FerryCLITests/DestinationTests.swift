@@ -76,7 +76,7 @@ struct DestinationTests {
                     #expect(outcome.lines.isEmpty)
                     #expect(outcome.error.contains("--on-conflict"), "\(outcome.error)")
                 case "skip":
-                    // An earlier version called such a file complete, whatever it was.
+                    // An earlier version reported any such file as complete.
                     #expect(outcome.error.contains("left as it is"), "\(outcome.error)")
                     #expect(!outcome.error.contains("complete"))
                 default: #expect(outcome.lines == [place.path("f.bin")])

@@ -30,7 +30,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: place.path("locked"))
             let words = option == ["-d"] ? ["-d", "locked"] : option == ["-o"] ? ["-o", "locked/g.bin"] : []
             let directory = option.isEmpty ? "cd locked && " : ""
-            // Root may write anywhere: it becomes user 65534, without capabilities.
+            // Root may write anywhere, so the process becomes user 65534, without capabilities.
             let become = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all " : ""
             let outcome = try await FerryProcess.run(
                 ["get"] + words + [server.url("/f.bin")], in: place, shell: "\(directory)exec \(become)\"$@\"")

@@ -4,10 +4,10 @@ import Synchronization
 
 /// The binary as a process of its own, with streams that a test can inspect and a guard against hanging.
 final class FerryProcess: Sendable {
-    /// Where standard output and standard error go.
+    /// The destination of standard output and standard error.
     enum Stream: Sendable {
         case captured
-        /// A pseudo-terminal of this size; what is on it is in ``Outcome/terminal``.
+        /// A pseudo-terminal of this size; its contents are in ``Outcome/terminal``.
         case terminal(columns: Int, lines: Int)
         /// A pipe whose reading end is closed.
         case closedPipe
@@ -21,7 +21,7 @@ final class FerryProcess: Sendable {
         var code: Int32
         var output: Data
         var error: String
-        /// The bytes that went to the pseudo-terminal.
+        /// The bytes written to the pseudo-terminal.
         var terminal: String
         var text: String { String(decoding: output, as: UTF8.self) }
         var lines: [String] { text.split(separator: "\n").map(String.init) }
@@ -43,7 +43,7 @@ final class FerryProcess: Sendable {
 
     var id: Int32 { program.id }
 
-    /// Starts it.
+    /// Starts the process.
     ///
     /// - Parameters:
     ///   - shell: A line for `sh -c` that begins the program with `"$@"`; `nil` starts it directly.
@@ -88,7 +88,7 @@ final class FerryProcess: Sendable {
 
     func signal(_ number: Int32) { program.signal(number) }
 
-    /// Makes the pseudo-terminal another size.
+    /// Resizes the pseudo-terminal.
     func resize(columns: Int, lines: Int) { pty?.resize(columns: columns, lines: lines) }
 
     /// Types on the pseudo-terminal.

@@ -13,7 +13,7 @@ final class PseudoTerminal: Sendable {
     private static let getNumber: UInt = 0x8004_5430
 
     init(columns: Int, lines: Int) throws {
-        // What grantpt, unlockpt and ptsname do on Linux; the Glibc module does not have them (ioctl_tty(2)).
+        // The calls behind grantpt, unlockpt and ptsname, which the Glibc module lacks (ioctl_tty(2)).
         let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var number: UInt32 = 0
         var isLocked: Int32 = 0

@@ -202,7 +202,7 @@ import Testing
                 server.always("/f.bin", behaviour)
                 let place = try Workplace()
                 let process = try FerryProcess(["get", "--no-progress", server.url("/f.bin")], in: place)
-                // Many times what the process may hold.
+                // Many times the permitted memory of the process.
                 let most: Int64 = kind == 2 ? 100_000_000 : 400_000_000
                 try await server.waitFor { $0.bodyBytes > most }
                 let peak = try peakMemory(of: process)

@@ -113,7 +113,7 @@ import Testing
                 let begun = ContinuousClock.now
                 try await eventually { Strace.hasLeft(process.id) || Strace.isSyncing(process.id) }
                 process.signal(SIGINT)
-                // After 1.8 s the process ends by itself.
+                // After 1.8 s the process exits without a second signal.
                 wasLate = ContinuousClock.now - begun > .seconds(1.5)
             }
             #expect(outcome.code == 130 || (wasLate && outcome.code == 143), "\(outcome.terminal)")
@@ -166,7 +166,7 @@ import Testing
             let outcome = try await process.outcome()
             #expect(outcome.code == code, "\(outcome.terminal)")
             #expect(place.names == ["f.bin.part", "f.bin.part.ferry"])
-            // A buffer's worth of what arrived with the end of the connection may be lost.
+            // One buffer of the bytes that arrived with the end of the connection may be lost.
             #expect(HeldState("f.bin", of: Self.resource, in: place, context: "stopped").bytes >= 1_000_000)
         }
     }

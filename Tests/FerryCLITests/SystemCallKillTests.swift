@@ -15,7 +15,7 @@ struct SystemCallKillTests {
         var testDescription: String { "\(call) \(count), \(size) bytes" }
     }
 
-    /// The first calls of each kind; where there are fewer, the run ends by itself.
+    /// The first calls of each kind; if there are fewer, the run completes.
     private static let moments: [Moment] = {
         let large = [
             ("pwrite64", [1, 2, 4, 7]), ("fdatasync", [1, 2, 3]), ("fsync", [1, 2]), ("renameat2", [1]),

@@ -3,7 +3,7 @@ import Foundation
 
 /// A vfat image that is mounted: a file system that gives all files one owner and one mode.
 ///
-/// By the kernel, where it knows vfat; else by the program fusefat.
+/// Mounted by the kernel if it supports vfat, else by the program fusefat.
 struct VFATDisk: Sendable {
     let path: String
 

@@ -167,7 +167,7 @@ struct DoorPolicyTests {
         Row(415) {
             $0.method = "PATCH"; $0.target = "/api/v1/settings"; $0.types = ["text/plain"]
         },
-        // A method that a path does not have is refused for that (405), whatever the request carries.
+        // A method that a path does not have is refused for that (405), with any other fields.
         Row(nil) { $0.method = "PUT" }, Row(nil) { $0.method = "OPTIONS" },
         Row(401) {
             $0.method = "PUT"; $0.token = false

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryServer
 
-/// A secret that is recognisable wherever it appears.
+/// A secret that is recognisable in any text.
 @Suite("Secrets of the daemon", .timeLimit(.minutes(30)))
 struct CanaryTests {
     @Test("Daemon: secrets of a download are only in the secrets file, and its query in no log")

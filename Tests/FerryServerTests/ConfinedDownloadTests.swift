@@ -8,7 +8,7 @@ import Testing
 @testable import FerryServer
 
 /// A directory below the allowed one was checked when a download was added over TCP, and opened by its name alone when
-/// it ran: whatever had replaced it meanwhile decided where the files went.
+/// it ran: the replacement determined the destination of the files.
 @Suite("Confined downloads of TCP clients", .timeLimit(.minutes(30)))
 struct ConfinedDownloadTests {
     private func add(_ new: RawRequest, to rig: DaemonRig) async throws -> DaemonRig.Reply {

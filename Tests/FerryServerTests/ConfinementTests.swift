@@ -31,7 +31,7 @@ struct ConfinementTests {
         guard let rights else { return }
         #expect(rights.scopes.rawValue == scopes)
         #expect(rights.gaps == gaps)
-        // A rule may not allow what is not handled: the kernel would refuse it.
+        // A rule may not allow unhandled rights: the kernel would refuse it.
         #expect(rights.handled.isSuperset(of: rights.belowDirectory))
         #expect(rights.handled.isSuperset(of: rights.onNull))
         let never: LandlockRights.Access = [.makeCharacterDevice, .makeBlockDevice, .controlDevice, .makeLink]
@@ -99,7 +99,7 @@ struct ConfinementTests {
         try await DaemonRig.run {
             $0.confinement = Confinement(directories: [])
         } _: { rig in
-            // Every place is outside the confinement.
+            // Every path is outside the confinement.
             let outside = rig.directory + "/elsewhere"
             var new = RawRequest(urls: [rig.url("/file/1k")])
             new.directory = outside

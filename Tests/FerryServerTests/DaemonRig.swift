@@ -197,7 +197,7 @@ struct EventReader {
 
     var lastID: String? { parser.lastID }
 
-    /// The next event, whatever it is; `nil` at the end.
+    /// The next event of any kind; `nil` at the end.
     mutating func next() async throws -> ServerSentEvent? {
         while waiting.isEmpty {
             guard let buffer = try await bytes.next(isolation: #isolation) else { return nil }

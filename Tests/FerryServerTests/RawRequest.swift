@@ -1,7 +1,7 @@
 import FerryCore
 import Foundation
 
-/// A request in the words of a client that is not ours: any value in any member.
+/// A request as another client may send it: any value in any member.
 struct RawRequest: Encodable, Sendable {
     var id: String?
     var urls: [String]?
@@ -35,7 +35,7 @@ struct RawRequest: Encodable, Sendable {
     init(urls: [String] = []) { self.urls = urls }
 }
 
-/// Several of them.
+/// Several such requests.
 struct RawRequests: Encodable, Sendable {
     var downloads: [RawRequest]
     init(_ downloads: [RawRequest]) { self.downloads = downloads }

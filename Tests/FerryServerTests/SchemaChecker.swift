@@ -9,7 +9,7 @@ struct SchemaChecker: Sendable {
     /// The document that references point into.
     let document: JSONValue
 
-    /// The violations of the schema, each with its place; empty when there are none.
+    /// The violations of the schema, each with its path; empty if there are none.
     func faults(_ value: JSONValue, _ schema: JSONValue, at place: String = "the answer") -> [String] {
         guard case .object(let keywords) = schema else { return ["\(place): its schema is no object"] }
         return keywords.keys.sorted().flatMap { keyword in

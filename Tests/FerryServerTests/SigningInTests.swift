@@ -70,7 +70,7 @@ struct SigningInTests {
             _ = try await ending.catchUp()
             _ = try await staying.catchUp()
             #expect(try await rig.ask(.withdraw, id: gone.id).status == 204)
-            // To its end, clean or not.
+            // The stream is read to its end, clean or not.
             do { while try await ending.next() != nil {} } catch {}
             let listed = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true })
             let seen = try await staying.next { event in

@@ -44,7 +44,7 @@ struct StarterTests {
         #expect(failure == nil)
         #expect(try String(contentsOfFile: out, encoding: .utf8) == "/p q\n\"|a\nb\u{7}")
         #expect(await Self.start(starter, ["/no/such/program"]) != nil)
-        // It still works.
+        // The starter still works.
         #expect(await Self.start(starter, ["/bin/true"]) == nil)
     }
 

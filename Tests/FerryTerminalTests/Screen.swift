@@ -1,6 +1,6 @@
 import FerryTerminal
 
-/// A terminal as far as Ferry uses one: what a person would see after these bytes.
+/// A model of a terminal with the sequences that Ferry uses: the visible text after some bytes.
 struct Screen {
     let width: Int
     let height: Int

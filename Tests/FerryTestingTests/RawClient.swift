@@ -11,7 +11,7 @@ final class RawClient: Sendable {
             []
     }
 
-    /// How a connection ended.
+    /// The end of a connection.
     enum End: Sendable, Hashable { case closed, reset }
 
     private let state = Mutex(State())

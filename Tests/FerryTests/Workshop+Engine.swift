@@ -5,7 +5,7 @@ import Synchronization
 @testable import Ferry
 @testable import FerryEngine
 
-/// The machine's clock, which a test can put forward; a frozen one moves only then.
+/// The machine's clock, which a test can advance; a frozen one moves only then.
 final class JumpingClock: EngineClock {
     private let offset = Mutex(Duration.zero)
     private let system = SystemClock()

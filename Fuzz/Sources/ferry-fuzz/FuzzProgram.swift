@@ -4,7 +4,7 @@ import Foundation
 
 /// libFuzzer with the target that `FERRY_FUZZ_TARGET` names; the arguments are libFuzzer's own.
 ///
-/// The target is not an argument because libFuzzer starts itself anew with its arguments when it merges.
+/// The target is not an argument because libFuzzer restarts itself with its arguments when it merges.
 @main
 enum FuzzProgram {
     static let target = FuzzTarget.all.first { $0.name == ProcessInfo.processInfo.environment["FERRY_FUZZ_TARGET"] }

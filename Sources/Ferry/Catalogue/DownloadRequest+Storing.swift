@@ -2,7 +2,7 @@ import FerryCore
 import HTTPTypes
 
 extension DownloadRequest {
-    /// The request as a row has it: without secrets, and without what a row has beside it.
+    /// The request as stored in a row: without secrets, and without the properties that have columns of their own.
     package var stored: DownloadRequest {
         var stored = withoutSecrets
         stored.id = nil
@@ -35,7 +35,7 @@ extension DownloadRequest {
 }
 
 extension Secrets {
-    /// What ``FerryCore/DownloadRequest/withoutSecrets`` leaves out of a request; `nil` if that is nothing.
+    /// The secrets that ``FerryCore/DownloadRequest/withoutSecrets`` removes; `nil` if there are none.
     package init?(of request: DownloadRequest) {
         self.init(credentials: request.credentials, checksumList: request.checksumList?.credentials)
         home = SecretScope.home(of: request)

@@ -1,6 +1,6 @@
 package import FerryAPI
 
-/// An order of rows; rows that compare equal are in list order, whatever the direction.
+/// An order of rows; rows that compare equal are in list order, in both directions.
 package struct RowOrder: Sendable, Hashable {
     /// Names compare by bytes, ignoring ASCII case; states by the raw value of ``StateKind``; unknown sizes come last in both
     /// directions.

@@ -11,7 +11,7 @@ final class PendingShutdowns: Sendable {
     /// Runs `shutdown` to its end; with a `nil` place, nothing can await it.
     func begin(at place: String?, _ shutdown: @escaping @Sendable () async -> Void) {
         guard let place else {
-            // owner: none; the task ends when all state is durable, and retains only what it shuts down.
+            // owner: none; the task ends when all state is durable, and retains only the objects that it shuts down.
             Task { await shutdown() }
             return
         }

@@ -25,25 +25,25 @@ package struct QueueEntry: Sendable {
         case leaving(Run)
     }
 
-    /// What happens to a download.
+    /// A fact that changes the state of an entry.
     package enum Fact: Sendable {
-        /// Added, resumed or found when the list is opened: it is listed, and rests so without a run.
+        /// Added, resumed or found when the list is opened: the state without a run.
         case list(Rest)
-        /// Paused, ended, or to be tried again: it rests so without a run.
+        /// Paused, ended, or to be retried: the state without a run.
         case rest(Rest)
-        /// Its time has come, or its user wants an attempt now.
+        /// The time of a waiting download has come, or its user retries now.
         case wake
-        /// It gets a slot.
+        /// A slot is assigned.
         case start(Run)
-        /// Its slot or its network is withdrawn.
+        /// The slot or the network is withdrawn.
         case stop
-        /// Its run has ended.
+        /// The run has ended.
         case ended
         /// A change begins.
         case hold
         /// The change is over.
         case settle
-        /// It leaves the list.
+        /// Removed from the list.
         case remove
     }
 
@@ -59,7 +59,7 @@ package struct QueueEntry: Sendable {
     var lane: UInt8 = 0
     /// The machine went offline during its run, and its host is being resolved; it continues for a grace period.
     var isInDoubt = false
-    /// Its wait for a network was reported.
+    /// The wait for a network was reported.
     var wasReported = false
     /// The next run downloads the file although it exists.
     var fetchesAnew = false

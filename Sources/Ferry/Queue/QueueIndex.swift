@@ -1,7 +1,7 @@
 import FerryCore
 import HeapModule
 
-/// The orders in which the queue looks at its entries; holds nothing that they do not say.
+/// The indexes of the queue over its entries; contains nothing that cannot be derived from them.
 struct QueueIndex: Sendable {
     /// Downloads that wait for a slot, by session and network needs.
     private var lanes: [StampedHeap<QueueKey>] = []
@@ -11,7 +11,7 @@ struct QueueIndex: Sendable {
     private(set) var occupied: Set<DownloadID> = []
     /// The number of runs of each session.
     private(set) var groupCounts: [UInt16: Int] = [:]
-    /// Runs that were not told to stop.
+    /// Runs that have no request to stop.
     private(set) var runningCount = 0
     private(set) var parkedCount = 0
     /// The number of reported waits for a network.
@@ -101,7 +101,7 @@ struct QueueRules: Sendable {
     var limit: Int
     var network: NetworkSnapshot
     var sessions: SessionGroups
-    /// The networks that downloads may use unless their rules say otherwise.
+    /// The networks that downloads without rules of their own may use.
     var permissions = (metered: true, constrained: true)
 
     /// Whether a network that the download may use is available.

@@ -9,8 +9,8 @@ package import FerryCore
 /// - A download keeps its slot until its run has ended, so that never more than `limit` downloads hold connections,
 ///   files or timers, and no download has two runs.
 ///
-/// The entries are the truth, and all other tables are indices of them. Time is a `Duration` since a fixed start. Each
-/// fact costs O(log n); the results do not depend on hash order.
+/// The entries are authoritative, and all other tables are indices of them. Time is a `Duration` since a fixed start.
+/// Each fact costs O(log n); the results do not depend on hash order.
 package struct QueueMachine: Sendable {
     private(set) var rules: QueueRules
     private(set) var entries: [DownloadID: QueueEntry] = [:]
@@ -57,7 +57,7 @@ package struct QueueMachine: Sendable {
 
     // MARK: Facts
 
-    /// Lists a download, or gives a listed one another place and other conditions.
+    /// Lists a download, or changes the position and conditions of a listed one.
     package mutating func enter(
         _ id: DownloadID, key: QueueKey, rule: NetworkRule = NetworkRule(), host: String? = nil, session: String = "",
         as rest: QueueEntry.Rest

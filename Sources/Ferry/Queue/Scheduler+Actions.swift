@@ -232,8 +232,8 @@ extension Scheduler {
 
     // MARK: Out of the queue
 
-    /// Changes a download out of the queue and without a run; a run is stopped first. The download rests afterwards as
-    /// the change, or else its run, has said, or as before.
+    /// Changes a download outside of the queue and without a run; a run is stopped first. The state afterwards is that
+    /// set by the change, else by the end of its run, else the previous one.
     func holding<Value, Failure: Error>(
         _ live: LiveDownload, _ stop: Run.Stop, _ change: (Run?) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -249,10 +249,10 @@ extension Scheduler {
         return try await change(run)
     }
 
-    /// Says how a download rests once it has no run.
+    /// Sets the state of a download without a run.
     func rest(_ id: DownloadID, _ rest: QueueEntry.Rest) { state.withLock { $0.queue.take(.rest(rest), of: id) } }
 
-    /// Queued, from that date on if it is to come.
+    /// The state of a download that is queued, from a future date on.
     func rest(until date: Date?) -> QueueEntry.Rest {
         guard let date, date > clock.date() else { return .queued }
         return .waiting(until: moment(of: date))

@@ -132,7 +132,7 @@ extension Scheduler {
         if let taken = plan.wanted.first(where: isListed) { throw .isListed(taken) }
     }
 
-    /// Puts stored rows into the queue and tells of them; returns their objects.
+    /// Puts stored rows into the queue and publishes events for them; returns their objects.
     func enter(_ rows: [CatalogueRow], _ secrets: [DownloadID: Secrets]) -> [LiveDownload] {
         let entries = rows.map { ($0.entry, rest($0.entry)) }
         let all = state.withLock { state in
@@ -149,7 +149,7 @@ extension Scheduler {
         return all
     }
 
-    /// How a listed download rests when the list is opened, or it is new.
+    /// The state without a run of a listed download when the list is opened, or the download is new.
     func rest(_ entry: IndexEntry) -> QueueEntry.Rest { entry.mayRun ? rest(until: entry.wakeAt) : .parked }
 
     /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns

@@ -108,8 +108,8 @@ extension Scheduler {
     /// Changes many downloads in one transaction. Returns those that must be changed one by one, because they have an
     /// object, are running, or have changed since that stamp.
     ///
-    /// The others are out of the queue, and no objects are created for them, until `change` has stored the result and
-    /// said how they rest. If it throws, they rest as before.
+    /// The others are outside of the queue, and no objects are created for them, until `change` has stored the result
+    /// and set their states. If it throws, their states stay.
     private func together(
         _ ids: [DownloadID], since: UInt64, _ change: ([DownloadID]) async throws(DownloadError) -> Void
     ) async throws(DownloadError) -> [DownloadID] {
@@ -150,7 +150,7 @@ extension Scheduler {
             do throws(DownloadError) {
                 try await remove(live, deletingFile: deletingFiles, ifIn: filter.kinds)
             } catch {
-                // Another file has the name; keep the file, and remove the download all the same.
+                // Another file has the name; keep the file, but remove the download.
                 guard error.code == .conflict else { throw error }
                 try await remove(live, deletingFile: false, ifIn: filter.kinds)
             }

@@ -172,7 +172,7 @@ extension DownloadManager.Configuration {
     }
 }
 
-/// What the scheduler does about the network.
+/// The scheduler's state of the network.
 struct NetworkTasks: Sendable {
     /// The number of snapshots seen; 0 while the network is assumed.
     var count = 0

@@ -233,7 +233,7 @@ extension Scheduler {
             try await store.commit(paused.map { .update($0, [.paused(.crashes), .attempts(0, retryAt: nil)]) })
             await withFiles { _ in for id in paused { ledger.end(id) } }
         } catch {
-            // They are not started all the same, and the ledger keeps the counts for the next opening.
+            // These downloads are still not started, and the ledger keeps the counts for the next opening.
             complain(error)
         }
         let changed = entries.map { entry in

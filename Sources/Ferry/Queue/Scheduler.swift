@@ -269,14 +269,14 @@ extension CatalogueRow {
 /// Progress reports, ten times a second while downloads run.
 extension Scheduler {
     private static let interval: Duration = .milliseconds(100)
-    /// The interval of storing progress in the catalogue, in beats.
+    /// The interval of storing progress in the catalogue, in ticks.
     private static let beatsPerRecord = 100
 
     func startPulse() { state.withLock { startPulse(&$0) } }
 
     func startPulse(_ state: inout State) {
         guard state.pulse == nil, state.queue.occupiedCount > 0, state.phase == .open else { return }
-        // owner: state.pulse, cancelled in shutdown; ends by itself when no download is running.
+        // owner: state.pulse, cancelled in shutdown; ends when no download is running.
         state.pulse = Task { [weak self, clock] in
             while !Task.isCancelled {
                 try? await clock.sleep(for: Self.interval)

@@ -67,7 +67,7 @@ extension RemoteSession: DownloadBackend {
 
     func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
 
-    /// Does nothing: the daemon reports progress by itself.
+    /// Does nothing: the daemon always reports progress.
     func startPulse() {}
 
     func date() -> Date { clock.date() }

@@ -10,7 +10,7 @@ extension RemoteSession {
     /// Applies one event of the stream, in order.
     ///
     /// Throws `unreachable` if the state that the event refers to could not be read; the stream must then begin again
-    /// with a snapshot, because objects would otherwise show an outdated state for good.
+    /// with a snapshot, because objects would otherwise keep an outdated state.
     func take(_ sent: ServerSentEvent) async throws(DaemonFailure) {
         let event: StreamEvent?
         do { event = try StreamEvent(sent) } catch {
@@ -149,7 +149,7 @@ extension RemoteSession {
             return true
         }
         guard begins else { return }
-        // owner: none; the task ends when the daemon has responded or is lost; shutdown sends what is left.
+        // owner: none; the task ends when the daemon has responded or is lost; shutdown sends the rest.
         Task { [weak self] in await self?.deliver() }
     }
 

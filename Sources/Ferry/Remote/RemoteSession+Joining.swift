@@ -120,8 +120,8 @@ extension RemoteSession {
         }
     }
 
-    /// Starts the daemon. Returns the reason if it reported that it cannot run; another daemon may be reachable all
-    /// the same.
+    /// Starts the daemon. Returns the reason if it reported that it cannot run; another daemon may still be
+    /// reachable.
     private func start() async throws(DownloadError) -> DownloadError? {
         let binary = try DaemonFinder(given: place.binary).find()
         let environment = place.socket.map { ["FERRY_SOCKET": $0] } ?? [:]
@@ -219,7 +219,7 @@ extension RemoteSession {
                     while let event = try await events.next() { try await self.take(event) }
                     return false
                 } catch {
-                    // What the event said is not shown yet, so the next stream begins with a snapshot.
+                    // The event is not applied yet, so the next stream begins with a snapshot.
                     return true
                 }
             }

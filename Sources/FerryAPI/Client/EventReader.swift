@@ -14,7 +14,7 @@ package struct EventReader: AsyncSequence, Sendable {
         self.heard = heard
     }
 
-    /// Returns a reader that also calls `heard` whenever bytes arrive.
+    /// Returns a reader that also calls `heard` when bytes arrive.
     package func hearing(_ heard: @escaping @Sendable () -> Void) -> EventReader { EventReader(body, heard: heard) }
 
     package func makeAsyncIterator() -> Iterator { Iterator(body: body.makeAsyncIterator(), heard: heard) }

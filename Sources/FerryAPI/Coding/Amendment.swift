@@ -1,6 +1,6 @@
 /// The change of one optional member: unchanged, null, or a value.
 ///
-/// Where synthesized code decodes or encodes it, an unchanged one is a member that is omitted.
+/// In synthesized coding, an unchanged member is omitted.
 package enum Amendment<Value: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
     /// The member was omitted.
     case unchanged

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// What clients send in a request.
+/// A request body of a client.
 package protocol ClientBody: Decodable, Sendable {
     associatedtype CodingKeys: CodingKey & CaseIterable
     /// The names of the members that it may have; by default all.
@@ -11,7 +11,7 @@ extension ClientBody {
     package static var memberNames: Set<String> { Set(CodingKeys.allCases.map(\.stringValue)) }
 }
 
-/// A request's body with no other members than those of its form, so that a misspelt name is not ignored.
+/// A request body that is refused if it has unknown members, so that a misspelt name is not ignored.
 package struct Strict<Body: ClientBody>: Decodable, Sendable {
     package let body: Body
 

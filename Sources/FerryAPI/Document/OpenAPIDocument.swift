@@ -2,10 +2,10 @@ import FerryCore
 package import Foundation
 import HTTPTypes
 
-/// The OpenAPI 3.1 document: the table of routes, and what `openapi.json` says of each route and shape.
+/// The OpenAPI 3.1 document: the table of routes, and the descriptions of routes and shapes in `openapi.json`.
 ///
-/// That resource names schemas: a word is one of its `types` or a shape, a list of one is an array, and a list of several
-/// are the words of an enumeration. A member whose name ends in `?` may be absent; `+` stands for the members of another
+/// In that resource a string names one of its `types` or a shape, a list of one is an array, and a list of several are
+/// the values of an enumeration. A member whose name ends in `?` may be absent; `+` includes the members of another
 /// shape. Requests have no further members.
 package struct OpenAPIDocument {
     /// The document as JSON, generated once. Empty only if the resource is no JSON, which tests rule out.

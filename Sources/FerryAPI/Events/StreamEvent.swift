@@ -12,7 +12,7 @@ package enum StreamEvent: Sendable, Hashable {
     case progress([Progress])
     /// Downloads were removed from the list.
     case removed([String])
-    /// The order of the list changed; clients should reload what they show of it.
+    /// The order of the list changed; clients should reload the part that they show.
     case order
     /// Something happened to a download.
     case happened(EventBody)

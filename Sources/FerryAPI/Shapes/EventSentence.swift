@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// What happened, in a sentence for people; URLs in it are without query.
+/// The event as a sentence for users; URLs in it are without query.
 package enum EventSentence {
     package static func text(_ event: DownloadEvent, in language: Language) -> String {
         let reason = event.reason(in: language) ?? ""

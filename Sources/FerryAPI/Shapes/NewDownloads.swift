@@ -1,6 +1,7 @@
 package import FerryCore
 
-/// The body of `POST /downloads`: a ``FerryCore/DownloadRequest`` or `{"downloads": […]}`. All are added or none. Strict by itself.
+/// The body of `POST /downloads`: a ``FerryCore/DownloadRequest`` or `{"downloads": […]}`. All are added or none.
+/// Decoding refuses unknown members.
 package struct NewDownloads: Codable, Sendable, Hashable {
     package var downloads: [DownloadRequest]
     /// Whether the body was a single object; the response then is a single download.

@@ -56,7 +56,7 @@ struct AuthChallengeParser {
         bytes[start...].first { !ASCII.isBlank($0) } == UInt8(ascii: "=")
     }
 
-    /// Parses what follows a scheme if it is a single token68 (RFC 9110 §11.2) up to the next comma.
+    /// Parses the text after a scheme if it is a single token68 (RFC 9110 §11.2) up to the next comma.
     private mutating func token68() -> String? {
         let start = position
         skip(ASCII.isBlank)

@@ -61,7 +61,7 @@ package struct ConnectionCountPolicy: Sendable {
         target = min(target, ceiling)
     }
 
-    /// Records one tick: `bytes` arrived, `delivering` connections have received a first byte, `isWorth` says whether
+    /// Records one tick: `bytes` arrived, `delivering` connections have received a first byte, `isWorth` is whether
     /// the remaining bytes would keep another connection busy, `isAsking` that no connection was under back-pressure.
     package mutating func tick(bytes: ByteCount, delivering: Int, isWorth: Bool, isAsking: Bool = true) {
         if isFixed { return }

@@ -16,7 +16,7 @@ package struct PagePolicy: Hashable, Sendable {
         return representation.identity.contentType.flatMap { MediaType($0) } == nil
     }
 
-    /// Returns the verdict completed with the sniffed type and with what the names indicate.
+    /// Returns the verdict completed with the sniffed type and with the types of the names.
     package func judge(
         _ verdict: ResponseVerdict, beginsAPage: Bool, url: DownloadURL, finalURL: DownloadURL
     ) -> ResponseVerdict {
@@ -44,7 +44,7 @@ package struct PagePolicy: Hashable, Sendable {
 
     enum Promise: Hashable { case file, page }
 
-    /// Returns what the extension of `name` indicates; `nil` without one.
+    /// Returns the type that the extension of `name` indicates; `nil` without one.
     ///
     /// An extension is 1 to 12 ASCII letters and digits after the last dot, at least one of them a letter, with
     /// something before the dot: `v1.2` and `.config` have none.

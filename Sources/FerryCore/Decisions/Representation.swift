@@ -3,7 +3,7 @@ import HTTPTypes
 /// The metadata of a selected representation (RFC 9110 §8), read from a response head.
 package struct Representation: Hashable, Sendable {
     package var identity: FileIdentity
-    /// The file name of Content-Disposition, not yet made safe.
+    /// The file name of Content-Disposition, not yet sanitized.
     package var suggestedName: String?
     /// Whether ranges are unsupported: `Accept-Ranges: none`, or an encoded body.
     package var refusesRanges: Bool

@@ -1,7 +1,7 @@
 package import struct Foundation.Date
 import HTTPTypes
 
-/// The bytes that a request asks for.
+/// The requested bytes.
 package enum RangeAsk: Hashable, Sendable {
     /// The whole; no Range field.
     case whole

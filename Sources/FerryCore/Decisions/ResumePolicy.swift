@@ -93,7 +93,7 @@ package enum ResumePolicy {
         return .restart(Reason(.nothingProves))
     }
 
-    /// Returns the meaning of a response. `ifRange` says whether the request had an If-Range field.
+    /// Returns the meaning of a response. `ifRange` is whether the request had an If-Range field.
     package static func assess(
         _ verdict: ResponseVerdict, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {

@@ -66,7 +66,7 @@ package struct SegmentPlanner: Sendable {
         return rest
     }
 
-    /// Sets the total, at the end of a stream without a declared length; it must not be less than what is written.
+    /// Sets the total, at the end of a stream without a declared length; it must not be less than the written bytes.
     package mutating func learn(total: ByteCount) {
         self.total = total
         for (id, segment) in segments { segments[id]?.end = min(segment.end, total) }
@@ -97,7 +97,7 @@ package struct SegmentPlanner: Sendable {
         return true
     }
 
-    /// Shortens a segment to what the server declared to send; the rest becomes unassigned.
+    /// Shortens a segment to the length declared by the server; the rest becomes unassigned.
     package mutating func answered(_ id: ConnectionID, to end: ByteCount) {
         guard let segment = segments[id], end < segment.askedEnd else { return }
         segments[id]?.askedEnd = max(segment.position, end)

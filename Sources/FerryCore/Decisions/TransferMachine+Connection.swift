@@ -1,5 +1,5 @@
 extension TransferMachine {
-    /// A connection: what it is doing, whether it is being cancelled, and what it has delivered.
+    /// A connection: its state, whether it is being cancelled, and the bytes that it has delivered.
     ///
     /// ```
     /// idle ──send──► asking ──head──► reading ──end──► idle
@@ -17,7 +17,7 @@ extension TransferMachine {
         /// The body of the response in progress.
         struct Body: Sendable {
             enum Kind: Sendable {
-                /// Only its first bytes tell what it is.
+                /// The first bytes decide whether the body is a web page.
                 case unjudged
                 /// A range of the settled file.
                 case range
@@ -52,7 +52,7 @@ extension TransferMachine {
                 case abandoned
             }
             var reason: Reason
-            /// Whether the driver was told.
+            /// Whether the action was returned to the driver.
             var isSent = false
 
             init(_ earlier: Cut?, _ reason: Reason) {

@@ -73,7 +73,7 @@ extension TransferMachine {
     /// Bytes below which a broken connection counts as refused by the server.
     private static let worthAnAnswer: ByteCount = 64 << 10
 
-    /// Records the end of a request. The driver then calls ``next(for:at:)``, which says whether the connection
+    /// Records the end of a request. The driver then calls ``next(for:at:)``, which returns whether the connection
     /// continues.
     package mutating func ended(_ id: ConnectionID, _ end: End, at now: Duration, random: Double) {
         guard let connection = connections[id] else { return }

@@ -8,7 +8,7 @@ extension TransferMachine {
         }
     }
 
-    /// Decides what to do with the response to a connection's request.
+    /// Decides how to continue after the response to a connection's request.
     package mutating func headReceived(
         _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {

@@ -6,7 +6,7 @@ extension TransferMachine {
     /// The response of this connection will be verified with its digest; the file is not finished before that.
     package mutating func checks(_ id: ConnectionID) { connections[id]?.body?.isChecked = true }
 
-    /// The response of this connection did not match its digest: discards what it wrote.
+    /// The response of this connection did not match its digest: discards its written bytes.
     ///
     /// The ranges are withheld until ``allow(_:)``; then the connection ends with ``End/spoiled(expected:actual:)``.
     package mutating func forget(_ ranges: RangeSet<ByteCount>, on id: ConnectionID) {

@@ -98,7 +98,7 @@ extension TransferMachine {
         return commands
     }
 
-    /// Cancels a connection and tells the driver.
+    /// Cancels a connection and returns the action for the driver.
     private mutating func tell(_ id: ConnectionID, _ reason: Connection.Cut.Reason, _ commands: inout [Command]) {
         cut(id, reason)
         connections[id]?.cut?.isSent = true

@@ -90,7 +90,7 @@ package struct TransferMachine: Sendable {
         case failedBeforeHead(Reason, isTransient: Bool)
         /// The connection was lost while the body was read.
         case broken(Reason)
-        /// The body was read to its declared end but did not match its digest; what it wrote was forgotten.
+        /// The body was read to its declared end but did not match its digest; its written bytes were discarded.
         case spoiled(expected: String, actual: String)
     }
 
@@ -119,7 +119,7 @@ package struct TransferMachine: Sendable {
         var identity: FileIdentity?
         /// The validators of this source when samples of the partial content matched.
         var sampledAs: FileIdentity?
-        /// Cleared when the source answers a matching If-Range with the whole file.
+        /// Cleared when the source responds to a matching If-Range with the whole file.
         var sendsIfRange = true
         var fromOriginal = true
         /// A redirect target of this source failed: always request the original URL.
@@ -158,10 +158,10 @@ package struct TransferMachine: Sendable {
     var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled)
     /// The error with which the primary source was dropped.
     var deadEnd: DownloadError?
-    /// The opening asks for the whole file, because the answers to ranges were unusable.
+    /// The opening requests the whole file, because the responses to ranges were unusable.
     var openingAsksWhole = false
     var isFinishing = false
-    /// The error that ended the transfer, until the driver is told.
+    /// The error that ended the transfer, until it is returned to the driver.
     var failure: DownloadError?
     var sawWholeEnd = false
     var lastID = 0
@@ -208,7 +208,7 @@ package struct TransferMachine: Sendable {
         return held
     }
 
-    /// Returns what samples of this source are compared with, and by which rules.
+    /// Returns the reference for samples of this source, and the rules of comparison.
     package func sampleBasis(of source: Int) -> (held: PartialContent, rules: ResumeRules) {
         var held = held(from: source)
         held.identity.totalBytes = planner.total

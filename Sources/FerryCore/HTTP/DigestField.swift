@@ -8,7 +8,7 @@ package enum DigestField {
     /// Returns digests of the whole file: Repr-Digest (RFC 9530 §3), Digest (RFC 3230), and Content-MD5 (RFC 1864).
     ///
     /// At most one per algorithm; where fields disagree, the first in this order counts. Only a 200 or 206 declares
-    /// any. Content-MD5 counts on a 200 alone, because servers differ in what it covers on a 206.
+    /// any. Content-MD5 counts on a 200 alone, because servers disagree about its extent on a 206.
     package static func digests(in head: ResponseHead) -> [Checksum] {
         guard head.status == 200 || head.status == 206 else { return [] }
         var found = structured("Repr-Digest", in: head) + legacy(in: head)

@@ -37,7 +37,7 @@ extension DownloadURL {
         return try parse(afterSlashes: rest.dropFirst(2), scheme: scheme)
     }
 
-    /// Checks the length again, because encoding can lengthen a text beyond what a journal can be read with.
+    /// Checks the length again, because encoding can lengthen a text beyond the limit of a journal.
     func checkingLength() throws(Defect) -> DownloadURL {
         guard text.utf8.count <= Self.maxTextBytes else {
             throw Defect(.urlLongEncoded)
@@ -45,7 +45,7 @@ extension DownloadURL {
         return self
     }
 
-    /// Parses what follows `scheme://`.
+    /// Parses the text after `scheme://`.
     static func parse(afterSlashes bytes: ArraySlice<UInt8>, scheme: Scheme) throws(Defect) -> DownloadURL {
         let authorityEnd = bytes.firstIndex { isDelimiter($0) } ?? bytes.endIndex
         let authority = try parseAuthority(bytes[..<authorityEnd], scheme: scheme)
@@ -57,7 +57,7 @@ extension DownloadURL {
             credentials: authority.credentials)
     }
 
-    /// Returns the lower-case scheme and what follows its colon (RFC 3986 §3.1); `nil` when there is none.
+    /// Returns the lower-case scheme and the text after its colon (RFC 3986 §3.1); `nil` without a scheme.
     static func splitScheme(_ bytes: ArraySlice<UInt8>) -> (name: String, rest: ArraySlice<UInt8>)? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > bytes.startIndex else { return nil }
         for (offset, byte) in bytes[..<colon].enumerated() {
@@ -73,7 +73,7 @@ extension DownloadURL {
         return (name, bytes[bytes.index(after: colon)...])
     }
 
-    /// Splits what follows an authority into path and query; the fragment is dropped.
+    /// Splits the text after an authority into path and query; the fragment is dropped.
     static func splitPath(_ bytes: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?) {
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return (bytes[..<end], nil) }
@@ -99,7 +99,7 @@ extension DownloadURL {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// Whether what follows the first colon is a port, so that the part before it is a host, not a scheme.
+    /// Whether the text after the first colon is a port, so that the part before it is a host, not a scheme.
     private static func looksLikePort(_ bytes: ArraySlice<UInt8>) -> Bool {
         let end = bytes.firstIndex { isDelimiter($0) } ?? bytes.endIndex
         return end > bytes.startIndex && bytes[..<end].allSatisfy(ASCII.isDigit)

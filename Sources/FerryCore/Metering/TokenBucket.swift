@@ -11,7 +11,7 @@ package struct TokenBucket: Sendable, Hashable {
     /// The time in seconds at which all bytes taken are paid for; `nil` before the first.
     private var paidUntil: Double?
 
-    /// The maximum delay returned, whatever was taken.
+    /// The maximum delay returned, for any amount.
     package static let longestDelay: Duration = .seconds(3600)
 
     /// Creates a full bucket.

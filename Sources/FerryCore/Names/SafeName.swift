@@ -1,7 +1,7 @@
 /// Makes file names suggested by servers and URLs safe for every file system and for Ferry's own files.
 ///
 /// The steps, in this order:
-/// - keep what follows the last `/` or `\`;
+/// - keep the text after the last `/` or `\`;
 /// - replace control, format (bidirectional, zero-width, …) and noncharacters, line separators, U+FFFD and `<>:"|?*` by
 ///   `_`;
 /// - drop outer white space and trailing dots; replace a leading dash or dot by `_`;

@@ -9,7 +9,7 @@ public struct DownloadEvent: Sendable, Hashable {
     public var id: DownloadID
     /// The time of the event.
     public var date: Date
-    /// What happened, with its payload.
+    /// The type of an event, with its payload.
     public var kind: Kind { didSet { if kind != oldValue { translation = Translation(reason: nil) } } }
     /// A stable, ascending number for stored events, which are those that end a download; `nil` for all others.
     public var number: Int64?

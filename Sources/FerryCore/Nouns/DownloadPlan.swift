@@ -1,4 +1,4 @@
-/// What a download would do, determined with one request and without writing anything.
+/// The expected course of a download, determined with one request and without writing anything.
 public struct DownloadPlan: Sendable, Hashable, Codable {
     /// How well the download could resume after an interruption.
     public enum Resumability: String, Sendable, Hashable, Codable {

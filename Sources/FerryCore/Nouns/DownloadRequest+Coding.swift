@@ -1,7 +1,8 @@
-/// Coded as an object: the place is `path`, `part`, or `directory` with `name`, credentials are `user` and `password`, and
-/// every other property is a member of ``properties``. A member is omitted where it has its default; null stands for that.
+/// Coded as an object: the destination is `path`, `part`, or `directory` with `name`, credentials are `user` and
+/// `password`, and every other property is a member of ``properties``. A default is omitted, and may be null.
 ///
-/// Secrets are coded too: what is kept or shown is ``withoutSecrets``. Values are not checked; see ``checkValues()``.
+/// Secrets are coded too; ``withoutSecrets`` is the form for storing and showing. Values are not checked; see
+/// ``checkValues()``.
 extension DownloadRequest: Codable {
     package enum CodingKeys: String, CodingKey, CaseIterable, Sendable {
         case id, urls, directory, name, path, part, onConflict, headers, user, password, secretsOrigin, checksum
@@ -40,7 +41,7 @@ extension DownloadRequest: Codable {
         return request
     }
 
-    /// A request in which everything has its default; an empty directory stands for whoever reads it to choose.
+    /// A request with all defaults; the reader replaces an empty directory by its own default.
     static let plain = DownloadRequest(sources: [], destination: .directory(""))
 
     public init(from decoder: any Decoder) throws {
@@ -60,7 +61,7 @@ extension DownloadRequest: Codable {
         if user == nil, password != nil { throw DownloadError(.invalidRequest, ErrorPhrase(.passwordAlone)) }
     }
 
-    /// Throws for a stream, which no other process has.
+    /// Throws for a stream, which cannot be sent to another process.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         for property in Self.properties where property.differs(self, Self.plain) {
@@ -91,7 +92,7 @@ extension DownloadRequest: Codable {
                 ErrorPhrase(.notInRange, key.rawValue, "\(range.lowerBound)", "\(range.upperBound)"))
         }
         guard let id = id?.rawValue else { return }
-        // It is a component of paths, percent-encoded.
+        // The identifier is a percent-encoded component of paths.
         let isUsable =
             !id.isEmpty && id.utf8.count <= 256 && id != "." && id != ".."
             && id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
@@ -107,7 +108,7 @@ extension DownloadRequest {
     /// A property of a request, and the member that it is coded as.
     package struct Property: Sendable {
         package let key: CodingKeys
-        /// Whether a listed download's may be changed.
+        /// Whether the property of a listed download may be changed.
         package let mayChange: Bool
         let encode: @Sendable (DownloadRequest, inout KeyedEncodingContainer<CodingKeys>) throws -> Void
         let decode: @Sendable (inout DownloadRequest, KeyedDecodingContainer<CodingKeys>) throws -> Void

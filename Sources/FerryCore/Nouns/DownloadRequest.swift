@@ -58,7 +58,7 @@ public struct DownloadRequest: Sendable, Hashable {
 
     /// The source of a file's name.
     public enum NameRule: Sendable, Hashable {
-        /// Content-Disposition, else the URL, made safe.
+        /// Content-Disposition, else the URL, sanitized.
         case suggested
         /// This name; the conflict rule still applies.
         case exact(String)
@@ -91,7 +91,7 @@ public struct DownloadRequest: Sendable, Hashable {
     public var maxBytes: ByteCount?
     /// The maximum number of redirects that are followed in a row, 0 to 1000. Default 20.
     public var maxRedirects = 20
-    /// What may be trusted without proof.
+    /// The rules for data without proof.
     public var trust = TrustRules()
     /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.
     public var syncsToDisk = true
@@ -151,7 +151,7 @@ public struct NetworkRule: Sendable, Hashable, Codable {
     }
 }
 
-/// What a download may trust without proof.
+/// The rules of a download for data without proof.
 public struct TrustRules: Sendable, Hashable, Codable {
     /// Accept only the proofs `digest`, `single` and `strong`. Default false.
     public var strict = false

@@ -1,7 +1,7 @@
-/// A sentence that errors say, with what it is about: known in every language.
+/// A sentence of an error or event with its arguments, available in every language.
 package struct ErrorPhrase: Sendable, Hashable {
     package let key: Key
-    /// What fills `{0}`, `{1}`, … of the sentence: names, paths, numbers, and sentences again.
+    /// The arguments for `{0}`, `{1}`, … of the sentence: names, paths, numbers, or sentences.
     package let arguments: [Reason]
 
     package init(_ key: Key, _ arguments: any ReasonConvertible...) {
@@ -15,12 +15,12 @@ package struct ErrorPhrase: Sendable, Hashable {
         arguments = reasons
     }
 
-    /// The sentence; what an argument is missing for stays as `{0}`.
+    /// The sentence; a placeholder without an argument stays as `{0}`.
     package func text(in language: Language) -> String {
         Self.fill(key.pattern(in: language), with: arguments.map { $0.text(in: language) })
     }
 
-    /// In one pass, so that braces inside an argument are left alone.
+    /// Replaces the placeholders in one pass, so that braces inside an argument stay.
     private static func fill(_ pattern: String, with arguments: [String]) -> String {
         var text = ""
         var rest = pattern[...]
@@ -43,7 +43,7 @@ package struct ErrorPhrase: Sendable, Hashable {
 }
 
 extension ErrorPhrase {
-    /// Which sentence it is; its texts are a row of ``SentenceTable``. The raw values are stored and sent: they do not
+    /// The key of a sentence, whose texts are a row of ``SentenceTable``. The raw values are stored and sent, and never
     /// change.
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
@@ -57,14 +57,14 @@ extension ErrorPhrase {
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink
         case gaveUpOnce, gaveUp
         case serverAnswered, unusableList, stalled, endedEarly
-        // Answers
+        // Responses
         case impossibleLength, unasked416, answeredNoFile, severalRanges, noContentRange, impossibleRange, encodedRange
         case lengthsDisagree, unaskedPart, otherStart, unasked304, pageInstead, encodesFile, refusesRange
-        // Whether it is the same file
+        // File identity
         case noStrongValidator, nothingProves, noRangesAnd, noRangesNoValidator, validatorGone, noValidator
         case grew, shrank, sizeChanged, digestChanged, weakTag, tagChanged, dateChanged, oneTag, youngDate
         case samplesDiffer, tooLittle
-        // The network. Where a sentence says when, one of the last three fills it.
+        // Network. The last three are arguments that name the time of a failure.
         case stopped, transportShutDown, failedWith, at, proxyNamed
         case noAddress, nameWithoutAddress, noAddressOfVersion, addressOfOtherVersion, noSuchHost, privateAddress
         case noAnswerInTime, noConnectionInTime, noHandshakeInTime
@@ -78,20 +78,20 @@ extension ErrorPhrase {
         case otherProtocol
         // Redirects
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
-        // Files on servers
+        // Remote files
         case fileTooLarge, fileLargerThan, noLength, otherFile, changed, changedInStream, keepsChanging, cannotGoOn
         case weakProof, wrongDigest, wrongDigestInStream, wrongMessageDigest, notInChecksumList
-        // Files here
+        // Local files
         case fileFailed, missing, alreadyThere, emptyFile, damaged, replaced, notRegular, inUse, removedOrReplaced
         case wrongLength, mustNotReplace, noNameLike, completeBut, notAJournal, newerJournal, largeJournal
         case unwritable, unwritableJournal, otherThanDownloaded
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve
-        // What a file system cannot do
+        // Missing features of a file system
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
         case unsupported, fileEndsEarly, fileIsClosed, leadsOut
-        // Whose a file is
+        // Ownership of files
         case otherKind, othersFile, usersFile, rootsFile, severalNames, writableByGroup, writableByOthers
         case notOurs, notOursHere, makeItYours, movedButUnproven
         // Moving files
@@ -122,7 +122,7 @@ extension ErrorPhrase {
         case listClosed, catalogueOpening, catalogueReading, catalogueEntry, catalogueWriting, catalogueClosing
         case changesForgotten, newerCatalogue, noCatalogue, foreignFile, noFile, openHere, openElsewhere, openInProcess
         case secretsUnread, secretsUnwritten
-        // What events say
+        // Events
         case tagMatched, dateMatched, samplesMatched, sameFile, weakMatched, noneMatched, readFromStart
         case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
@@ -137,7 +137,7 @@ extension ErrorPhrase {
         case urlAfterBracket, urlPortText, urlPortRange, urlZone, urlBrackets, urlHostText, urlFourNumbers
         case urlLongHost, urlEmptyLabel, urlHostCharacter
 
-        // What can be done
+        // Suggestions
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, runAgain, giveChecksum, keptMarked,
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary

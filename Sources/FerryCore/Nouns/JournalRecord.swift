@@ -31,7 +31,7 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     /// The weakest join so far; `nil` while all bytes are of one response.
     package var weakestJoin: Proof?
     package var publishing: Publishing?
-    /// A move of part file and journal to another directory that is under way.
+    /// A running move of part file and journal to another directory.
     package var moving: Moving?
     /// The previous path of the part file, while files may be left there.
     package var movedFrom: String?

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-// The coding of times, durations, sizes and kinds. A time has the form that the coder's strategy gives dates.
+// The coding of times, durations, sizes and kinds. Times follow the coder's strategy for dates.
 
 extension KeyedEncodingContainer {
     /// Encodes a time, its seconds since 1970 clamped to ±10^12 so that milliseconds stay exact in a Double.

@@ -1,6 +1,6 @@
-/// Why something is so: a sentence that is known in every language, or words that stay what they are.
+/// The reason of an event: a sentence that is available in every language, or a text that is not translated.
 package enum Reason: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// Names, paths, numbers, and what a system, a library or a server says.
+    /// A name, path or number, or a text of a system, a library or a server.
     case words(String)
     case phrase(ErrorPhrase)
 
@@ -18,17 +18,17 @@ package enum Reason: Sendable, ExpressibleByStringInterpolation, CustomStringCon
         }
     }
 
-    /// In English.
+    /// The English text.
     package var description: String { text(in: .english) }
 }
 
-/// Two are equal when they say the same in English.
+/// Two reasons are equal if their English texts are equal.
 extension Reason: Hashable {
     package static func == (left: Reason, right: Reason) -> Bool { left.description == right.description }
     package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
-/// What may fill a hole of a sentence.
+/// An argument of a sentence.
 package protocol ReasonConvertible: Sendable {
     var reason: Reason { get }
 }

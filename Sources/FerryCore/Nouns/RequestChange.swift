@@ -1,5 +1,5 @@
-/// A change of a listed download's request: coded as the changed members of ``DownloadRequest``, where null stands for the
-/// default.
+/// A change of a listed download's request: coded as the changed members of ``DownloadRequest``, where null restores
+/// the default.
 ///
 /// `user` and `password` provide credentials: a download that was waiting for them resumes.
 package struct RequestChange: Sendable, Hashable {
@@ -10,7 +10,7 @@ package struct RequestChange: Sendable, Hashable {
 
     package init() {}
 
-    /// What differs between two requests and may change, but for credentials.
+    /// The changeable differences between two requests, without credentials.
     package init(from old: DownloadRequest, to new: DownloadRequest) {
         for property in DownloadRequest.properties where property.mayChange && property.differs(old, new) {
             property.copy(new, &request)

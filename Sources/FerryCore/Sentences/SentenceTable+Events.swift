@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// What events say beside errors.
+    /// The sentences of events, without those of errors.
     static let events: Rows = [
         .tagMatched: ("ETag {0} matched", "标识 ETag {0} 一致"),
         .dateMatched: ("Last-Modified {0} matched", "修改时间 Last-Modified {0} 一致"),

@@ -70,7 +70,7 @@ extension SentenceTable {
         ),
     ]
 
-    /// The owner of a file, and what follows from that.
+    /// The owner of a file, and the consequences.
     static let ownership: Rows = [
         .otherKind: ("it is a link, a directory or the like", "它是链接、目录或其他类型"),
         .othersFile: ("it belongs to user {0}, and Ferry runs as user {1}", "它属于用户 {0}，而 Ferry 以用户 {1} 的身份运行"),

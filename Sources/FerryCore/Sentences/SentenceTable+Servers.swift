@@ -78,7 +78,7 @@ extension SentenceTable {
         .refusesRange: ("the server refuses a range that it has", "服务器拒绝了它拥有的范围"),
     ]
 
-    /// Whether the representation is the one that was begun.
+    /// The comparison of representations.
     static let validators: Rows = [
         .noStrongValidator: (
             "the server gave no strong validator, and only strict proof is allowed", "服务器没有给出强校验标识，而只允许严格的证明"

@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// What the user can do.
+    /// The suggestions for the user.
     static let suggestions: Rows = [
         .leftAsItIs: ("What is here was left as it is.", "已有的内容保持不变。"),
         .orRestart: (

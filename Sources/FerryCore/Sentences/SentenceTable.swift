@@ -1,4 +1,4 @@
-/// Every sentence that errors and events say, in every language: one row for each ``ErrorPhrase/Key``.
+/// The sentences of errors and events in every language: one row for each ``ErrorPhrase/Key``.
 ///
 /// The holes `{0}`, `{1}`, … of a row are filled by the arguments of an ``ErrorPhrase``. A row cannot lack a language;
 /// `SentenceTableTests` proves that no key lacks its row, that the languages of a row have the same holes, and that the

@@ -48,7 +48,7 @@ package struct URLList: Sendable {
 
     private var lines = TextLines(mostBytes: mostLineBytes)
     private var isWhole = false
-    /// Parsed and not yet returned; at most what one line yields.
+    /// Parsed and not yet returned; at most those of one line.
     private var found: ArraySlice<Item> = []
     /// The entry that following options apply to; `nil` after a malformed one, so that its options are dropped.
     private var current: Entry?

@@ -42,7 +42,7 @@ package struct NameTaker: Sendable {
     }
 
     /// Reserves `name`, or under ``ConflictRule/rename`` the first free name after it. With `mayReplace` the final
-    /// name may exist, whatever the rule.
+    /// name may exist, under any rule.
     ///
     /// The caller must write the journal next: a crash before that leaves an empty part file without a journal, which
     /// the next taker adopts.

@@ -13,7 +13,7 @@ package struct PublishOrder: Sendable, Hashable {
     package var modificationTime: FileTime?
     /// The content of `user.ferry.source`; `nil` for no attribute.
     package var source: FileSource?
-    /// The published file to replace, whatever the rule, if it is unchanged at the wanted name; `nil` for none. Its
+    /// The published file to replace, under any rule, if it is unchanged at the wanted name; `nil` for none. Its
     /// path is absolute and normalized.
     package var replaces: PublishedFile?
 

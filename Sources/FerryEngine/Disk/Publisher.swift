@@ -6,7 +6,7 @@ import SystemPackage
 ///     mode, time, attribute; sync the file; announce; rename without replacing; sync the directory
 ///
 /// Invariants: no file is renamed before its announcement; a file with the final name is complete and, when syncing,
-/// on the disk; nothing is replaced unless the order says so. After a crash at any point
+/// on the disk; nothing is replaced unless the order permits it. After a crash at any point
 /// ``recover(_:part:unsyncedBoot:)`` determines whether the rename took place.
 package struct Publisher: Sendable {
     let fileSystem: any FileSystem

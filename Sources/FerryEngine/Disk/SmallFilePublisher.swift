@@ -14,7 +14,7 @@ package struct SmallFilePublisher: Sendable {
         /// Another download's file blocks the name, or the file must not be replaced; the rule allows no other name.
         case blocked(FilePath)
         case noFreeName(FilePath)
-        /// The file must be published through a part file; the payload says why.
+        /// The file must be published through a part file; the payload is the reason.
         case needsPartFile(String)
     }
 

@@ -105,7 +105,7 @@ extension DownloadDriver {
         updates.notify()
     }
 
-    /// Stops all connections, reopens the part file and fetches again what is not claimed.
+    /// Stops all connections, reopens the part file and fetches the unclaimed ranges again.
     func mend(_ damage: DownloadError) async {
         state.withLock { $0.faults.distrustsUnclaimed = true }
         let wasComplete = state.withLock { $0.machine.planner.isComplete }

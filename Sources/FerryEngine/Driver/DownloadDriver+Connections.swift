@@ -177,9 +177,9 @@ extension DownloadDriver {
 
     private enum Taking { case wanted, done, failed }
 
-    /// What follows in a piece of a body.
+    /// The next step for a piece of a body.
     private struct Step {
-        /// Where the next bytes of the piece go; `nil` when none are left.
+        /// The offset of the next bytes of the piece; `nil` if none are left.
         var placement: SegmentPlanner.Placement?
         var wantsCheckpoint = false
         var mustWait = false
@@ -190,7 +190,7 @@ extension DownloadDriver {
 
     /// Writes one piece and returns whether the body must be read on.
     ///
-    /// A piece that goes to one place takes the lock twice: to learn where it goes, and when it is written.
+    /// A piece with one destination acquires the lock twice: for its offset, and after it is written.
     private func take(
         _ piece: ByteBuffer, _ check: inout MessageCheck?, on id: ConnectionID, _ disk: Disk?
     ) async -> Taking {
@@ -236,7 +236,7 @@ extension DownloadDriver {
         return state.withLock { $0.machine.asks(id, at: environment.clock.now()) } ? .wanted : .done
     }
 
-    /// Records what has become of a piece, and decides about the rest in the same critical section.
+    /// Records the result of a piece, and decides about the rest in the same critical section.
     private func step(
         left: Int, on id: ConnectionID, _ isLimited: Bool, _ record: (inout State) -> Void
     ) -> Step {

@@ -6,7 +6,7 @@ import SystemPackage
 /// Finished files that exist already. Only files that pass the ownership check are accepted: any user can set a name,
 /// a date or an attribute, and can change the bytes after they were compared.
 extension DownloadDriver {
-    /// Looks for a finished file at `path`. `isOwn`: this download published the file, as its journal says.
+    /// Looks for a finished file at `path`. `isOwn`: this download published the file, according to its journal.
     func lookForFinished(
         _ path: FilePath, isOwn: Bool = false, _ disk: Disk
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -177,7 +177,7 @@ extension DownloadDriver {
     }
 
     /// Verifies the file of a journal that the request did not name by its URL. Such a journal proves no more than
-    /// the file itself, so the digest is compared or the server asked, as if there were no journal.
+    /// the file itself, so the digest is compared or a request is sent, as without a journal.
     private func prove(
         _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths,
         _ disk: Disk

@@ -316,7 +316,7 @@ extension DownloadDriver {
     /// Removes a pair that claims nothing, which frees its name.
     func forgetPair(_ disk: Disk) throws(DownloadError) {
         guard let pair = storage.pair else { return }
-        // A part file without a journal would block its name for good, so the journal is removed last.
+        // A part file without a journal would block its name permanently, so the journal is removed last.
         do throws(FileError) { try pair.part(disk).remove() } catch { throw DownloadError(error) }
         do throws(JournalError) { try pair.journal(disk).remove() } catch { throw DownloadError(error) }
         environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)

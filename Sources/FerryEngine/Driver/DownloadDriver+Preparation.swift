@@ -2,7 +2,7 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// Preparation before the first request: finds what earlier runs left.
+/// Preparation before the first request: finds the files of earlier runs.
 extension DownloadDriver {
     /// Looks for existing files and initializes the machine. Returns a result if nothing has to be fetched at all.
     func prepare(_ disk: Disk) async throws(DownloadError) -> FinishedDownload? {

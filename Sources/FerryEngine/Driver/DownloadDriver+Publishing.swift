@@ -187,7 +187,7 @@ extension DownloadDriver {
         return finished
     }
 
-    /// Claims what could not be published, for the next run. After a failed sync it claims nothing, because a second
+    /// Claims the unpublished bytes, for the next run. After a failed sync it claims nothing, because a second
     /// sync would succeed without the data that the first one lost.
     private func keepUnpublished(_ error: PublishError) async {
         switch error {

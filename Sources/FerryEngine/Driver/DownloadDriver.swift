@@ -41,7 +41,7 @@ package final class DownloadDriver: Sendable {
     let id: DownloadID
     let request: DownloadRequest
     let environment: EngineEnvironment
-    /// The door to the file system, confined to the request's root if it has one.
+    /// The access to the file system, confined to the request's root if it has one.
     let files: FileIO
     let settings: DriverSettings
     let context: RunContext

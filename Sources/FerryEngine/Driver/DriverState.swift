@@ -2,7 +2,7 @@ import FerryCore
 import SystemPackage
 
 extension DownloadDriver {
-    /// What a run knows, under one lock: its machine, and what belongs to each step.
+    /// The state of a run, under one lock: its machine, and the values of each step.
     struct State {
         var machine: TransferMachine
         var meter = SpeedMeter()
@@ -36,7 +36,7 @@ extension DownloadDriver {
         var finalURL: DownloadURL?
         /// The source that sent the validators of the record.
         var primary = 0
-        /// How often the name of a host was not found.
+        /// The number of failed lookups of host names.
         var missingNames: Int
 
         mutating func answered(_ source: Int, _ response: TransferResponse) {
@@ -67,7 +67,7 @@ extension DownloadDriver {
         /// The values of the last ``DownloadEvent/Kind/started(name:totalBytes:)`` event.
         var started: (name: String, totalBytes: ByteCount?)?
 
-        /// The paths that belong to this download although nothing is there.
+        /// The paths that belong to this download although they do not exist.
         var ownPaths: DownloadPaths? { if case .own(let paths, _) = backup { paths } else { nil } }
         var foundBackup: DownloadPaths? { if case .found(let paths, _) = backup { paths } else { nil } }
         var backupPaths: DownloadPaths? { ownPaths ?? foundBackup }
@@ -82,11 +82,11 @@ extension DownloadDriver {
         }
     }
 
-    /// The digest that the whole file must have.
+    /// The required digest of the whole file.
     struct ExpectedDigest {
-        /// The one that the request names, or its list of checksums.
+        /// The digest of the request or of its list of checksums.
         var requested: Checksum?
-        /// The one that the server offered to an earlier run.
+        /// The digest that the server sent to an earlier run.
         var offered: Checksum?
     }
 
@@ -94,14 +94,14 @@ extension DownloadDriver {
     struct Finished {
         /// The file that existed already and satisfies the request.
         var existing: FinishedDownload?
-        /// The file that a journal says is published, while that is being verified.
+        /// The published file according to a journal, while it is being verified.
         var path: FilePath?
         /// The file with the final name was never synced, and the system has rebooted since.
         var isDistrusted = false
         var contentType: String?
     }
 
-    /// Faults of the disk. The first one of a part file is mended, by opening it again.
+    /// Faults of the disk. The first one of a part file is repaired by opening the file again.
     struct Faults {
         enum Mending {
             case unneeded
@@ -116,7 +116,7 @@ extension DownloadDriver {
 
         var damage: DownloadError? { if case .due(let error) = mending { error } else { nil } }
 
-        /// Returns whether the failed write or sync will be mended.
+        /// Returns whether the failed write or sync will be repaired.
         mutating func mends(_ error: FileError, ofPair: Bool) -> Bool {
             switch mending {
             case .due: return true

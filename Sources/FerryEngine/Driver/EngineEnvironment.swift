@@ -5,7 +5,7 @@ package import SystemPackage
 /// The resources that all downloads of one manager share.
 package final class EngineEnvironment: Sendable {
     package let transport: any Transport
-    /// The door to the file system.
+    /// The access to the file system.
     package let files: FileIO
     package let clock: any EngineClock
     /// Returns a random number in 0..<1.
@@ -24,7 +24,7 @@ package final class EngineEnvironment: Sendable {
     static let mostDirectories = 64
 
     package init(
-        // allow(door): this is what the door opens.
+        // allow(door): the file system of the engine's `FileIO`.
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
         clock: any EngineClock = SystemClock(), loops: [EventLoopExecutor] = HTTPTransport.executors,
         throttle: Throttle? = nil,

@@ -95,7 +95,7 @@ package struct PartialDownloadMover: Sendable {
                 leave(old, record, journal)
                 return new
             }
-            // The pair is at neither path; dropping the target path would lose it for good.
+            // The pair is at neither path; dropping the target path would lose it permanently.
             let isOccupied = try fileSystem.exists(old.part)
             if !isOccupied {
                 throw FileError(.rename, old.part, kind: .lostOnTheWay(to: new.part))
@@ -109,7 +109,7 @@ package struct PartialDownloadMover: Sendable {
         return nil
     }
 
-    /// Removes what a move left at an earlier path, if the pair is complete at the new one. Blocks.
+    /// Removes the files of a move at an earlier path, if the pair is complete at the new one. Blocks.
     package func forget(_ earlier: String, of id: String) {
         guard let old = DownloadPaths(of: FilePath(earlier)),
             let opened = try? Journal.open(at: old.journal, fileSystem: fileSystem, syncs: true)
@@ -275,7 +275,7 @@ package struct PartialDownloadMover: Sendable {
         return (there, try Journal.create(at: new.journal, record: there, fileSystem: fileSystem, syncs: true))
     }
 
-    /// Returns the record for the new journal. Without `old` it says that the move is in progress and the bytes are
+    /// Returns the record for the new journal. Without `old` it records that the move is in progress and the bytes are
     /// incomplete.
     private func moved(
         _ record: JournalRecord, to new: DownloadPaths, from old: DownloadPaths?, device: UInt64
@@ -290,7 +290,7 @@ package struct PartialDownloadMover: Sendable {
         return there
     }
 
-    /// Removes what an interrupted move left at the new path, beside a journal of this download: the announced part
+    /// Removes the files of an interrupted move at the new path, beside a journal of this download: the announced part
     /// file, or the empty file that reserved the name.
     private func drop(
         _ bytes: FileStatus?, at new: DownloadPaths, _ moving: JournalRecord.Moving, _ there: JournalRecord

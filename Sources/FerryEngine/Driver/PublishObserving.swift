@@ -8,7 +8,7 @@ package protocol PublishObserving: Sendable {
     /// candidate if the name was taken.
     ///
     /// The implementation must make the announcement durable before it returns; if it throws, the file is not
-    /// published. After a crash ``DownloadDriver/recoverAnnounced(_:syncs:fileSystem:)`` tells whether the file got
+    /// published. After a crash ``DownloadDriver/recoverAnnounced(_:syncs:fileSystem:)`` returns whether the file got
     /// its name.
     func willPublish(_ file: PublishedFile) async throws(DownloadError)
 

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// What the manager knows about a download beyond its request, for one run.
+/// The manager's information about a download beyond its request, for one run.
 package struct RunContext: Sendable {
     /// The part file, journal or final path of an earlier run. Ignored unless its journal has this download's id.
     package var partPath: String?

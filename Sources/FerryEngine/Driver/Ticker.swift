@@ -26,7 +26,7 @@ final class Ticker: Sendable {
         state.withLock { state in
             state.events[ObjectIdentifier(event)] = event
             guard state.task == nil else { return }
-            // owner: state.task; it ends by itself when no event is left.
+            // owner: state.task; it ends when no event is left.
             state.task = Task(executorPreference: executor) { [weak self, clock, interval] in
                 repeat { try? await clock.sleep(for: interval) } while !Task.isCancelled && self?.tick() == true
             }

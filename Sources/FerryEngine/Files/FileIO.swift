@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// The one door to the file system: blocking calls are made on ``FileThreads`` and nowhere else.
+/// The only access to the file system: blocking calls are made on ``FileThreads`` and nowhere else.
 ///
-/// The value ``Disk`` opens it. Only file threads have one, so that no file call can be written that an event loop, an
-/// actor or Swift's thread pool would wait for.
+/// File calls need the value ``Disk``, which only file threads have. So no file call can be written that an event loop,
+/// an actor or Swift's thread pool would wait for.
 package struct FileIO: Sendable {
     private let fileSystem: any FileSystem
     private let threads: FileThreads
@@ -13,12 +13,12 @@ package struct FileIO: Sendable {
         self.threads = threads
     }
 
-    /// The same door, confined to `root` if that is not `nil`.
+    /// The same access, confined to `root` if that is not `nil`.
     func confined(to root: String?) -> FileIO {
         root.map { FileIO(fileSystem.confined(to: FilePath($0)), threads: threads) } ?? self
     }
 
-    /// The whole file system of this door, for code that has access to a confined one.
+    /// Access to the whole file system, for code that has access to a confined one.
     func fileSystem(_ disk: Disk) -> any FileSystem { fileSystem }
 
     /// Runs `body` on a file thread. A cancelled task waits for it as well.

@@ -57,8 +57,8 @@ package protocol FileSystem: Sendable {
     func isWritable(_ directory: FilePath) -> Bool
 
     /// Returns the same file system confined to a directory: other paths, and paths through symbolic links below it,
-    /// throw ``FileError/Kind/confined``, whatever is renamed or replaced meanwhile. The root itself and its
-    /// ancestors are exempt, because the user chose them.
+    /// throw ``FileError/Kind/confined``, even after renames and replacements. The root itself and its ancestors are
+    /// exempt, because the user chose them.
     func confined(to root: FilePath) -> any FileSystem
 
     /// An identifier of the current boot; `nil` if unknown.

@@ -67,7 +67,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
 
     package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
 
-    /// Runs `body` on one of the threads, whatever becomes of the calling task.
+    /// Runs `body` on one of the threads, even if the calling task is cancelled.
     func run(_ body: @escaping @Sendable () -> Void) { add(.body(body)) }
 
     private func add(_ work: Work) {
@@ -130,7 +130,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Does what waits; returns when nothing does and more than ``core`` threads run.
+    /// Executes waiting work; returns when none is left and more than ``core`` threads run.
     private func work() {
         pthread_mutex_lock(mutex)
         while true {

@@ -11,7 +11,7 @@
 /// The group of the directory counts only with ``FileUser/sharesWithGroup``, and if the directory belongs to that
 /// group.
 ///
-/// **Other users.** A world-writable file never passes, whatever the umask, because its content proves nothing.
+/// **Other users.** A world-writable file never passes, with any umask, because its content proves nothing.
 ///
 /// **File systems with one owner for all files** (vfat, CIFS, some NFS): a file passes if it has the owner and mode
 /// that a new file gets (``Sample``). On other file systems a new file has the effective user and mode 0600, and the

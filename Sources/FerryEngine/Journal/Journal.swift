@@ -120,7 +120,7 @@ package final class Journal: Sendable {
         try withState { (state: inout State) throws(JournalError) in try put(payload, &state) }
     }
 
-    /// Writes a record to both slots, so that no older one can come back even if this one is damaged later.
+    /// Writes a record to both slots, so that no older one becomes valid even if this one is damaged later.
     ///
     /// For retracting claims: after ``write(_:)`` the other slot still contains them.
     package func retract(_ record: JournalRecord) throws(JournalError) {

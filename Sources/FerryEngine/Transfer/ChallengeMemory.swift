@@ -26,7 +26,7 @@ final class ChallengeMemory: Sendable {
 
     var count: Int { entries.withLock { $0.count } }
 
-    /// Returns the value of the Authorization field: Digest if the origin asked for it, otherwise Basic. Returns
+    /// Returns the value of the Authorization field: Digest if the origin requested it, otherwise Basic. Returns
     /// `nil` over http until the origin has sent a challenge, so that no password is sent in clear text without need.
     func authorization(for url: DownloadURL, credentials: Credentials) -> String? {
         let entry = entries.withLock { entries -> Entry? in

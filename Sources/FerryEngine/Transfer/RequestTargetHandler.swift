@@ -7,8 +7,8 @@ import NIOHTTP1
 /// Outbound, it sets the exact request target: AsyncHTTPClient only accepts Foundation's URLs, which re-escape some
 /// valid paths, and always requests a path where a proxy needs the absolute URL (RFC 9112 §3.2.2). It also checks the
 /// peer's address before the first byte of a request that needs a public one.
-/// Inbound, it records the first byte of a response, which tells a connection that closed before the response from
-/// one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
+/// Inbound, it records the first byte of a response, which distinguishes a connection that closed before the response
+/// from one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
 /// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete.
 final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart

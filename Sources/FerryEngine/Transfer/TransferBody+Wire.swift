@@ -49,7 +49,7 @@ private final class BodyReader {
         }
         guard iterator != nil else { return nil }
         iterator = nil
-        // The sequence also ends when the task is cancelled; only the declared length tells the difference.
+        // The sequence also ends when the task is cancelled; only the declared length distinguishes the two.
         if let missing, missing > 0 {
             throw end(
                 Task.isCancelled

@@ -2,7 +2,7 @@
 ///
 /// ``HTTPTransport`` is the implementation; tests substitute their own.
 package protocol Transport: Sendable {
-    /// Sends a request, follows redirects, answers challenges, and returns once the final response head has arrived.
+    /// Sends a request, follows redirects, responds to challenges, and returns when the final response head arrives.
     ///
     /// Returns any status without judging it. Cancelling the task throws ``TransferFailure/Kind/cancelled`` and
     /// closes the connection.

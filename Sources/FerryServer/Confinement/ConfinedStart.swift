@@ -19,7 +19,7 @@ package import Logging
 /// second half    take over directories and socket ─► verify the confinement ─► serve
 /// ```
 ///
-/// Landlock restricts the calling thread and what that thread starts. exec(2) ends all other threads, so the
+/// Landlock restricts the calling thread and its children. exec(2) ends all other threads, so the
 /// restriction covers the whole process afterwards.
 package struct ConfinedStart: Sendable {
     private let place: DaemonPaths
@@ -48,7 +48,7 @@ package struct ConfinedStart: Sendable {
             throw Self.refused(ErrorPhrase(.noLandlock))
         }
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
-        // Held until exec(2), so that no other daemon changes what is read here.
+        // Held until exec(2), so that no other daemon changes the data that is read here.
         let lock = try DaemonLock.take(place.lock, socket: place.socket)
         let plan = try plan()
         var directories: [String] = []

@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// The directories that a daemon must be able to write to once it is confined, from what is known at its start. Pure.
+/// The directories that a confined daemon must be able to write to, as known at its start. Pure.
 struct ConfinementPlan: Sendable, Hashable {
     /// Private directories that the daemon cannot start without.
     var required: [String]

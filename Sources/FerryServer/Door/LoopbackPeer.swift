@@ -8,7 +8,7 @@ package enum LoopbackPeer: Sendable, Hashable {
     case unknowable
 
     /// Whether the connection is served: yes for this user, and for root, which can read this user's token anyway.
-    /// Without a report of the system the token decides alone; a closed peer expects no response.
+    /// Without a report of the system the token alone decides; a closed peer expects no response.
     package func isAdmitted(by user: UInt32) -> Bool {
         switch self {
         case .user(let peer): peer == user || peer == 0

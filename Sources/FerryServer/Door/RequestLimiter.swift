@@ -130,7 +130,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
             // Informational (1xx) heads do not begin the final response.
             guard head.status.code >= 200 else { break }
             isAnswerBegun = true
-            // Closes an event stream, which would not end by itself.
+            // Closes an event stream, which would otherwise not end.
             if isWithdrawn { scheduleClose(context) }
             guard isWithdrawn || unanswered == 1 && dropsBody else { break }
             head.headers.replaceOrAdd(name: "Connection", value: "close")

@@ -33,7 +33,7 @@ package final class EventBroadcaster: Sendable {
         case lines([EventRing.Entry], progress: [UInt8]?)
         /// The cursor is no longer in the ring; the client needs a snapshot.
         case reset
-        /// Nothing new.
+        /// No new events.
         case nothing
         /// The daemon shuts down.
         case end
@@ -185,7 +185,7 @@ package final class EventBroadcaster: Sendable {
         return state.withLock { $0.ring.reaches(id.number) ? id.number : nil }
     }
 
-    /// Returns what is new for this client and advances its cursors. `progress` begins at the client's `firstProgress`.
+    /// Returns the client's new events and advances its cursors. `progress` begins at the client's `firstProgress`.
     func take(for client: Client, cursor: inout Int64, progress: inout Int64) -> EventBatch {
         state.withLock { state in
             if state.isClosed { return .end }

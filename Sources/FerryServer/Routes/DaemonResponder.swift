@@ -23,7 +23,7 @@ final class DaemonResponder: Sendable {
 
     func listens(on port: Int) { door.withLock { $0 = AccessPolicy(port: port) } }
 
-    /// The connection tells whose request it is: the peer of the Unix socket is always this user.
+    /// The connection identifies the user: the peer of the Unix socket is always this user.
     func respond(to request: Request, on channel: any Channel) async -> Response {
         let target = request.uri.string
         let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })

@@ -2,9 +2,9 @@ package import Ferry
 package import FerryAPI
 package import FerryCore
 
-/// The settings of a daemon: the form of the settings file, of what flags and environment give, and of their merge.
+/// The settings of a daemon: in the settings file, from flags and environment, and merged.
 ///
-/// A new setting is a property with its default, a case of ``Setting`` with its form, and a line in `check` for its bounds.
+/// A new setting is a property with its default, a case of ``Setting`` with its form, and its bounds in `check`.
 package struct DaemonSettings: Sendable, Hashable, Codable {
     package typealias CodingKeys = Setting
 
@@ -20,7 +20,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var connectionsPerHost = 16
     package var allowsMetered = true
     package var allowsConstrained = true
-    /// `metered` or `unmetered`; `nil`: the network tells.
+    /// `metered` or `unmetered`; `nil` for detection.
     package var networkAssumption: String?
     /// Seconds, at least 1; `nil` for never.
     package var retriesFailedAfter: Double?
@@ -35,7 +35,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
 
     package init(directory: String) { self.directory = directory }
 
-    /// Hands what a manager has settings for to its configuration.
+    /// Applies the settings of a manager to its configuration.
     package func apply(to configuration: inout DownloadManager.Configuration) {
         configuration.maxConcurrentDownloads = maxConcurrentDownloads
         configuration.rateLimit = rateLimit
@@ -64,7 +64,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
 
     // MARK: Merging
 
-    /// The settings with other values for some; null stands for the default.
+    /// Returns the settings with these values changed; null restores a default.
     ///
     /// Throws a problem that names the setting whose value is of another type or out of bounds.
     func merging(_ changes: [Setting: JSONValue]) throws(Problem) -> DaemonSettings {
@@ -83,7 +83,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// The settings with what differs between two readings of the sources; those that are fixed at the start stay.
+    /// The settings with the changes between two readings of the sources; those that are fixed at the start stay.
     func merging(_ new: DaemonSettings, since old: DaemonSettings) throws(Problem) -> DaemonSettings {
         let (old, new) = (try old.values, try new.values)
         let changed = Setting.allCases.filter { !$0.isFixed && old[$0] != new[$0] }
@@ -114,7 +114,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
 }
 
 extension [Setting: JSONValue] {
-    /// The members of a value that is coded as an object of settings.
+    /// The members of a value that is encoded as an object of settings.
     init(encoding value: some Encodable) throws(Problem) {
         do { self = try APICoding.decode(Self.self, from: APICoding.encode(value)) } catch {
             throw Problem(.internal, "\(error)")

@@ -6,7 +6,7 @@ import FerryCore
 final class FileChanges: Sendable {
     private let lock = AsyncLock()
 
-    /// Runs a change of the file and of what mirrors it in memory. The next change begins when this one has ended.
+    /// Runs a change of the file and of its copy in memory. The next change begins when this one has ended.
     ///
     /// Cancellation does not end a change.
     func run<Value: Sendable, Failure: Error>(

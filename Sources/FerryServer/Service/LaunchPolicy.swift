@@ -33,7 +33,7 @@ package struct LaunchPolicy: Sendable, Hashable {
     /// Records the exit of the launched command.
     package mutating func exited() { isRunning = false }
 
-    /// Returns what to do now, and records a launch as started. `hasClient` is whether the session has a client.
+    /// Returns the next action, and records a launch as started. `hasClient` is whether the session has a client.
     package mutating func decide(hasClient: Bool, at now: Duration) -> Decision {
         guard !hasClient, !isRunning, let newest = pending.max(), newest > launchedFor else { return .nothing }
         if let earliest, now < earliest { return .wait(until: earliest) }

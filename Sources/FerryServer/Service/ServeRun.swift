@@ -19,7 +19,7 @@ package struct ServeRun: Sendable {
     /// Serves until `stops` yields or an error occurs.
     ///
     /// - Parameters:
-    ///   - stops: Yields when the process is asked to terminate.
+    ///   - stops: Yields at each request to terminate the process.
     ///   - ready: Receives the addresses, or the error if the daemon cannot listen.
     ///   - listening: Receives the address of the page, or `nil` if loopback is off.
     package func run(

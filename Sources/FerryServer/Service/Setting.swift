@@ -8,7 +8,7 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
     case retriesFailedAfter, minFreeBytes, directory, allowedDirectories, onComplete
 
-    /// Whether a change counts at the next start only.
+    /// Whether a change applies at the next start only.
     var isFixed: Bool { [.port, .loopback, .allowsPrivate].contains(self) }
 
     private enum Form { case whole, number, flag, text, list }
@@ -31,8 +31,8 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         }
     }
 
-    /// The value that a variable gives; `nil` for a text of another form. Commas separate the items of a list. An empty
-    /// text gives a number or a truth value its default.
+    /// The value of a variable; `nil` for a text of another form. Commas separate the items of a list. An empty
+    /// text restores the default of a number or a Boolean.
     func value(of text: String) -> JSONValue? {
         switch form {
         case .text: return .text(text)

@@ -3,11 +3,11 @@ import FerryAPI
 import FerryCore
 import Synchronization
 
-/// The settings that count, and their changes: by the sources, and by the API, which writes them into the file.
+/// The current settings and their changes: by the sources, and by the API, which writes them into the file.
 final class SettingsController: Sendable {
     private struct State {
         var current: DaemonSettings
-        /// What flags, environment and file said last.
+        /// The last reading of flags, environment and file.
         var given: DaemonSettings
     }
     private let state: Mutex<State>
@@ -16,7 +16,7 @@ final class SettingsController: Sendable {
     private let station: EventBroadcaster
     private let sessions: SessionStore
     private let changes = FileChanges()
-    /// Hands settings over in the order in which they were set.
+    /// Applies settings in the order in which they were set.
     private let telling = AsyncLock()
 
     init(
@@ -32,7 +32,7 @@ final class SettingsController: Sendable {
 
     var current: DaemonSettings { state.withLock { $0.current } }
 
-    /// Follows a new reading of the sources. What was changed through the API stays where the file says nothing new: a flag
+    /// Applies a new reading of the sources. A change through the API stays unless the file has a new value: a flag
     /// or a variable does not replace it again.
     func adopt(_ new: DaemonSettings) async throws(DownloadError) {
         let isNew: Bool
@@ -47,7 +47,7 @@ final class SettingsController: Sendable {
         if isNew { await tell() }
     }
 
-    /// Applies a client's change, and writes it into the file, so that it counts after a restart too.
+    /// Applies a client's change, and writes it into the file, so that it applies after a restart too.
     func change(_ change: SettingsChange) async throws -> SettingsBody {
         let members = try [Setting: JSONValue](encoding: change)
         let new = try await changes.run {
@@ -72,7 +72,7 @@ final class SettingsController: Sendable {
 
     // MARK: Sessions
 
-    /// What a session has set for itself; null where it follows the daemon.
+    /// The settings of a session; null where it follows the daemon.
     func body(of session: String, _ directory: String) -> SettingsBody {
         var body = SettingsBody(scope: "session", directory: directory)
         let own = sessions.entry(session)?.settings ?? SessionSettings()
@@ -83,7 +83,7 @@ final class SettingsController: Sendable {
         return body
     }
 
-    /// Applies a change to what a session has set for itself; the bounds are those of the daemon's settings.
+    /// Applies a change to the settings of a session; the bounds are those of the daemon's settings.
     func change(_ change: SettingsChange, of session: String) async throws {
         _ = try current.merging(try .init(encoding: change))
         try await sessions.changeSettings(of: session) { own in
@@ -97,7 +97,7 @@ final class SettingsController: Sendable {
         manager.set(sessions.entry(session)?.settings ?? SessionSettings(), of: session)
     }
 
-    /// Hands what every session has set for itself to the manager, before it opens.
+    /// Applies the settings of every session to the manager, before it opens.
     func applySessions() {
         for session in sessions.identifiers {
             if let own = sessions.entry(session)?.settings { manager.set(own, of: session) }

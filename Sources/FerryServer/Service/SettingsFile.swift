@@ -2,7 +2,7 @@ import FerryAPI
 import FerryCore
 import Foundation
 
-/// The settings file: one JSON object, which its user writes, and the daemon where a client changes settings.
+/// The settings file: one JSON object, written by the user, and by the daemon when a client changes settings.
 struct SettingsFile: Sendable {
     let path: String
 
@@ -26,7 +26,7 @@ struct SettingsFile: Sendable {
         return members
     }
 
-    /// Writes the members of a change, and leaves all others as they are; null removes a member.
+    /// Writes the members of a change and keeps all others; null removes a member.
     func merge(_ change: SettingsChange) throws(DownloadError) {
         var members = try read(orThrow: .disk)
         do {

@@ -4,7 +4,7 @@ package import FerryCore
 /// The sources of the settings: flags before environment before file before defaults.
 package struct SettingsSource: Sendable {
     let file: SettingsFile
-    /// What flags and environment give.
+    /// The values of flags and environment.
     private let given: [Setting: JSONValue]
     private let defaults: DaemonSettings
     private let searchPath: String
@@ -25,11 +25,11 @@ package struct SettingsSource: Sendable {
         self.given = given
     }
 
-    /// The settings that count now. Throws `invalidRequest` for a file that is no JSON object, or with the name of the
+    /// The current settings. Throws `invalidRequest` for a file that is no JSON object, or with the name of the
     /// setting that cannot be used.
     package func settings() throws(DownloadError) -> DaemonSettings { try settings(with: try file.read()) }
 
-    /// The settings where the file has these members; members that are no settings are left out.
+    /// The settings for a file with these members; unknown members are ignored.
     func settings(with members: [String: JSONValue]) throws(DownloadError) -> DaemonSettings {
         var values = given
         for setting in Setting.allCases where given[setting] == nil { values[setting] = members[setting.rawValue] }

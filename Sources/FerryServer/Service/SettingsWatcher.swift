@@ -3,7 +3,7 @@ import FerryCore
 import Logging
 import ServiceLifecycle
 
-/// Reads the settings file again whenever it has changed; one that cannot be used changes nothing, and the log says why.
+/// Reads the settings file again after each change; an unusable file changes nothing, and the log has the reason.
 struct SettingsWatcher: Service {
     typealias Members = [String: JSONValue]
 
@@ -22,7 +22,7 @@ struct SettingsWatcher: Service {
             while (try? await Task.sleep(for: pollInterval)) != nil {
                 let found = Result { () throws(DownloadError) in try source.file.read() }
                 guard found != last else { continue }
-                // What the API writes leaves the other members as they were.
+                // Writes of the API leave the other members unchanged.
                 if case .success(let new) = found, (try? last.get()).map(Self.unknown) != Self.unknown(new) {
                     Self.warn(new, in: source.file, logger)
                 }
@@ -42,12 +42,12 @@ struct SettingsWatcher: Service {
         }
     }
 
-    /// The members that are no settings, in alphabetical order.
+    /// The unknown members, in alphabetical order.
     static func unknown(_ members: Members) -> [String] {
         members.keys.filter { Setting(rawValue: $0) == nil }.sorted()
     }
 
-    /// Logs the members that are no settings.
+    /// Logs the unknown members.
     static func warn(_ members: Members, in file: SettingsFile, _ logger: Logger) {
         let names = unknown(members)
         guard !names.isEmpty else { return }

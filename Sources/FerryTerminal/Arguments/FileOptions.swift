@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// What a command downloads, and where to.
+/// The files that a command downloads, and their destination.
 package struct FileOptions: ParsableArguments, Sendable {
     @Argument(
         help: ArgumentHelp(

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a command prints, and how.
+/// The amount and form of a command's output.
 package struct OutputFlags: ParsableArguments, Sendable {
     @Flag(help: "Write events to standard output as JSON, one per line.")
     package var json = false

@@ -4,7 +4,7 @@ import FerryCore
 /// The items of a plan in the order of the command: its arguments, then the entries of its lists.
 ///
 /// Each entry is read and turned into a request when its turn comes, so memory does not grow with the lists. Each
-/// iteration reads the lists anew.
+/// iteration reads the lists again.
 package struct PlannedItems: Sequence, Sendable {
     /// The arguments' items.
     let arguments: [GetPlan.Item]
@@ -88,7 +88,7 @@ package struct PlannedItems: Sequence, Sendable {
             .unusable(PrintableText.escape("\(list.name): \(reason)"))
         }
 
-        /// Goes on to the next list.
+        /// Continues with the next list.
         private mutating func close() {
             lists.removeFirst()
             entries = URLList()

@@ -9,7 +9,7 @@ extension PlanningWorld {
         try Self.naming(what, path) { () throws(UsageError) in try readText(path) }
     }
 
-    /// Adds what a file is for, and its path, to an error.
+    /// Adds the purpose and the path of a file to an error.
     static func naming<Value>(
         _ what: String, _ path: String, _ body: () throws(UsageError) -> Value
     ) throws(UsageError) -> Value {

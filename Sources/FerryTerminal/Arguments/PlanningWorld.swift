@@ -34,7 +34,7 @@ package struct PlanningWorld: Sendable {
     /// Returns the servers in the journal of a part file, or in all journals of a directory. Unreadable journals have
     /// none.
     package var journalOrigins: @Sendable (String) -> Set<Origin>
-    /// Asks a yes-or-no question. Throws without a terminal.
+    /// Prompts for a yes-or-no answer. Throws without a terminal.
     package var confirm: @Sendable (_ question: String) throws(UsageError) -> Bool
 
     package init(

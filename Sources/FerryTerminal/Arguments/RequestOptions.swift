@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// What a download is requested with.
+/// The options of a request.
 package struct RequestOptions: ParsableArguments, Sendable {
     @Option(
         name: [.customShort("x", allowingJoined: true), .customLong("connections")],

@@ -2,7 +2,7 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Turns what `ferry get` and `ferry add` download into requests. Pure except for its ``PlanningWorld``.
+/// Converts the arguments of `ferry get` and `ferry add` into requests. Pure except for its ``PlanningWorld``.
 struct RequestPlanner: Sendable {
     let files: FileOptions
     let options: RequestOptions

@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// Which proofs of integrity are required, and what happens to existing files.
+/// The required proofs of integrity, and the rules for existing files.
 package struct TrustOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(

@@ -2,7 +2,7 @@ package import Ferry
 package import FerryAPI
 import FerryCore
 
-/// Rates what `ferry doctor` finds. Pure.
+/// Rates the findings of `ferry doctor`. Pure.
 package enum DoctorPolicy {
     /// Checks the limit of open files; `nil` for no limit.
     package static func openFiles(_ limit: Int?) -> DoctorCheck {
@@ -100,7 +100,7 @@ package enum DoctorPolicy {
         }
     }
 
-    /// Reports the daemon's confinement; `nil` if no daemon answers.
+    /// Reports the daemon's confinement; `nil` if no daemon responds.
     package static func confinement(_ found: Found) -> DoctorCheck? {
         guard case .answers(let greeting) = found else { return nil }
         guard let confinement = greeting.confinement else {

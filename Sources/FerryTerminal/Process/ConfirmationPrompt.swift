@@ -2,7 +2,7 @@ import Foundation
 
 /// A yes-or-no question on the terminal.
 enum ConfirmationPrompt {
-    /// Asks on the controlling terminal, independent of the standard streams. Anything but `y` and `yes` counts as no.
+    /// Prompts on the controlling terminal, not the standard streams. Anything but `y` and `yes` counts as no.
     static func ask(_ question: String) throws(UsageError) -> Bool {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A password prompt on the terminal, without echo.
 enum PasswordPrompt {
-    /// Asks on the controlling terminal, independent of the standard streams.
+    /// Prompts on the controlling terminal, independent of the standard streams.
     static func ask(user: String) throws(UsageError) -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {

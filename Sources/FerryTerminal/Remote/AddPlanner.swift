@@ -7,7 +7,7 @@ package enum AddPlanner {
     package struct Plan: Sendable {
         /// The items, none of them a directory, with absolute destinations whose directories are created.
         package let items: PlannedItems
-        /// Adds what the options say to an item's request.
+        /// Applies the options to an item's request.
         package let complete: @Sendable (DownloadRequest) -> DownloadRequest
     }
 

@@ -30,7 +30,7 @@ extension RemoteRun {
         let isAll = words == ["all"]
         switch action {
         case .pause, .resume:
-            // In one request: one by one, each paused download would let a waiting one start.
+            // In one request: separate ones would start a waiting download after each pause.
             let allowed = chosen.filter { $0.status.state.actions.contains(action.action) }
             if !allowed.isEmpty {
                 let route: Route = action == .pause ? .pauseMany : .resumeMany

@@ -41,7 +41,7 @@ package struct RemoteRun: Sendable {
         /// Whether some downloads may be omitted.
         package var isPartial: Bool { states != nil || search != nil || limit != nil }
 
-        /// Returns the query items. Throws for a word that the daemon does not know.
+        /// Returns the query items. Throws for an unknown word.
         func query() throws(UsageError) -> [(name: String, value: String)] {
             var query: [(name: String, value: String)] = []
             if let states {

@@ -64,7 +64,7 @@ extension GetRun {
             let part = heldPart(of: entry)
             let command = ErrorText.command(after: error, part: part, url: entry.url)
             reporter.failed(error, id: event.id, name: entry.shownName, command: command, date: event.date)
-            // Removing deletes a part file. Without one, the entry goes, as a list may be long.
+            // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }
         }
         placeIsFree()

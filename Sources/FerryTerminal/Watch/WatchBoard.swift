@@ -22,7 +22,7 @@ package struct WatchBoard: Sendable {
     /// The daemon's rate limit in bytes per second.
     package private(set) var limit: ByteCount?
     package var network = NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)
-    /// Whether the daemon does not answer.
+    /// Whether the daemon does not respond.
     package var isLost = false
     /// Whether the list must be read again, as its order or more has changed.
     package private(set) var isStale = false

@@ -3,7 +3,7 @@ package import FerryEngine
 import Synchronization
 package import SystemPackage
 
-/// A file system in memory that models what a power cut leaves of it.
+/// A file system in memory that models its contents after a power cut.
 ///
 /// Visible and durable state are separate: data becomes durable by a sync of the file, names by a sync of the
 /// directory. Every step is checked against ``WritingRules`` and can be recorded (``record()``), so that a run can

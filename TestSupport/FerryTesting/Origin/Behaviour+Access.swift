@@ -28,7 +28,7 @@ extension Behaviour {
         }
     }
 
-    /// 401 unless the request answers the challenge with Digest and qop=auth (RFC 7616); the nonce is fixed.
+    /// 401 unless the request responds to the challenge with Digest and qop=auth (RFC 7616); the nonce is fixed.
     public static func digestAuth(
         _ user: String, _ password: String, realm: String = "ferry", algorithm: DigestAlgorithm = .md5
     ) -> Behaviour {

@@ -56,7 +56,7 @@ extension Behaviour {
         }
     }
 
-    /// Always sends this part as a 206, whatever the request, even without Range (A10).
+    /// Always sends this part as a 206, for any request, even without Range (A10).
     public static func onlyPart(_ part: Range<Int64>) -> Behaviour {
         Behaviour { answer, request, resource in
             let field = "bytes=\(part.lowerBound)-\(part.upperBound - 1)"

@@ -200,7 +200,7 @@ extension ConnectionHandler {
         sending?.isWaiting = true
         let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
         let isOpen = gate.pass {
-            // A gate may be opened long after its connection and the server have gone.
+            // A gate may be opened long after its connection and the server were closed.
             if channel.isActive { channel.eventLoop.execute { bound.value.goOn(number) } }
         }
         if isOpen { sending?.isWaiting = false }

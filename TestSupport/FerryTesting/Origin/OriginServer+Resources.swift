@@ -50,7 +50,7 @@ extension OriginServer {
     /// Sets the behaviour of all requests for a path.
     public func always(_ path: String, _ behaviour: Behaviour) { script(path, [], then: behaviour) }
 
-    /// Serves a path that redirects to a link which is valid for `hits` requests and then answers `status` (A36).
+    /// Serves a path that redirects to a link which is valid for `hits` requests and then responds with `status` (A36).
     /// Each request for `path` creates a new link `target?token=N`, where `resource` is served.
     public func serveExpiring(
         _ path: String, to target: String, _ resource: Resource, hits: Int, status: Int = 403

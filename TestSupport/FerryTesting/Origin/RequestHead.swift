@@ -24,7 +24,7 @@ extension [Field] {
     }
 }
 
-/// The head of a request. Parsed leniently, so that tests see what a client sent.
+/// The head of a request. Parsed leniently, so that tests see the client's bytes.
 public struct RequestHead: Sendable, Hashable {
     /// `GET`, `HEAD`, `CONNECT`…
     public var method: String
@@ -81,7 +81,7 @@ public struct RequestHead: Sendable, Hashable {
         return copy
     }
 
-    /// Whether the client asks to close the connection after the response.
+    /// Whether the client requests to close the connection after the response.
     var wantsClose: Bool {
         let connection = self["Connection"]?.lowercased() ?? ""
         return connection.contains("close") || (version == "HTTP/1.0" && !connection.contains("keep-alive"))

@@ -91,7 +91,7 @@ public final class RunningProgram: Sendable {
         return (program.ended ?? .exited(0), text)
     }
 
-    /// Whether a program runs and exits with 0, for checks of what a machine permits.
+    /// Whether a program runs and exits with 0, for checks of the machine's permissions.
     public static func succeeds(_ words: [String]) -> Bool { (try? run(words))?.end == .exited(0) }
 }
 

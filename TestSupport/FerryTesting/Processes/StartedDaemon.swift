@@ -1,6 +1,6 @@
 import Foundation
 
-/// A daemon that nobody here holds, as an app or a command has started it; known by its state directory.
+/// A daemon that an app or a command started, identified by its state directory.
 public struct StartedDaemon: Sendable {
     private let state: String
     private var lock: String { state + "/daemon.lock" }
@@ -13,7 +13,7 @@ public struct StartedDaemon: Sendable {
             .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
-    /// What can be seen of it from outside: its process, its files, and the end of its log.
+    /// The observable state of the daemon: its process, its files, and the end of its log.
     public var sight: String {
         let status = process.flatMap { try? String(contentsOfFile: "/proc/\($0)/status", encoding: .utf8) }
         let log = (try? String(contentsOfFile: state + "/daemon.log", encoding: .utf8)) ?? "no log"
@@ -25,9 +25,9 @@ public struct StartedDaemon: Sendable {
             """
     }
 
-    /// Asks it to leave, if it has been started; returns when it is gone. One that does not go is killed, and that fails.
+    /// Terminates the daemon, if it was started, and waits for its exit. One that does not exit is killed; that fails.
     public func end() async throws {
-        // It has the lock until its end; afterwards its number may be another process's.
+        // The daemon holds the lock until it exits; afterwards another process may have its number.
         let descriptor = open(lock, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

@@ -18,7 +18,7 @@ final class ChangingFile: Sendable {
     /// Every version so far, the newest last.
     var versions: [Resource] { state.withLock { $0 } }
 
-    /// Starts a new version: later responses have it, those under way keep theirs.
+    /// Starts a new version: later responses have it, running ones keep theirs.
     func change() {
         let next = state.withLock { versions in
             var next = versions[versions.count - 1]

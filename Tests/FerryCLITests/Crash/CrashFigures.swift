@@ -30,7 +30,7 @@ struct CrashFigures: Sendable {
     var bytesServed: Int64 = 0
     /// Bytes that the server had sent and that are fetched again, per kill.
     private(set) var fetchedTwice = Losses()
-    /// Those of them that had been read from the sockets.
+    /// The part of these bytes that had been read from the sockets.
     private(set) var beforeSockets = Losses()
     private(set) var variants: [String: Variant] = [:]
     private let variant: String

@@ -2,13 +2,13 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// Runs a trial: starts `ferry get`, kills it and checks the directory, again and again; then lets it finish.
+/// Runs a trial: starts `ferry get`, kills it and checks the directory, repeatedly; then lets it finish.
 struct CrashLoop {
     /// The traffic just before the kill.
     private struct Sighting: Sendable {
         /// Bytes that the server had sent in this run.
         var sent: Int64
-        /// How many of them were still in sockets.
+        /// The number of these bytes that were still in sockets.
         var queued: Int64
     }
 
@@ -108,7 +108,7 @@ struct CrashLoop {
         case changed
     }
 
-    /// Runs `ferry get` until the moment and kills it then, or until it ends by itself.
+    /// Runs `ferry get` until the moment and kills it then, or until it exits.
     private func run(
         until moment: CrashMoment, changeAfter: Int64?, _ context: String
     ) async throws -> (code: Int32, Sighting?) {

@@ -1,12 +1,12 @@
 import FerryTesting
 
-/// When a run is killed.
+/// The moment of a kill.
 enum CrashMoment: Sendable {
     /// At the server's first request: names are taken and the first journal is written then.
     case firstRequest
     /// When the server has sent so many bytes in this run.
     case bytes(Int64)
-    /// So long after the start, in whatever state.
+    /// This long after the start, in any state.
     case time(Duration)
 
     /// Draws a moment; the number of the run makes each kind occur.

@@ -4,11 +4,11 @@ import Testing
 
 /// `make test-crash` runs a thousand kills; every `make test` the first of each variant.
 ///
-/// `FERRY_CRASH_KILLS` is how many; `FERRY_CRASH_SEED` runs the trial of one seed alone; `FERRY_CRASH_REPORT` names a file
-/// for the figures, as JSON (``CrashReport``).
+/// `FERRY_CRASH_KILLS` is their number; `FERRY_CRASH_SEED` runs the trial of one seed alone; `FERRY_CRASH_REPORT` names
+/// a file for the figures, as JSON (``CrashReport``).
 @Suite("The binary: kill -9", .timeLimit(.minutes(CrashSettings.isLong ? 180 : 30)))
 struct CrashTests {
-    /// Trials that run at once: most of the time they wait for the server's rate.
+    /// The number of concurrent trials, which mostly wait for the server's rate.
     private static let lanes = 4
 
     @Test("ferry get: killed at any moment, the name is absent or whole, and claimed bytes are right (B1)")

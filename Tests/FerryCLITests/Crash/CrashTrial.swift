@@ -1,6 +1,6 @@
 import FerryTesting
 
-/// One download that is killed repeatedly; all of it follows from the seed.
+/// One download that is killed repeatedly, determined by its seed.
 struct CrashTrial: Sendable {
     enum Variant: String, Sendable, CaseIterable, Codable {
         case single = "1 connection"
@@ -8,11 +8,11 @@ struct CrashTrial: Sendable {
         case unsynced = "--no-fsync"
         case tls = "TLS"
         case changing = "the file changes"
-        /// Its ETag is weak, and stays the same.
+        /// The ETag is weak, and stays the same.
         case lying = "the file changes behind one weak ETag"
-        /// It has no validator at all.
+        /// The file has no validator.
         case nameless = "the file changes, no validator"
-        /// It is published from memory.
+        /// The file is published from memory.
         case small = "a small file"
     }
 
@@ -62,7 +62,7 @@ struct CrashTrial: Sendable {
 
     var changes: Bool { [.changing, .lying, .nameless].contains(variant) }
 
-    /// Whether a resume fetches samples of what is held.
+    /// Whether a resume fetches samples of the partial content.
     var samples: Bool { [.lying, .nameless].contains(variant) }
 
     var configuration: OriginServer.Configuration {

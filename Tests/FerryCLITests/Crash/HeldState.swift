@@ -5,7 +5,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// The bytes of one download in a directory after a crash, checked for what must hold at any moment.
+/// The bytes of one download in a directory after a crash, checked for the invariants of any moment.
 struct HeldState {
     /// Bytes that count: those of the finished file, or those that the journal claims.
     private(set) var bytes: Int64 = 0

@@ -58,8 +58,8 @@ struct SoakClient: Sendable {
         for item in items { _ = try await shown(item) }
     }
 
-    /// Ensures that a download is listed once and runs, whatever became of ``begin(_:)``, and performs the action of
-    /// its kind.
+    /// Ensures that a download is listed once and runs, whether or not ``begin(_:)`` succeeded, and performs the
+    /// action of its kind.
     func finish(_ item: SoakItem) async throws {
         let new = try item.kind.request(item.id, url: server.url(item.kind.path(item.number)))
         _ = try await serve.ask(.add, body: new)

@@ -1,7 +1,7 @@
 import FerryTesting
 import Foundation
 
-/// A file system that can be filled, where the system lets one be mounted.
+/// A small file system to fill, if the system permits mounting one.
 final class SoakDisk: Sendable {
     let path: String
     private var filler: String { path + "/filler" }

@@ -8,7 +8,7 @@ struct SoakFigures: Sendable {
     var clients = 0
     var fullDisks = 0
     var bytesServed: Int64 = 0
-    /// Of the daemon's last run: after its warm-up, and at its end.
+    /// The values of the daemon's last run: after its warm-up, and at its end.
     var usage: (warm: SoakUsage, last: SoakUsage)?
     var mostMemory: Int64 = 0
     var isConfined = false

@@ -1,12 +1,12 @@
 import FerryAPI
 import FerryCore
 
-/// A kind of download in a soak: what its server does, and how it must end.
+/// A kind of download in a soak: the behaviour of its server, and the expected end.
 enum SoakKind: String, CaseIterable, Sendable {
     case small, plain, slow, broken, busy, ignoresRanges, shiftsRanges, wrongDigestOnce, chunked, moved
     case notFound, wantsCredentials, wrongChecksum, endless, redirectsForEver, cancelled
 
-    /// How a download ends.
+    /// The end of a download.
     enum End: Sendable, Hashable {
         case completed
         case failed(DownloadError.Code)

@@ -5,14 +5,14 @@ import FerryTesting
 import Foundation
 import Testing
 
-/// A daemon under load: downloads of every kind, clients that come and go, kills, a disk that is full.
+/// A daemon under load: downloads of every kind, reconnecting clients, kills, a full disk.
 ///
 /// ```
-/// turbulent rounds    kill -9 in each; the list has what was requested, whatever was killed
+/// turbulent rounds    kill -9 in each; the list has every request, after any kill
 /// calm rounds         one run of the daemon: its resources are measured after a warm-up and at the end
 /// ```
 ///
-/// After each round every download has ended as its server deserves, with the right bytes, and all of them are removed
+/// After each round every download has ended as its server implies, with the right bytes, and all of them are removed
 /// with their files: nothing may be left in their directories.
 struct SoakRun {
     private static let perRound = 32
@@ -61,7 +61,7 @@ struct SoakRun {
         repeat { try await round(kills: true) } while ContinuousClock.now < end
     }
 
-    /// Rounds of one run, at least three, until a time; then measures what is left over.
+    /// Rounds of one run, at least three, until a time; then measures the remaining resources.
     mutating func calm(until end: ContinuousClock.Instant) async throws {
         try await restart(by: SIGTERM)
         for _ in 0..<2 { try await round(kills: false) }
@@ -120,7 +120,7 @@ struct SoakRun {
         figures.mostMemory = max(figures.mostMemory, SoakUsage(of: serve.process.id)?.memory ?? 0)
     }
 
-    /// A download without space waits, and continues by itself once there is some.
+    /// A download without space waits, and continues automatically once there is some.
     private mutating func fill(_ disk: SoakDisk, _ client: SoakClient) async throws {
         number += 1
         let item = SoakItem(kind: .plain, number: number)

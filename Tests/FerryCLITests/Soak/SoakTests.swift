@@ -4,10 +4,10 @@ import Foundation
 import Testing
 
 #if os(Linux)
-    /// `make soak` lets it run for ten minutes; every `make test` for as many rounds as there must be.
+    /// `make soak` runs it for ten minutes; `make test` for the required rounds.
     ///
-    /// `FERRY_SOAK_SECONDS` is how long; `FERRY_SOAK_SEED` draws other downloads; `FERRY_SOAK_REPORT` names a file for the
-    /// figures, a table in Markdown (``SoakFigures``).
+    /// `FERRY_SOAK_SECONDS` is the duration; `FERRY_SOAK_SEED` chooses the downloads; `FERRY_SOAK_REPORT` names a file
+    /// for the figures, a table in Markdown (``SoakFigures``).
     @Suite("The binary: soak", .timeLimit(.minutes(SoakSettings.minutes)))
     struct SoakTests {
         @Test(

@@ -9,7 +9,7 @@ struct SoakUsage: Sendable, Hashable {
     /// Resident memory, in bytes.
     var memory: Int64 = 0
 
-    /// Reads proc(5); `nil` when the process is gone.
+    /// Reads proc(5); `nil` if the process has ended.
     init?(of process: Int32) {
         let root = "/proc/\(process)"
         guard let status = try? String(contentsOfFile: root + "/status", encoding: .utf8),

@@ -12,7 +12,7 @@ struct ByteFuzz: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Bytes of which about half are pieces that the grammar under test knows.
+    /// Bytes of which about half are tokens of the grammar under test.
     mutating func bytes(from pieces: [String], upTo count: Int = 40) -> [UInt8] {
         var output: [UInt8] = []
         for _ in 0..<Int.random(in: 0...count, using: &self) {

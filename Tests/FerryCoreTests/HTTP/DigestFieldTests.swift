@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Digest fields")
 struct DigestFieldTests {
-    // Of the empty text; of "hello".
+    // The digests of the empty text and of "hello".
     static let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     static let sha256Hello = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     static let sha512 =

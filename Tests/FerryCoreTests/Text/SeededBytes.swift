@@ -12,7 +12,7 @@ struct SeededBytes: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Up to `length` bytes: pieces that a parser looks for, between bytes of any value.
+    /// Up to `length` bytes: tokens of a parser, between bytes of any value.
     mutating func text(of pieces: [String], length: Int = 80) -> String {
         var bytes: [UInt8] = []
         while bytes.count < Int.random(in: 0...length, using: &self) {

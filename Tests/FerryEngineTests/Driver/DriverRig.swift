@@ -81,7 +81,7 @@ struct DriverRig: Sendable {
     }
 }
 
-/// Time stands still; a sleep takes its real duration.
+/// A clock that does not advance; a sleep takes its real duration.
 struct FrozenClock: EngineClock {
     func now() -> Duration { .seconds(1000) }
     func date() -> Date { Date() }

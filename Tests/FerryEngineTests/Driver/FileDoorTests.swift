@@ -71,7 +71,7 @@ struct FileDoorTests {
             rig.server.script("/f", [.hold(after: 300_000, gate)])
             let run = rig.start(try rig.request("/f"))
             await run.reach(300_000)
-            // It moves after two seconds.
+            // A small file moves to disk after two seconds.
             await run.until { if case .pair = $0.storage.current { true } else { false } }
             gate.open()
             #expect(await run.end().file != nil)

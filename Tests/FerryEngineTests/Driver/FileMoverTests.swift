@@ -27,7 +27,7 @@ struct FileMoveTests {
             try #require(try PublishedFile.read(path.string, fileSystem: fileSystem))
         }
 
-        /// A whole move, as a manager performs it; returns the moved file and reports each announced one.
+        /// A complete move, as a manager performs it; returns the moved file and reports each announced one.
         func move(
             _ fileSystem: any FileSystem, copying: Bool = false, announced: (PublishedFile) -> Void = { _ in }
         ) throws -> PublishedFile {

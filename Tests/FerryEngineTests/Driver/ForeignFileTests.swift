@@ -10,7 +10,7 @@ import Testing
 enum Foreignness: String, Sendable, CaseIterable {
     case otherOwner, writableByAll, secondName
 
-    /// Those that this process can create.
+    /// The kinds of files that this process can create.
     static let possible: [Foreignness] = allCases.filter { $0 != .otherOwner || geteuid() == 0 }
 
     func apply(to name: String, in directory: TemporaryDirectory) throws {
@@ -53,7 +53,7 @@ struct ForeignFileTests {
         end.events.compactMap { if case .note(let text) = $0 { "\(text)" } else { nil } }
     }
 
-    /// Expects that the download took another name, sent a request, and reported the file in the way.
+    /// Expects that the download took another name, sent a request, and reported the foreign file.
     private func expectOtherName(
         _ end: Run.End, _ rig: DriverRig, inTheWay name: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FerryEngine
 
-/// A supplied directory whose journal says that its pair was being moved to a file of the user.
+/// A received directory whose journal records a move of its pair to a file of the user.
 @Suite("A journal that names another place", .timeLimit(.minutes(30)))
 struct ForeignMoveTests {
     private let disk = LocalFileSystem()

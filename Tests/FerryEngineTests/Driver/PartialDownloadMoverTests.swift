@@ -40,7 +40,7 @@ struct PairMoveTests {
         func path(_ moved: PartialDownloadMover.Moved?) -> String? { moved?.paths.part.string }
         var target: String { there.path.string }
 
-        /// Expects a whole pair there: its claims, and the claimed bytes.
+        /// Expects a complete pair at a path: its claims, and the claimed bytes.
         func expectWhole(
             _ directory: TemporaryDirectory, _ fileSystem: any FileSystem, named name: String = "a",
             sourceLocation: SourceLocation = #_sourceLocation

@@ -105,7 +105,7 @@ struct RunContextTests {
 
     @Test("Driver: a body that starts from zero in each run does not reset the attempts")
     func noProgress() async throws {
-        // No back-off ends by itself: each run has one attempt.
+        // No back-off ends without a wake-up: each run has one attempt.
         try await DriverRig.with(clock: FrozenClock()) { rig in
             rig.server.serve("/f", Resource(size: 5_000_000, etag: nil, lastModified: nil, ranges: .off))
             rig.server.always("/f", .stall(after: 3_000_000))
@@ -114,7 +114,7 @@ struct RunContextTests {
             while runs < 10 {
                 runs += 1
                 let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 3 }
-                // Cut once all bytes have arrived: what a close overtakes differs from run to run.
+                // Cut once all bytes have arrived: the bytes lost by an earlier close differ from run to run.
                 await run.reach(3_000_000)
                 await rig.server.dropConnections()
                 let isRetrying = await run.untilRetrying()

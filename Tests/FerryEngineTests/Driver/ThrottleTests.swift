@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Throttle", .timeLimit(.minutes(30)))
 struct ThrottleTests {
-    /// A clock that stands still: a task that sleeps under it sleeps until it is cancelled.
+    /// A clock that does not advance: a task that sleeps under it sleeps until it is cancelled.
     private final class StandingClock: EngineClock {
         let asleep = AsyncEvent()
         func now() -> Duration { .seconds(100) }

@@ -46,7 +46,7 @@ struct MetronomeTests {
         await #expect(throws: CancellationError.self) { try await later.value }
     }
 
-    /// A download that was to begin at two at night began three hours after the lid was opened.
+    /// A download planned for 02:00 once started three hours after the machine had woken.
     @Test("WakeTimer: a sleep whose time passes while the machine sleeps ends at the next check of the clock")
     func machineSlept() async throws {
         let looks = Atomic(0)

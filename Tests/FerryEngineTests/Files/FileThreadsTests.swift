@@ -33,7 +33,7 @@ private final class Pipe: Sendable {
     }
 }
 
-/// Counts what runs at once.
+/// Counts concurrent work.
 private final class Tally: Sendable {
     private let counts = Mutex((now: 0, most: 0, total: 0))
 
@@ -93,7 +93,7 @@ struct FileThreadsTests {
             for _ in 0..<9 {
                 group.addTask {
                     await files.run { _ in
-                        // The third at once lets all three go on.
+                        // The third concurrent call releases all three.
                         if tally.began() == 3 { for _ in 0..<3 { pipe.release() } }
                         pipe.block()
                         tally.ended()

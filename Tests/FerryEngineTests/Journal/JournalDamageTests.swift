@@ -11,7 +11,7 @@ struct JournalDamageTests {
     let older = testRecord(1)
     let newer = testRecord(2)
 
-    /// Sequence 4 in the first slot, 5 in the second; or the other way about.
+    /// Sequence 4 in the first slot, 5 in the second; or the reverse.
     private func image(newerFirst: Bool) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 10, count: 8192)
         for (record, sequence) in [(older, UInt64(newerFirst ? 3 : 4)), (newer, newerFirst ? 4 : 5)] {

@@ -6,11 +6,11 @@ import SystemPackage
 
 @testable import FerryEngine
 
-/// The engine on a disk in memory, with a server inside the process: one run takes a few milliseconds.
+/// The engine on a disk in memory, with a server in the process: one run takes a few milliseconds.
 struct ModelRig: Sendable {
     static let path: FilePath = "/d/a"
 
-    /// The server's present file.
+    /// The server's current file.
     var resource: Resource
     /// The server's earlier files.
     var earlier: [Resource] = []
@@ -77,12 +77,12 @@ struct ModelRig: Sendable {
         return RangeSet(pairs: record.claimed)?.byteCount ?? 0
     }
 
-    /// Whether the whole of the file is at this path.
+    /// Whether the complete file is at this path.
     func isWhole(_ path: FilePath, on disk: ModelDisk) -> Bool {
         guard let file = try? disk.open(path, .readOnly), let status = try? file.status(),
             status.length == resource.size, let bytes = try? file.read(0..<resource.size)
         else { return false }
-        // By the C library: in a debug build comparing arrays takes as long as a whole run.
+        // With memcmp: in a debug build comparing arrays takes as long as a whole run.
         return bytes.withUnsafeBytes { FileBytes.of(resource).equals($0, at: 0) }
     }
 }

@@ -10,15 +10,15 @@ import Testing
 enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     /// Begun, synced three times on the way, published.
     case whole
-    /// Resumed from what an earlier run left, published.
+    /// Resumed from the files of an earlier run, published.
     case resumed
     /// Under 1 MiB: published in one step.
     case small
     /// Under 1 MiB, but its connection broke: moved to the disk, resumed.
     case spilled
-    /// The server's file has changed since an earlier run: the old part is put aside.
+    /// The server's file has changed since an earlier run: the old part file is set aside.
     case changed
-    /// As `whole`, and bytes are written while a sync is under way.
+    /// As `whole`, with writes during a sync.
     case overlapping
 
     var testDescription: String { rawValue }
@@ -49,7 +49,7 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
         return disk
     }
 
-    /// The run itself, on a file system that stands on `disk`.
+    /// The run itself, on a file system over `disk`.
     func run(_ rig: ModelRig, on fileSystem: any FileSystem, _ disk: ModelDisk) async throws -> ModelRig.Outcome {
         switch self {
         case .small: return try await rig.run(on: fileSystem)
@@ -68,7 +68,7 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
         }
     }
 
-    /// Every step of one run that comes to its end.
+    /// Every step of one complete run.
     func steps(_ rig: ModelRig) async throws -> [DiskStep] {
         let disk = try await start(rig)
         disk.record()

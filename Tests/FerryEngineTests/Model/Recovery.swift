@@ -7,7 +7,7 @@ import Testing
 
 @testable import FerryEngine
 
-/// Resumes from what a crash left, and lists the violations.
+/// Resumes after a crash, and lists the violations.
 struct Recovery: Sendable {
     let rig: ModelRig
     /// Whether the file must get its own name, with nothing left beside it.
@@ -17,7 +17,7 @@ struct Recovery: Sendable {
         var problems = disk.violations.map { "at rest: \($0)" }
         let claimed = rig.claimed(on: disk)
         let found = disk.image.files
-        // Without syncing, the file under the final name may be torn, and without its journal that cannot be told.
+        // Without syncing, the file under the final name may be torn, and without its journal that cannot be detected.
         let cannotTell = !rig.syncs && found.contains(ModelRig.path) && !found.contains("/d/a.part.ferry")
         let outcome = try await rig.run(on: disk)
         problems += disk.violations.dropFirst(problems.count)

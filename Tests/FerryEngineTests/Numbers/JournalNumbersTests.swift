@@ -14,7 +14,7 @@ struct JournalNumbersTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// A whole journal whose header says this slot size, in a file of that many bytes.
+    /// A complete journal with this slot size in its header, in a file of that many bytes.
     private func journal(slot: Int, file: Int, payload: [UInt8]) -> [UInt8] {
         let encoded = JournalSlot(version: 1, sequence: 2, slotBytes: slot, payload: payload).encode()
         return encoded + [UInt8](repeating: 10, count: max(0, file - encoded.count))

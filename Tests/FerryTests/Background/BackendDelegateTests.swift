@@ -76,7 +76,7 @@ struct BackendDelegateTests {
             let downloads = try await manager.download([home.request("/a"), home.request("/b")])
             for download in downloads { _ = try await download.finished() }
             async let isOver: Void = manager.finishAndShutDown()
-            // The manager has left the event hub; calls that were queued by then wait at the door.
+            // The manager has left the event hub; calls that were queued by then wait at the gate.
             while manager.isHeard { await Task.yield() }
             door.open()
             await isOver

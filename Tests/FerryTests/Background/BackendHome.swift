@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ferry
 
-/// Where a manager's downloads run: in this process, or in a daemon.
+/// The place of a manager's downloads: this process, or a daemon.
 enum BackendKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case local, daemon
     var testDescription: String { rawValue }
@@ -51,7 +51,7 @@ struct BackendHome: Sendable {
         place.socket = daemon.socket
         // No program may be started: the daemon runs in this process.
         place.binary = "/nonexistent/ferry"
-        // Patience has tests of its own: a slow machine fails none of these.
+        // Time limits have tests of their own: a slow machine fails none of these.
         place.patience = .seconds(3600)
         var configuration = DownloadManager.Configuration(storage: .daemon(place))
         change(&configuration)

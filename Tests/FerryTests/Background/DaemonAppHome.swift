@@ -92,7 +92,7 @@ struct DaemonAppHome: Sendable {
         await watcher.shutdown()
     }
 
-    /// The process identifier of the running daemon; `nil` when none answers.
+    /// The process identifier of the running daemon; `nil` if none responds.
     func daemonID() async throws -> Int32? {
         try await notForever("the daemon's greeting", seen: { daemon.sight }) {
             let greeting = try? await DaemonClient(socket: socket, session: "test").greet()

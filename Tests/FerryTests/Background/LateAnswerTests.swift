@@ -6,7 +6,7 @@ import Testing
 @testable import Ferry
 @testable import FerryAPI
 
-/// Events and answers come over two connections, in any order: a handle must show the newest state in each of them.
+/// Events and responses arrive over two connections, in any order: a handle must show the newest state in each of them.
 @Suite("A daemon whose event overtakes its answer", .timeLimit(.minutes(30)))
 struct LateAnswerTests {
     private static let id = DownloadID(rawValue: "one")
@@ -32,7 +32,7 @@ struct LateAnswerTests {
             items: [], total: 0, settings: SettingsBody(scope: "daemon", directory: "/tmp"),
             network: NetworkSnapshot.assumed.status))
 
-    /// The answers that no test is about.
+    /// The responses that are the same in all tests.
     private static func common(_ request: String, _ daemon: ScriptedDaemon) throws -> (any Encodable)? {
         switch request {
         case "GET /api/v1": return Greeting(version: "1", pid: 1, session: "test", boot: "boot")
@@ -143,7 +143,7 @@ struct LateAnswerTests {
                     return first
                 })
             else {
-                // Another download has this place in no list of the session.
+                // No list of the session has another download at this position.
                 var other = Self.listed(.paused, revision: 9)
                 other.session = "other"
                 return other

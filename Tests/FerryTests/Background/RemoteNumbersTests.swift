@@ -92,7 +92,7 @@ struct RemoteNumbersTests {
             place, DownloadManager.Configuration(storage: .daemon(place)), clock: SystemClock())
     }
 
-    /// Sends an event to a session that has a handle of its download, and looks at all that it shows then.
+    /// Sends an event to a session that has a handle of its download, and reads all of its properties.
     private func take(_ name: String, _ data: String, id: String, in session: RemoteSession, _ live: LiveDownload) async
     {
         live.forgetRevision()
@@ -116,7 +116,7 @@ struct RemoteNumbersTests {
                     await take(event.name.rawValue, data, id: "boot-\(text)", in: session, live)
                 }
             }
-            // Of the pairs of numbers each pair of places gets its share: all of them take long.
+            // Each pair of members gets a part of the pairs of numbers, since all of them take long.
             for (index, (first, second)) in zip(places, places.dropFirst()).enumerated() {
                 for share in stride(from: index % 9, to: ExtremeNumbers.pairs.count, by: 9) {
                     let (one, other) = ExtremeNumbers.pairs[share]

@@ -8,7 +8,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// A daemon that answers what a test says, at the moment that a test chooses.
+/// A daemon whose responses and their times are chosen by a test.
 final class ScriptedDaemon: Sendable {
     /// Returns the answer to a request, by its method and path; `nil` breaks the connection.
     typealias Script = @Sendable (_ request: String, _ daemon: ScriptedDaemon) throws -> (any Encodable)?
@@ -72,7 +72,7 @@ final class ScriptedDaemon: Sendable {
         }
         guard let answer = try? script(request, self) else { return false }
         if request == "GET /api/v1/events" {
-            // Until the client has left; a silent stream would count as lost, and be opened anew.
+            // Until the client has disconnected; a silent stream would count as lost and be reopened.
             var descriptor = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
             while poll(&descriptor, 1, 1000) == 0 {
                 Self.write("3\r\n\(ServerSentEvent.keepAlive)\r\n", to: connection)

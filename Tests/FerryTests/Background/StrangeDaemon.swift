@@ -42,7 +42,7 @@ final class StrangeDaemon: Sendable {
         close(descriptor)
     }
 
-    /// Reads one request, answers it, closes the connection, and returns the request line.
+    /// Reads one request, responds, closes the connection, and returns the request line.
     private static func serve(_ connection: Int32, _ answer: String) -> String {
         defer { close(connection) }
         var text = ""

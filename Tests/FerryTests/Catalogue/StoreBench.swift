@@ -74,7 +74,7 @@ struct StoreBench: Sendable {
             state: state, name: "a.bin", request: try request ?? self.request(), createdAt: date(0))
     }
 
-    /// A row with something in every field.
+    /// A row with a value in every field.
     static func fullRow(_ id: String, downloads: String = "/dl", state: DownloadState = .paused) throws -> CatalogueRow
     {
         var request = DownloadRequest(
@@ -119,7 +119,7 @@ struct StoreBench: Sendable {
         .network, "no way to example.com", suggestion: "Look.", underlying: "refused",
         recovery: .transient(retryAfter: .seconds(7)))
 
-    /// Every state there is.
+    /// Every state.
     static let states: [DownloadState] = [
         .waiting(.slot), .waiting(.network), .waiting(.retry(at: date(5))), .waiting(.diskSpace), .waiting(.freshLink),
         .waiting(.credentials), .waiting(.notBefore(date(6))), .downloading, .verifying, .paused, .failed(error),

@@ -20,7 +20,7 @@ final class WatchedStore: DownloadStore {
         self.isMeant = isMeant
     }
 
-    /// How often the whole list was read.
+    /// The number of reads of the whole list.
     var loads: Int { loaded.withLock { $0 } }
     /// Returns when a batch waits, or has waited.
     func arrived() async { await arrivals.wait(after: 0) }

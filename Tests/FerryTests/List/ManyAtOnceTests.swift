@@ -27,7 +27,7 @@ struct ManyAtOnceTests {
             let store = try await scheduler.held { $0.isRemoval }
             async let clearing: Void = manager.clear(.failed)
             await store.arrived()
-            // Lets a `clear` that holds the list's lock go on: the addition waits for it.
+            // Releases a `clear` that holds the list's lock: the addition waits for it.
             if !scheduler.isListFree { store.open() }
             let again = try await manager.download(try shop.single("/a"))
             store.open()

@@ -7,7 +7,7 @@
 
     @Suite("The guardian of a program that watches the network", .timeLimit(.minutes(30)))
     struct GuardianTests {
-        /// Runs the guardian in this shell, and lets its input end when it has printed a line.
+        /// Runs the guardian in this shell, and closes its input when it has printed a line.
         private func end(_ shell: String, _ command: [String]) async throws -> (line: String, end: RunningProgram.End) {
             let (input, output) = (Pipe(), Pipe())
             let guardian = try RunningProgram(

@@ -5,12 +5,12 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A network whose resolver does not answer before `door` is open.
+/// A network whose resolver does not respond before `door` is open.
 private final class SlowNamesMonitor: NetworkMonitor {
     let network: ManualNetworkMonitor
-    /// Opened by the first question.
+    /// Opened by the first lookup.
     let asked = Door()
-    /// Answers are given once it is open.
+    /// Lookups return once this is open.
     let door = Door()
 
     init(_ network: ManualNetworkMonitor) { self.network = network }
@@ -62,7 +62,7 @@ struct NearNameTests {
             #expect(added.status.state == .waiting(.network))
             network.set(online: true)
             try await shop.expectAll(all + [added], are: resource)
-            // The resolver has not answered yet.
+            // The resolver has not responded yet.
             network.set(online: false)
             let last = try await manager.download(try shop.far("/d", host: "other.example"))
             #expect(last.status.state == .waiting(.network))

@@ -51,7 +51,7 @@
 
             private static func lives(_ process: String) -> Bool {
                 let stat = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-                // The state follows the name, which stands in brackets; a zombie is only waiting for its parent.
+                // The state follows the name in brackets; a zombie is only waiting for its parent.
                 let state = stat.split(separator: ")").last?.split(separator: " ").first
                 return state != nil && state != "Z" && state != "X"
             }

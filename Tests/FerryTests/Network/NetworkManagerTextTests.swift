@@ -2,7 +2,7 @@ import Testing
 
 @testable import Ferry
 
-/// The texts are what busctl of systemd 252 and gdbus of GLib 2.74 printed.
+/// The texts were printed by busctl of systemd 252 and gdbus of GLib 2.74.
 @Suite struct NetworkManagerTextTests {
     @Test(
         arguments: [

@@ -206,7 +206,7 @@ struct DelegateTests {
             await shop.beats(6, of: all[0])
             door.open()
             await recorder.reach { entries in entries.count { $0.call == .progress } >= 5 }
-            // Each download has left one progress call of many beats.
+            // Each download gets one progress call for many ticks.
             let backlog = recorder.entries.prefix { _ in true }
             let firsts = backlog.prefix(1 + 5 + 5).filter { $0.call == .progress }
             #expect(Set(firsts.map(\.id)).count == firsts.count, "\(backlog)")
@@ -234,7 +234,7 @@ struct DelegateTests {
             await recorder.reach(.completed)
             let beats = try #require(manager.scheduler).state.withLock { $0.beats }
             #expect(recorder.calls(of: download.id).count { $0 == .progress } <= beats)
-            // Beside the beats there are the first value and one for each change of the state.
+            // Besides the ticks there are the first value and one for each change of the state.
             #expect(updates <= beats + 5)
             await manager.shutdown()
         }

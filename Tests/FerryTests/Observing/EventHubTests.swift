@@ -33,9 +33,9 @@ struct EventHubTests {
             return
         }
         #expect(first.number == 3)
-        // This one was read already, and is for earlier listeners.
+        // Already read: for earlier listeners only.
         hub.send(end(5))
-        // This one was stored earlier, and not read.
+        // Stored earlier, and not read.
         hub.send(end(4))
         hub.send(end(6))
         hub.close()
@@ -53,7 +53,7 @@ struct EventHubTests {
         }
         hub.send(end(2))
         hub.send(end(3))
-        // The close comes after all of these.
+        // The hub closes after all of these.
         place.close()
         door.open()
         #expect(await numbers(place.mailbox) == [1, 2, 0, 3])

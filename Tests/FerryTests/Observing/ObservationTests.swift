@@ -12,7 +12,7 @@ import Testing
 struct ObservationTests {
     private static let resource = Resource(size: 3_000_000)
 
-    /// Statuses, as a handler got them.
+    /// The statuses that a handler received.
     private final class Notes: Sendable {
         private let all = Mutex<[DownloadStatus]>([])
         private let updates = AsyncEvent()

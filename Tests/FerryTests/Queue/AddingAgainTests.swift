@@ -5,8 +5,8 @@ import Testing
 
 @testable import Ferry
 
-/// In each test the other call is held while it has the download's lock. A new download is added with the listed one:
-/// its event shows that the listed one was found by then.
+/// In each test the other call is blocked while it has the download's lock. A new download is added with the listed
+/// one: its event shows that the listed one was found by then.
 @Suite("Adding a listed request during another call", .timeLimit(.minutes(30)))
 struct AddingAgainTests {
     private static let new = DownloadID(rawValue: "new")

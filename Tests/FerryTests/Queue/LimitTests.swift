@@ -105,7 +105,7 @@ struct LimitTests {
             }
             #expect(date.timeIntervalSince(clock.date()) > 2000)
             #expect(try await manager.downloads().map(\.id) == downloads.map(\.id))
-            // The retry is due and goes before the download behind it.
+            // The retry is due and starts before the next download.
             clock.jump(.seconds(3001))
             gate.open()
             try await shop.expectAll(downloads, are: resource)

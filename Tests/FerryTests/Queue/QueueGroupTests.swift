@@ -41,7 +41,7 @@ struct QueueGroupTests {
         let decision = policy.decide(at: .zero)
         #expect(decision.stop == [.init(id("a2"), .slot), .init(id("a3"), .slot)])
         #expect(decision.start == [])
-        // They keep their slots until they have stopped, and get no second stop.
+        // Stopping downloads keep their slots until they have stopped, and get no second stop.
         #expect(policy.decide(at: .zero) == QueueMachine.Decision())
         policy.stopped(id("a2"))
         policy.stopped(id("a3"))

@@ -2,7 +2,7 @@ import FerryCore
 
 @testable import Ferry
 
-/// What happens to downloads, in the words of these tests.
+/// The facts of the queue as calls, for these tests.
 extension QueueMachine {
     @discardableResult
     mutating func join(
@@ -19,10 +19,10 @@ extension QueueMachine {
     /// Paused or cancelled.
     mutating func leave(_ id: DownloadID) { take(.rest(.parked), of: id) }
 
-    /// Its run has ended, and it has not.
+    /// The run has ended, the download has not.
     mutating func stopped(_ id: DownloadID) { take(.ended, of: id) }
 
-    /// Completed, or failed for good.
+    /// Completed, or failed permanently.
     mutating func ended(_ id: DownloadID) {
         take(.rest(.parked), of: id)
         take(.ended, of: id)

@@ -25,7 +25,7 @@ struct QueueMachineModelTests {
     }
 }
 
-/// Plays random facts to the queue and to a list, and compares what they say.
+/// Applies random facts to the queue and to a list, and compares their results.
 private struct RandomQueueRun {
     var queue: QueueMachine
     var model: NaiveQueue
@@ -48,7 +48,7 @@ private struct RandomQueueRun {
         case 5: join(id, as: .waiting(until: until))
         case 6: take(.rest(.parked), of: id)
         case 7, 8:
-            // Only a run can end by itself.
+            // Only a run can end without a request.
             guard model.items[id]?.hasRun ?? false else { break }
             take(.rest(.parked), of: id)
             take(.ended, of: id)
@@ -57,7 +57,7 @@ private struct RandomQueueRun {
             else { break }
             take(.ended, of: ending)
         case 13:
-            // A parked download is not tried again by itself.
+            // A parked download is not retried automatically.
             if queue.entries[id]?.state.isParked == false { take(.rest(.waiting(until: until)), of: id) }
         case 14: take(.wake, of: id)
         case 15:
@@ -94,7 +94,7 @@ private struct RandomQueueRun {
         decide()
     }
 
-    /// Everything comes to its turn when nothing speaks against it, and every completion leads on.
+    /// Every permitted download starts, and every completion starts the next.
     mutating func drain() {
         queue.set(network: .online)
         model.network = .online
@@ -147,7 +147,7 @@ private struct RandomQueueRun {
         model.take(.hold, of: id)
     }
 
-    /// The process ends at this moment, and the list is opened again: without runs, and nothing is lost.
+    /// The process ends now, and the list is opened again: without runs, and with every download.
     private mutating func restart() {
         model.restart()
         queue = QueueMachine(limit: model.limit, network: NetworkSnapshot(status: model.network))
@@ -208,7 +208,7 @@ private struct NaiveQueue {
     struct Item {
         var key: QueueKey
         var needs: NetworkNeeds
-        /// How it rests without a run.
+        /// The state without a run.
         var rest: QueueEntry.Rest
         var hasRun = false
         /// Its run is ending.
@@ -299,7 +299,7 @@ private struct NaiveQueue {
         return decision
     }
 
-    /// By key; another priority may give two the same one, and then the id decides.
+    /// Ordered by key; downloads of different priority may have equal keys, and then the id decides.
     private var inOrder: [(DownloadID, Item)] {
         items.map { ($0, $1) }.sorted { left, right in
             left.1.key == right.1.key ? left.0.rawValue < right.0.rawValue : left.1.key < right.1.key

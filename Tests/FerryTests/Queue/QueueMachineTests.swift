@@ -70,7 +70,7 @@ struct QueueMachineTests {
         var queue = queue(limit: 1, "a", "b", "c")
         _ = queue.decide(at: .zero)
         queue.take(.rest(.waiting(until: .seconds(10))), of: id("a"))
-        // Its run is still ending.
+        // The run is still ending.
         #expect(queue.decide(at: .seconds(1)) == .init())
         queue.stopped(id("a"))
         let second = queue.decide(at: .seconds(1))
@@ -130,7 +130,7 @@ struct QueueMachineTests {
         queue.join(id("a"), needs: NetworkNeeds(allowsMetered: false))
         queue.ended(id("first"))
         #expect(queue.newlyBarred() == ids("a"))
-        // Once they may run, their next wait is news again.
+        // Once they may run, their next wait is reported again.
         queue.set(network: .online)
         #expect(queue.newlyBarred() == [])
         queue.set(network: NetworkStatus(isOnline: true, isMetered: true))

@@ -60,7 +60,7 @@ struct QueueStatesTests {
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }
 
-    /// The changes that the document lists: what a state becomes on a fact.
+    /// The transitions in the document: the next state for a state and a fact.
     private static func documented() throws -> [String: String] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let text = try String(contentsOf: root.appending(path: "docs/queue-states.md"), encoding: .utf8)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ferry
 
-/// What the list did not take was not done, and is not said to be.
+/// An action that the list refuses is neither executed nor reported as done.
 @Suite("Actions that the catalogue refuses", .timeLimit(.minutes(30)))
 struct RefusedActionTests {
     @Test("Pause: refused by the catalogue, it returns false and the download goes on")

@@ -75,7 +75,7 @@ struct ReleaseTests {
                 rests.note(second)
                 let token = first.observe { _ in }
                 let progress = second.makeProgress()
-                // Else the request after the pause would be the one that is held.
+                // Otherwise the request after the pause would be held.
                 await gate.arrived(1)
                 #expect(await first.pause())
                 #expect(await first.resume())

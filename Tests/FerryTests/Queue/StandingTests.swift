@@ -17,7 +17,7 @@ struct StandingTests {
             async let told = shop.told(events)
             let all = try await manager.download((0..<5).map { try shop.far("/\($0)") })
             #expect(all.allSatisfy { $0.status.state == .waiting(.network) })
-            // Each download is reported once, and the third when it comes within the limit.
+            // Each download is reported once, and the third when it is within the limit.
             #expect(await all[1].resume())
             #expect(await all[0].pause())
             await manager.shutdown()

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import FerryEngine
 
-/// The machine's clock, put forward by a test; sleeps of two seconds or more end by that alone.
+/// The machine's clock, advanced by a test; sleeps of two seconds or more end only by that.
 final class SteppedClock: EngineClock {
     private struct Sleeper {
         let until: Duration
@@ -21,7 +21,7 @@ final class SteppedClock: EngineClock {
     func now() -> Duration { state.withLock { $0.offset } + system.now() }
     func date() -> Date { system.date().addingTimeInterval(state.withLock { $0.offset }.seconds) }
 
-    /// Puts the clock forward.
+    /// Advances the clock.
     func jump(_ duration: Duration) {
         let woken = state.withLock { state in
             state.offset += duration

@@ -6,7 +6,7 @@ import Testing
 @testable import FerryEngine
 
 extension Workshop {
-    /// A manager whose list is kept beside the downloads, on a network that is there.
+    /// A manager whose list is kept beside the downloads, online.
     func kept(
         _ identifier: String = "test", engine: EngineProvider = EngineProvider(),
         monitor: any NetworkMonitor = ManualNetworkMonitor(),

@@ -172,7 +172,7 @@ final class AppProcess: Sendable {
         await ended()
     }
 
-    /// Shuts the manager down, lets the app exit, and waits for its end; does nothing when it has ended before.
+    /// Shuts the manager down, lets the app exit, and waits for its end; does nothing if it has already ended.
     func close() async throws {
         _ = try await attempt("shutdown")
         // The input may not reach its end: another child may hold the pipe.

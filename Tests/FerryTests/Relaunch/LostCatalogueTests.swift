@@ -112,7 +112,7 @@ struct LostCatalogueTests {
         }
     }
 
-    /// Journals were searched once, when the file was made: an interruption left an empty list for good.
+    /// Journals were searched once, when the file was created: an interruption left an empty list permanently.
     @Test("Lost catalogue: an interrupted or refused rebuild is done at the next launch (B10)")
     func cut() async throws {
         try await Workshop.run { shop in

@@ -33,7 +33,7 @@ struct SmallDiskTests {
             #expect(held > 0)
             let sent = home.server.bodyBytes()
             try FileManager.default.removeItem(atPath: disk + "/filler")
-            // The app would try again by itself after a while.
+            // The app would retry automatically after a while.
             try await app.ask("resume", ["id": "f"])
             try await app.ask("wait", ["id": "f", "state": "completed"])
             home.shop.expect(disk + "/f", is: resource)

@@ -32,7 +32,7 @@ struct ToldAgainTests {
             await second.waitForCall("didComplete a")
             await second.waitForEnd(of: "a")
             #expect(second.numbers(of: "a") == numbers)
-            // The app in the held handler has not got the last call.
+            // The app that is blocked in the handler has not received the last call.
             #expect(second.calls == ["didComplete a"])
             await second.kill()
 

@@ -43,7 +43,7 @@ struct CrowdRowTests {
         }
     }
 
-    /// `TransferMachineScenarioTests` shows with a manual clock how many connections are found in which time.
+    /// `TransferMachineScenarioTests` shows with a manual clock the number of connections found over time.
     @Test("Connection limit: a server that throttles each connection gets several (A47)")
     func throttled() async throws {
         var configuration = Workshop.counting

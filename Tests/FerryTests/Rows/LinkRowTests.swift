@@ -138,7 +138,7 @@ struct LinkRowTests {
             try shop.expect(outcome.file.path, is: resource)
             #expect(outcome.restartReason == nil)
             #expect(outcome.says("going through the original link again"))
-            // Only the bodies of refusals come beside the file.
+            // Only the bodies of refusals are received besides the file.
             #expect(shop.server.bodyBytes() < resource.size + 1000)
         }
     }

@@ -9,7 +9,7 @@ struct Change: Sendable, CustomTestStringConvertible {
     enum Fate: Sendable {
         /// The held bytes are resumed.
         case goesOn
-        /// The held bytes are of the same file, which is read from its start nevertheless.
+        /// The held bytes are of the same file, which is nevertheless read from its start.
         case isReadOver
         /// The held bytes are of another file: a new part file, with the reason.
         case beginsAgain

@@ -13,7 +13,7 @@ struct World {
     enum Task {
         case idle
         case awaiting(until: Double, ModelOrigin.Reply, TransferMachine.Fetch)
-        /// The old file is put aside, or the place for the first one is prepared.
+        /// The old file is set aside, or the first one is prepared.
         case placing(until: Double, ModelOrigin.Body, isNew: Bool)
         case reading(ModelOrigin.Body)
         case proving(source: Int, until: Double)
@@ -39,7 +39,7 @@ struct World {
     var room: Int?
     /// A later value of ``room``, and its time.
     var roomLater: (at: Double, room: Int)?
-    /// The time that preparing a place takes.
+    /// The time that the preparation of a file takes.
     var placing = 0.0
     /// The chance that a sync fails; the run continues then, as no driver would.
     var syncFailures = 0.0
@@ -47,7 +47,7 @@ struct World {
     var outcome: Outcome?
     private(set) var requests = 0
     private(set) var restarts = 0
-    /// Responses whose bytes were taken back.
+    /// Responses whose bytes were retracted.
     private(set) var forgotten = 0
     var withheld = RangeSet<ByteCount>()
     private(set) var peak = 0
@@ -194,7 +194,7 @@ struct World {
         case .idle: break
         case .proving(let source, let until): if now >= until { prove(source, id) }
         case .takingBack(let until, let ranges):
-            // A checkpoint that is under way comes first.
+            // A running checkpoint takes precedence.
             guard now >= until, sync == nil else { return }
             withheld.subtract(ranges)
             machine.allow(ranges)
@@ -328,7 +328,7 @@ struct World {
         return true
     }
 
-    /// Takes back a body with a wrong digest.
+    /// Retracts a body with a wrong digest.
     private mutating func forget(_ body: ModelOrigin.Body, _ id: ConnectionID) {
         machine.forget(body.written, on: id)
         for key in file.keys { file[key]?.subtract(body.written) }
