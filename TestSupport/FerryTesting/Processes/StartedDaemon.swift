@@ -10,7 +10,7 @@ public struct StartedDaemon: Sendable {
     /// The process in its lock file, which may have ended; `nil` if there is none.
     public var process: Int32? {
         (try? String(contentsOfFile: lock, encoding: .utf8))
-            .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+            .flatMap { Int32($0.prefix { !$0.isNewline }) }
     }
 
     /// The observable state of the daemon: its process, its files, and the end of its log.
