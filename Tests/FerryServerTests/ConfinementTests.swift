@@ -155,7 +155,7 @@ struct ConfinementTests {
         let descriptor = try handover.write()
         #expect(ConfinementHandover.read(descriptor) == handover)
         #expect(ConfinementHandover.read(0) == nil)
-        #expect(ConfinementHandover.read(999) == nil)
+        #expect(ConfinementHandover.read(.max) == nil)
         let null = open("/dev/null", O_RDONLY)
         #expect(ConfinementHandover.read(null) == nil)
     }
