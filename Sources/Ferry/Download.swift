@@ -29,24 +29,27 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     // MARK: Actions
 
-    /// Stops the download and keeps the bytes received so far; returns once they are durable.
-    ///
-    /// Works before the first byte too. Returns false, and changes nothing, if the download is paused already, has
-    /// ended, or writes to a stream, which cannot be resumed.
-    @discardableResult
-    public func pause() async -> Bool { await backend.pause(live) }
+    // An action whose result holds already has no effect. One that the state forbids (``DownloadStatus/actions``) throws
+    // `wrongState`; one that the list could not store throws that error, and the download stays as it was.
 
-    /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now.
+    /// Stops the download and keeps the bytes received so far; returns once they are durable. Works before the first
+    /// byte too.
     ///
-    /// Returns false, and changes nothing, if the download is running, completed or cancelled.
-    @discardableResult
-    public func resume() async -> Bool { await backend.resume(live) }
+    /// Throws `wrongState` if it has failed, is completed or cancelled; `notResumable` if it writes to a stream;
+    /// `catalogue` or `diskFull` if the list could not store the pause: then the download goes on.
+    public func pause() async throws(DownloadError) { try await backend.pause(live) }
+
+    /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now. Does
+    /// nothing while it is running.
+    ///
+    /// Throws `wrongState` if it is completed or cancelled; ``restart()`` downloads such a file again.
+    public func resume() async throws(DownloadError) { try await backend.resume(live) }
 
     /// Cancels the download, also a failed one, and deletes its part file and journal.
     ///
-    /// Returns false, and changes nothing, if the download is completed or cancelled.
-    @discardableResult
-    public func cancel() async -> Bool { await backend.cancel(live) }
+    /// Throws `wrongState` if it is completed; `catalogue` or `diskFull` if the list could not store the cancellation:
+    /// then the download is still listed, without its bytes.
+    public func cancel() async throws(DownloadError) { try await backend.cancel(live) }
 
     /// The data that ``cancel(keeping:)`` keeps.
     public enum Keeping: Sendable, Hashable {
@@ -68,9 +71,8 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// The previously published file stays untouched until the new one is complete, and is then replaced. If the file
     /// at that path is no longer the published one, the request's conflict rule applies.
     ///
-    /// Returns false, and changes nothing, in every other state.
-    @discardableResult
-    public func restart() async -> Bool { await backend.restart(live) }
+    /// Throws `wrongState` in every other state.
+    public func restart() async throws(DownloadError) { try await backend.restart(live) }
 
     /// Removes the download from the list; cancels it first if it has not ended.
     ///

@@ -34,10 +34,10 @@ protocol DownloadBackend: AnyObject, Sendable {
 
     // MARK: One download
 
-    func pause(_ live: LiveDownload) async -> Bool
-    func resume(_ live: LiveDownload) async -> Bool
-    func restart(_ live: LiveDownload) async -> Bool
-    func cancel(_ live: LiveDownload) async -> Bool
+    func pause(_ live: LiveDownload) async throws(DownloadError)
+    func resume(_ live: LiveDownload) async throws(DownloadError)
+    func restart(_ live: LiveDownload) async throws(DownloadError)
+    func cancel(_ live: LiveDownload) async throws(DownloadError)
     func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData
     func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError)
     func change(

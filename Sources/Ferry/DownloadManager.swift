@@ -164,7 +164,8 @@ public final class DownloadManager: Sendable {
     /// Changes of the list from now on; ends with ``shutdown()``. Does not retain the manager.
     public var listChanges: ListChanges { backend.listChanges }
 
-    /// Pauses all downloads that have not ended.
+    /// Pauses all downloads that have not ended, except those that write to a stream. Throws the first error after an
+    /// attempt to pause each.
     public func pauseAll() async throws(DownloadError) { try await backend.pauseAll() }
 
     /// Resumes all paused downloads, in the order of the list.

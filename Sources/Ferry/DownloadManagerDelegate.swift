@@ -8,7 +8,7 @@ public import FerryCore
 /// method, the event is delivered again at the next launch. The manager holds its delegate weakly.
 ///
 /// An end is delivered even if the download has left the list since. Its handle then shows only how the download
-/// ended: the request is not available, and operations have no effect.
+/// ended: the request is not available, and operations throw `notFound`.
 ///
 /// A class on the main actor marks each method `@MainActor`; the protocol cannot, since ``DownloadManager``
 /// determines the actor of the calls.

@@ -53,3 +53,15 @@ package final class EngineProvider: Sendable {
         await environment.transport.shutdown()
     }
 }
+
+extension DownloadManager.Configuration {
+    /// The settings passed to each driver.
+    var driverSettings: DriverSettings {
+        var settings = DriverSettings()
+        settings.stallTimeout = stallTimeout
+        settings.connectTimeout = transfer.connectTimeout
+        settings.maxAttempts = maxAttempts
+        settings.minFreeBytes = minFreeBytes
+        return settings
+    }
+}

@@ -57,7 +57,7 @@ struct RateCommand: AsyncParsableCommand {
             }
             found.append(try await measure(downloads, changed, isChange: true))
         }
-        for download in downloads { await download.cancel() }
+        for download in downloads { try await download.cancel() }
         await manager.shutdown()
         let worst = found.map { abs($0.deviation) }.max() ?? 0
         try report(Report(limit: limit, isOwn: own, windows: found, worstDeviation: worst))

@@ -104,9 +104,9 @@ struct ShapeTests {
             #expect(try again(place) == place)
         }
         #expect(try again(RemovalBody(["a", "b"], deleteFiles: true)) == RemovalBody(["a", "b"], deleteFiles: true))
-        let removals = RemovalItems([Removal("a"), Removal("b", error: ShapeSamples.error)])
-        #expect(try again(removals) == removals)
-        #expect(removals.items.map(\.removed) == [true, false])
+        for count in [ActionCount(1), ActionCount(1, failures: [ActionFailure("b", ShapeSamples.error)])] {
+            #expect(try again(count) == count)
+        }
         for plan in [ShapeSamples.plan, DownloadPlan(name: "n", url: "u")] { #expect(try again(plan) == plan) }
         #expect(try again(ShapeSamples.settings) == ShapeSamples.settings)
     }

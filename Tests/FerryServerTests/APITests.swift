@@ -132,7 +132,7 @@ struct APITests {
             #expect(try await ids(nil, "session=all") == [one.id, other.id])
             #expect(try await ids("a", "session=b") == [other.id])
             #expect(try await rig.ask(.list, session: "../x").status == 400)
-            let resumed = try await rig.ask(.resumeMany, session: "a").shape(CountBody.self)
+            let resumed = try await rig.ask(.resumeMany, session: "a").shape(ActionCount.self)
             #expect(resumed.changed == 1)
             let stays = try await rig.ask(.show, id: other.id.rawValue).shape(DownloadDetail.self)
             #expect(stays.download.status.state == .paused)
@@ -162,24 +162,33 @@ struct APITests {
         }
     }
 
-    @Test("API: an action reports whether it changed the download, and its state afterwards")
+    @Test("API: an action returns the download afterwards, or 409 if its state forbids the action")
     func actions() async throws {
         try await DaemonRig.run { rig in
             rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 2))
             rig.origin.script("/a.bin", [.stall(after: 1 << 20)])
             let id = try await rig.add(rig.new("/a.bin")).id.rawValue
             _ = try await rig.reach("downloading", DownloadID(rawValue: id))
-            func act(_ route: Route) async throws -> ActionBody { try await rig.ask(route, id: id).shape() }
-            #expect(try await act(.pause).changed)
-            #expect(try await !act(.pause).changed)
-            let paused = try await act(.restart)
-            #expect(!paused.changed)
-            #expect(paused.download.status.state == .paused)
+            func act(_ route: Route) async throws -> DownloadState {
+                try await rig.ask(route, id: id).shape(ListedDownload.self).status.state
+            }
+            func refusal(_ route: Route) async throws -> String? {
+                let reply = try await rig.ask(route, id: id)
+                #expect(reply.status == 409, "\(reply.text)")
+                return reply.problem?.error?.message(in: .simplifiedChinese)
+            }
+            #expect(try await act(.pause) == .paused)
+            #expect(try await act(.pause) == .paused)
+            #expect(try await refusal(.restart) == "无法重新下载 a.bin：下载已暂停")
             rig.origin.always("/a.bin", .honest)
-            #expect(try await act(.resume).changed)
+            #expect(try await act(.resume) != .paused)
             _ = try await rig.reach("completed", DownloadID(rawValue: id))
-            #expect(try await !act(.cancel).changed)
-            #expect(try await act(.restart).changed)
+            #expect(try await refusal(.cancel) == "无法取消 a.bin：下载已完成")
+            let many = try await rig.ask(.pauseMany, body: SelectionBody(ids: [id, "none"])).shape(ActionCount.self)
+            #expect(many.changed == 0)
+            #expect(many.failures?.map(\.id) == [id, "none"])
+            #expect(many.failures?.map(\.error.code) == [.wrongState, .notFound])
+            #expect(try await act(.restart) != .paused)
             // The new file replaces that of the first run, which is unchanged.
             let again = try await rig.reach("completed", DownloadID(rawValue: id))
             #expect(again.status.path == rig.downloads + "/a.bin")
@@ -259,7 +268,7 @@ struct APITests {
             let other = try await rig.add(rig.new("/file/2k"), session: "b")
             _ = try await rig.reach("completed", mine.id)
             _ = try await rig.reach("completed", other.id)
-            let cleared = try await rig.ask(.clear, body: ClearBody(.completed)).shape(CountBody.self)
+            let cleared = try await rig.ask(.clear, body: ClearBody(.completed)).shape(ActionCount.self)
             #expect(cleared.changed == 1)
             #expect(try await rig.ask(.show, id: mine.id.rawValue).status == 404)
             #expect(try await rig.ask(.show, id: other.id.rawValue).status == 200)

@@ -19,10 +19,10 @@ struct StopTests {
             let manager = shop.manager()
             let download = try await manager.download(try shop.request("/a"))
             await gate.arrived()
-            await download.pause()
+            try await download.pause()
             #expect(download.status.state == .paused)
             #expect(shop.names == [])
-            await download.resume()
+            try await download.resume()
             try shop.expect(await download.finished().path, is: resource)
             await manager.shutdown()
             gate.open()
@@ -54,7 +54,7 @@ struct StopTests {
             #expect(shop.names == ["a.part", "a.part.ferry"])
             handle.withLock { $0 = nil }
             let sent = shop.server.bodyBytes()
-            await download.resume()
+            try await download.resume()
             let file = try await download.finished()
             #expect(file.proof == .digest)
             #expect(shop.server.bodyBytes() - sent < 12_000_000)
@@ -93,7 +93,7 @@ struct StopTests {
             let manager = shop.manager()
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
             await shop.reach(5_000_000, download)
-            await download.pause()
+            try await download.pause()
             async let end: Result<FinishedDownload, DownloadError> = {
                 () async -> Result<FinishedDownload, DownloadError> in
                 do throws(DownloadError) { return .success(try await download.finished()) } catch {
@@ -117,11 +117,12 @@ struct StopTests {
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
             for _ in 0..<5 {
                 await shop.reach(download.status.progress.completedBytes + 1, download)
-                await withTaskGroup(of: Void.self) { group in
-                    for _ in 0..<4 { group.addTask { await download.pause() } }
-                    for _ in 0..<4 { group.addTask { await download.resume() } }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { try await download.pause() } }
+                    for _ in 0..<4 { group.addTask { try await download.resume() } }
+                    try await group.waitForAll()
                 }
-                await download.resume()
+                try await download.resume()
             }
             try shop.expect(await download.finished().path, is: resource)
             await manager.shutdown()
@@ -143,9 +144,9 @@ struct StopTests {
             let manager = shop.manager()
             let download = try await manager.download(try shop.request("/a"))
             await gate.arrived()
-            await download.pause()
+            try await download.pause()
             #expect(download.status.progress.completedBytes == 5_000_000)
-            await download.cancel()
+            try await download.cancel()
             #expect(download.status.state == .cancelled)
             #expect(shop.names == [])
             await manager.shutdown()
@@ -165,10 +166,11 @@ struct StopTests {
             let first = try await manager.download(try shop.request("/a"))
             let second = try await manager.download(try shop.request("/b"))
             await gate.arrived()
-            await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 { group.addTask { await second.cancel() } }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { try await second.cancel() } }
+                try await group.waitForAll()
             }
-            await second.resume()
+            await #expect(throws: DownloadError.self) { try await second.resume() }
             #expect(second.status.state == .cancelled)
             gate.open()
             _ = try await first.finished()
@@ -192,13 +194,13 @@ struct StopTests {
             await gate.arrived()
             #expect(download.status.state == .downloading)
             #expect(download.status.progress.completedBytes == 5_000_000)
-            await download.pause()
+            try await download.pause()
             let seen = Mutex<[Int64]>([])
             async let watch: Void = {
                 for await status in download.updates { seen.withLock { $0.append(status.progress.completedBytes) } }
             }()
             gate.open()
-            await download.resume()
+            try await download.resume()
             _ = try await download.finished()
             await watch
             #expect(seen.withLock { $0.allSatisfy { $0 >= 5_000_000 } })

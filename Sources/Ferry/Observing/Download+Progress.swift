@@ -14,11 +14,11 @@ extension Download {
         progress.setUserInfoObject(file, forKey: .fileURLKey)
         progress.isCancellable = true
         progress.isPausable = true
-        // owner: none; each task ends when the download has completed the operation.
-        let ask = { @Sendable (what: @escaping @Sendable () async -> Void) in _ = Task { await what() } }
-        progress.cancellationHandler = { [self] in ask { _ = await self.cancel() } }
-        progress.pausingHandler = { [self] in ask { _ = await self.pause() } }
-        progress.resumingHandler = { [self] in ask { _ = await self.resume() } }
+        // owner: none; each task ends when the download has completed the operation. `Progress` takes no errors.
+        let ask = { @Sendable (what: @escaping @Sendable () async throws -> Void) in _ = Task { try? await what() } }
+        progress.cancellationHandler = { [self] in ask { try await self.cancel() } }
+        progress.pausingHandler = { [self] in ask { try await self.pause() } }
+        progress.resumingHandler = { [self] in ask { try await self.resume() } }
         let shown = WeakProgress(progress)
         shown.show(status)
         let updates = updates

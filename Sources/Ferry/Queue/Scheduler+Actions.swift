@@ -5,31 +5,30 @@ import Synchronization
 
 /// User actions on one download; each acquires the download's lock.
 extension Scheduler {
-    func pause(_ live: LiveDownload) async -> Bool {
+    func pause(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
-        // Bytes written into a stream cannot be resumed from a journal.
-        guard mayAct(on: live), live.current.actions.contains(.pause), !live.request.isStream else { return false }
-        return await holding(live, .pause) { _ in
-            switch live.current {
-            case .paused: return true
-            case .failed, .completed, .cancelled: return false
-            case .waiting, .downloading, .verifying: break
-            }
+        guard try begins(.pause, on: live) else { return }
+        if live.request.isStream {
+            throw DownloadError(
+                .notResumable, ErrorPhrase(.cannotPause, live.status.name, ErrorPhrase(.itIsAStream)))
+        }
+        try await holding(live, .pause) { _ throws(DownloadError) in
+            // The run may have ended otherwise, or have stored the pause itself.
+            guard try live.current.begins(.pause, on: live.status.name) else { return }
             let event = DownloadEvent(id: live.id, date: clock.date(), kind: .paused)
-            guard await keep([.update(live.id, [.state(.paused)]), .record(event)]) else { return false }
+            try await commit([.update(live.id, [.state(.paused)]), .record(event)])
             rest(live.id, .parked)
             live.set(state: .paused)
             send(.paused, of: live.id)
             told(live.id)
-            return true
         }
     }
 
-    func resume(_ live: LiveDownload) async -> Bool {
+    func resume(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
-        guard mayAct(on: live), live.current.actions.contains(.resume) else { return false }
+        guard try begins(.resume, on: live) else { return }
         let old = live.current
         let run: Run?? = state.withLock { state in
             guard old.followsQueue || old == .waiting(.diskSpace), let entry = state.queue.listed(live.id),
@@ -38,7 +37,7 @@ extension Scheduler {
             state.queue.take(.wake, of: live.id)
             return .some(entry.state.run)
         }
-        guard let run else { return await join(live) }
+        guard let run else { return try await join(live) }
         // Tries now.
         if let run {
             run.driver?.retryNow()
@@ -47,44 +46,43 @@ extension Scheduler {
         }
         told(live.id)
         reschedule()
-        return true
     }
 
-    func restart(_ live: LiveDownload) async -> Bool {
+    func restart(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
-        guard mayAct(on: live), live.current.actions.contains(.restart) else { return false }
-        return await renew(live)
+        if try begins(.restart, on: live) { try await renew(live) }
     }
 
     /// Downloads the file again from the beginning; the caller holds the download's lock.
-    @discardableResult
-    func renew(_ live: LiveDownload) async -> Bool {
+    func renew(_ live: LiveDownload) async throws(DownloadError) {
         var fields: [RowField] = [
             .name(live.status.name, path: nil), .part(nil), .announced(nil),
             .progress(completedBytes: 0, totalBytes: nil),
         ]
         // Replace only a file that this download published; an already existing file is the user's.
         if live.finished?.wasAlreadyComplete == true { fields.append(.published(nil)) }
-        await discardParts(live)
-        live.forgetProgress()
-        state.withLock { $0.queue.fetchAnew(live.id) }
-        return await join(live, with: fields)
+        try await join(live, with: fields, isRenewed: true)
     }
 
-    /// Queues a download behind the others of its priority, and stores `fields` in the same transaction. Returns
-    /// false if the list refuses.
-    @discardableResult
-    func join(_ live: LiveDownload, with fields: [RowField] = []) async -> Bool {
+    /// Queues a download behind the others of its priority, and stores `fields` in the same transaction; with
+    /// `isRenewed`, without what it has received. Throws, and changes nothing, if the list refuses.
+    func join(
+        _ live: LiveDownload, with fields: [RowField] = [], isRenewed: Bool = false
+    ) async throws(DownloadError) {
         let request = live.request
         let notBefore = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
         let waiting = DownloadState.waiting(notBefore.map { .notBefore($0) } ?? .slot)
         let key = state.withLock { $0.queue.takeKey(request.priority) }
-        let isKept = await keep([
+        try await commit([
             .keys([StoreChange.KeyChange(live.id, key)]),
             .update(live.id, fields + [.state(waiting), .attempts(0, retryAt: nil)]),
         ])
-        guard isKept else { return false }
+        if isRenewed {
+            await discardParts(live)
+            live.forgetProgress()
+            state.withLock { $0.queue.fetchAnew(live.id) }
+        }
         live.set(state: waiting)
         let place = rest(until: notBefore)
         state.withLock { state in
@@ -96,34 +94,33 @@ extension Scheduler {
         startPulse()
         reschedule()
         showStandings(of: [live])
-        return true
     }
 
-    func cancel(_ live: LiveDownload) async -> Bool {
+    func cancel(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
-        guard mayAct(on: live), live.current.actions.contains(.cancel) else { return false }
-        return await holding(live, .cancel) { _ in
-            await end(live)
-            return live.current == .cancelled
+        guard try begins(.cancel, on: live) else { return }
+        try await holding(live, .cancel) { _ throws(DownloadError) in
+            // The run may have ended otherwise, or have stored the cancellation itself.
+            if try live.current.begins(.cancel, on: live.status.name) { try await end(live) }
         }
     }
 
     /// Cancels a held download, unless it is completed or cancelled.
-    private func end(_ live: LiveDownload) async {
-        switch live.current {
-        case .completed, .cancelled: return
-        case .waiting, .downloading, .verifying, .paused, .failed: break
-        }
-        rest(live.id, .parked)
+    private func end(_ live: LiveDownload) async throws(DownloadError) {
+        guard live.current.actions.contains(.cancel) else { return }
+        // Before the list is written, which may need the space.
         await discardParts(live)
-        await cancelled(live)
+        do throws(DownloadError) { try await cancelled(live) } catch {
+            live.forgetProgress()
+            throw error
+        }
         told(live.id)
     }
 
-    /// Stores and reports that a download without parts is cancelled.
-    func cancelled(_ live: LiveDownload) async {
-        let number = await end(live.id, .cancelled)
+    /// Stores and reports that a download without parts is cancelled. Throws, and changes nothing, if the list refuses.
+    func cancelled(_ live: LiveDownload) async throws(DownloadError) {
+        let number = try await store(.cancelled, of: live.id)
         rest(live.id, .parked)
         await forgetSecrets(of: live.id)
         live.set(state: .cancelled, isEnd: true)
@@ -140,7 +137,7 @@ extension Scheduler {
             }
             let data: ResumeData
             do throws(DownloadError) { data = try await resumeData(of: live) } catch {
-                await end(live)
+                try await end(live)
                 throw error
             }
             try await unlist(live.id)
@@ -180,7 +177,7 @@ extension Scheduler {
         if let kinds, live.isClosed || !kinds.contains(StateKind(live.current)) { return }
         try checkMayAct(on: live)
         try await holding(live, .cancel) { _ throws(DownloadError) in
-            if live.current.isFailed { await discardParts(live) } else { await end(live) }
+            if live.current.isFailed { await discardParts(live) } else { try await end(live) }
             if deletingFile { try await deleteFile(of: live.id) }
             try await unlist(live.id)
             live.close()
@@ -222,8 +219,11 @@ extension Scheduler {
         await withFiles(within: live.request.root) { DownloadDriver.discard(path: path, id: id, fileSystem: $0) }
     }
 
-    /// False if the download is no longer listed or the manager is shut down.
-    private func mayAct(on live: LiveDownload) -> Bool { !isShutDown && !live.isClosed }
+    /// Whether the action is to begin; see ``DownloadState/begins(_:on:)``. Throws if the download is no longer listed.
+    func begins(_ action: DownloadAction, on live: LiveDownload) throws(DownloadError) -> Bool {
+        try checkMayAct(on: live)
+        return try live.current.begins(action, on: live.status.name)
+    }
 
     func checkMayAct(on live: LiveDownload) throws(DownloadError) {
         if isShutDown { throw Self.wasShutDown }

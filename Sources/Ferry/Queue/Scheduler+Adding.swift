@@ -17,7 +17,7 @@ extension Scheduler {
         var answers = try await enlist(requests)
         // Outside of the list's lock, since the holder of a download's lock may be waiting for it.
         for index in answers.indices {
-            while !answers[index].isNew, !(await revive(answers[index].live)) {
+            while !answers[index].isNew, !(try await revive(answers[index].live)) {
                 // The download was removed before its lock was acquired.
                 answers[index] = try await enlist([requests[index]])[0]
             }
@@ -154,16 +154,16 @@ extension Scheduler {
 
     /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns
     /// false if it is no longer listed.
-    private func revive(_ live: LiveDownload) async -> Bool {
+    private func revive(_ live: LiveDownload) async throws(DownloadError) -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
         // Shutdown closes all downloads and keeps their states.
         if isShutDown { return true }
         if live.isClosed { return false }
         switch live.current {
-        case .completed: if !(await isUnchanged(live)) { await renew(live) }
-        case .failed: await join(live)
-        case .cancelled: await renew(live)
+        case .completed: if !(await isUnchanged(live)) { try await renew(live) }
+        case .failed: try await join(live)
+        case .cancelled: try await renew(live)
         case .waiting, .downloading, .verifying, .paused: break
         }
         return true

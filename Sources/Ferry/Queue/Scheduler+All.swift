@@ -5,7 +5,8 @@ import Synchronization
 
 /// User actions on many downloads at once.
 extension Scheduler {
-    /// Pauses all downloads that have not ended; of one session, or with `nil` of all.
+    /// Pauses all downloads that have not ended, except streams; of one session, or with `nil` of all. Throws the first
+    /// error after an attempt to pause each.
     func pauseAll(session: String?) async throws(DownloadError) {
         let store = try await opened()
         let since = state.withLock { $0.queue.stamp }
@@ -27,16 +28,37 @@ extension Scheduler {
             list.tell { ListChange(changed: Set(ids)) }
         }
         var lives: [LiveDownload] = []
-        for id in singly { if let live = try await live(id, in: store) { lives.append(live) } }
-        let waiting = state.withLock { state in
-            let waiting = lives.filter { state.queue.run(of: $0.id) == nil && !$0.request.isStream }
-            for live in waiting { state.queue.take(.rest(.parked), of: live.id) }
+        for id in singly {
+            if let live = try await live(id, in: store), !live.request.isStream { lives.append(live) }
+        }
+        let waiting: [DownloadID: QueueEntry.Rest] = state.withLock { state in
+            var waiting: [DownloadID: QueueEntry.Rest] = [:]
+            for live in lives {
+                guard case .resting(let rest)? = state.queue.listed(live.id)?.state else { continue }
+                waiting[live.id] = rest
+                state.queue.take(.rest(.parked), of: live.id)
+            }
             return waiting
         }
-        let given = waiting.filter(\.current.isFailed)
+        let given = lives.filter { waiting[$0.id] != nil && $0.current.isFailed }
         if !given.isEmpty { store.submit(given.map { .update($0.id, [.attempts(0, retryAt: nil)]) }) }
-        _ = await lives.concurrently { await self.pause($0) }
+        let failures = await lives.concurrently { live in
+            await self.failure(of: { () async throws(DownloadError) in try await self.pause(live) }).map {
+                (live.id, $0)
+            }
+        }.compactMap(\.self)
+        // A pause that the list refuses is none.
+        for (id, _) in failures { if let rest = waiting[id] { self.rest(id, rest) } }
         reschedule()
+        if let (_, error) = failures.first { throw error }
+    }
+
+    /// The error of an action on one of many downloads; `nil` also if the download ended or left the list before.
+    private func failure(of action: () async throws(DownloadError) -> Void) async -> DownloadError? {
+        do throws(DownloadError) { try await action() } catch {
+            return error.code == .wrongState || error.code == .notFound ? nil : error
+        }
+        return nil
     }
 
     private func entries(
@@ -70,7 +92,9 @@ extension Scheduler {
                 }
                 try await join(quiet, since: since, in: store)
                 quiet = []
-                _ = await resume(live)
+                if let error = await failure(of: { () async throws(DownloadError) in try await resume(live) }) {
+                    throw error
+                }
             }
             try await join(quiet, since: since, in: store)
         }
@@ -100,7 +124,12 @@ extension Scheduler {
             state.withLock { state in for (entry, rest) in entries { state.enter(entry, as: rest) } }
         }
         list.tell { ListChange(changed: Set(rows.map(\.id)), isReordered: true) }
-        for id in singly { if let live = try await live(id, in: store) { _ = await resume(live) } }
+        for id in singly {
+            guard let live = try await live(id, in: store) else { continue }
+            if let error = await failure(of: { () async throws(DownloadError) in try await resume(live) }) {
+                throw error
+            }
+        }
         reschedule()
         showStandings(of: rows.compactMap { known($0.id) })
     }

@@ -40,8 +40,9 @@ extension Scheduler {
         state.withLock { $0.queue.set(request.network, host: request.sources.first?.host, of: live.id) }
         if request.priority != old.priority { try await rank(live, request.priority) }
         switch live.current {
-        case .waiting(.freshLink) where request.sources != old.sources || request.trust != old.trust: await join(live)
-        case .waiting(.credentials) where request.headers != old.headers: await join(live)
+        case .waiting(.freshLink) where request.sources != old.sources || request.trust != old.trust:
+            try await join(live)
+        case .waiting(.credentials) where request.headers != old.headers: try await join(live)
         default: live.publish()
         }
         told(live.id)
@@ -50,10 +51,7 @@ extension Scheduler {
     }
 
     private func checkMayChange(_ live: LiveDownload) throws(DownloadError) {
-        try checkMayAct(on: live)
-        guard live.current.actions.contains(.change) else {
-            throw DownloadError(.wrongState, ErrorPhrase(.unchangeable, live.status.name))
-        }
+        _ = try begins(.change, on: live)
     }
 
     /// The stored request with its secrets, and whether it had secrets that are no longer available.
@@ -123,7 +121,7 @@ extension Scheduler {
             request.sources = request.sources.map { $0.with(nil) }
             try await write(request, from: old, of: live, lacksSecrets: false)
             live.set(request: request)
-            if case .waiting(.credentials) = live.current { await join(live) }
+            if case .waiting(.credentials) = live.current { try await join(live) }
         }
     }
 

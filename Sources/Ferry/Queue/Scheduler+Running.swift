@@ -198,7 +198,13 @@ extension Scheduler {
         run.retryAt = nil
         switch outcome {
         case .completed(let finished): await completed(finished, run, live)
-        case .cancelled: await cancelled(live)
+        case .cancelled:
+            do throws(DownloadError) { try await cancelled(live) } catch {
+                complain(error)
+                // A cancellation that the list refuses is none.
+                live.set(state: .waiting(.slot), isEnd: true)
+                live.forgetProgress()
+            }
         case .stopped: await stopped(run, live, retryAt: retryAt)
         case .failed(let error): await failed(explained(error, live), live)
         }
@@ -336,11 +342,18 @@ extension Scheduler {
                 told.kind, of: id, date: clock.date(), number: nil, session: known(id)?.session, reason: told.reason))
     }
 
-    /// Makes changes durable. An error is logged and does not stop the download; returns whether there was none.
+    /// Makes changes durable. Throws if the list refuses, or is closed.
     @discardableResult
-    func keep(_ changes: [StoreChange]) async -> Bool {
+    func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
+        guard let store else { throw Self.wasShutDown }
+        return try await store.commit(changes)
+    }
+
+    /// As ``commit(_:)``; an error is logged and does not stop the download. Returns whether there was none.
+    @discardableResult
+    private func keep(_ changes: [StoreChange]) async -> Bool {
         do throws(DownloadError) {
-            try await store?.commit(changes)
+            try await commit(changes)
             return true
         } catch {
             complain(error)
@@ -349,13 +362,14 @@ extension Scheduler {
     }
 
     /// Stores the end of a download durably; returns the number of its event, if events are kept.
-    func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> Int64? {
-        guard let store else { return nil }
-        do throws(DownloadError) {
-            let isKept = configuration.storage.isKept
-            return try await store.commit([.end(id, Ending(outcome, at: clock.date(), isNumbered: isKept))]).first?
-                .number
-        } catch {
+    func store(_ outcome: Ending.Outcome, of id: DownloadID) async throws(DownloadError) -> Int64? {
+        let ending = Ending(outcome, at: clock.date(), isNumbered: configuration.storage.isKept)
+        return try await commit([.end(id, ending)]).first?.number
+    }
+
+    /// As ``store(_:of:)``; an error is logged, since the run has ended all the same.
+    private func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> Int64? {
+        do throws(DownloadError) { return try await store(outcome, of: id) } catch {
             complain(error)
             return nil
         }
@@ -378,16 +392,4 @@ extension Scheduler {
     }
 
     func isListed(_ id: DownloadID) -> Bool { state.withLock { $0.queue.listed(id) != nil } }
-}
-
-extension DownloadManager.Configuration {
-    /// The settings passed to each driver.
-    var driverSettings: DriverSettings {
-        var settings = DriverSettings()
-        settings.stallTimeout = stallTimeout
-        settings.connectTimeout = transfer.connectTimeout
-        settings.maxAttempts = maxAttempts
-        settings.minFreeBytes = minFreeBytes
-        return settings
-    }
 }

@@ -6,28 +6,35 @@ import Synchronization
 
 /// User actions; each action on one download acquires its lock.
 extension RemoteSession {
-    func pause(_ live: LiveDownload) async -> Bool { await act(.pause, on: live) { $0 == .paused } }
+    func pause(_ live: LiveDownload) async throws(DownloadError) { try await act(.pause, on: live) }
 
-    func resume(_ live: LiveDownload) async -> Bool { await act(.resume, on: live) { !$0.isFinal && $0 != .paused } }
+    func resume(_ live: LiveDownload) async throws(DownloadError) {
+        try await act(.resume, on: live, repeatsAs: .resume)
+    }
 
-    func restart(_ live: LiveDownload) async -> Bool { await act(.restart, on: live) { !$0.isFinal } }
+    func restart(_ live: LiveDownload) async throws(DownloadError) {
+        try await act(.restart, on: live, repeatsAs: .restart)
+    }
 
-    func cancel(_ live: LiveDownload) async -> Bool { await act(.cancel, on: live) { $0 == .cancelled } }
+    func cancel(_ live: LiveDownload) async throws(DownloadError) { try await act(.cancel, on: live) }
 
-    /// Returns false if nothing changed or the daemon cannot be reached. `isDone` decides for a repeated call, whose
-    /// first response was lost, whether that call made the change.
-    private func act(_ route: Route, on live: LiveDownload, isDone: (DownloadState) -> Bool) async -> Bool {
+    /// `repeatsAs`: an action that its own success forbids. A repeated call, whose first response was lost, is then
+    /// refused because the first one was carried out, if the state before permitted it.
+    private func act(
+        _ route: Route, on live: LiveDownload, repeatsAs action: DownloadAction? = nil
+    ) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
-        guard !isShutDown, !live.isClosed else { return false }
+        try checkMayAct(on: live)
+        let mayRepeat = action.map(live.current.actions.contains) ?? false
         var wasRepeated = false
         do throws(DownloadError) {
             let answer = try await ask(
-                DaemonCall(route, id: live.id.rawValue), as: ActionBody.self,
-                wasRepeated: &wasRepeated)
-            if let snapshot = DownloadSnapshot(answer.download) { show(snapshot, on: live) }
-            return answer.changed || wasRepeated && isDone(answer.download.status.state)
-        } catch { return false }
+                DaemonCall(route, id: live.id.rawValue), as: ListedDownload.self, wasRepeated: &wasRepeated)
+            if let snapshot = DownloadSnapshot(answer) { show(snapshot, on: live) }
+        } catch {
+            guard wasRepeated, mayRepeat, error.code == .wrongState else { throw error }
+        }
     }
 
     func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
@@ -93,8 +100,8 @@ extension RemoteSession {
         try checkMayAct(on: live)
         // A repeated call finds the files at their new path already.
         let answer = try await ask(
-            .relocate, id: live.id.rawValue, RelocateBody(directory: directory), as: ActionBody.self)
-        if let snapshot = DownloadSnapshot(answer.download) { show(snapshot, on: live) }
+            .relocate, id: live.id.rawValue, RelocateBody(directory: directory), as: ListedDownload.self)
+        if let snapshot = DownloadSnapshot(answer) { show(snapshot, on: live) }
     }
 
     private func checkMayAct(on live: LiveDownload) throws(DownloadError) {

@@ -50,7 +50,8 @@ public enum DownloadAction: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 extension DownloadState {
-    /// The actions that are valid in this state; any other call changes nothing and reports so.
+    /// The actions that are possible in this state; every other call throws `wrongState`, or changes nothing where the
+    /// state holds already that the action is to bring about.
     public var actions: Set<DownloadAction> {
         switch self {
         case .waiting: [.resume, .pause, .cancel, .change, .remove]
@@ -58,6 +59,42 @@ extension DownloadState {
         case .verifying: [.pause, .cancel, .remove]
         case .paused, .failed: [.resume, .cancel, .change, .remove]
         case .completed, .cancelled: [.restart, .remove]
+        }
+    }
+
+    /// Whether an action is to begin in this state; false if the state that it brings about holds already. Throws
+    /// `wrongState` if it is not possible.
+    package func begins(_ action: DownloadAction, on name: String) throws(DownloadError) -> Bool {
+        if actions.contains(action) { return true }
+        switch (action, self) {
+        case (.pause, .paused), (.resume, .downloading), (.resume, .verifying), (.cancel, .cancelled): return false
+        default: throw DownloadError(.wrongState, ErrorPhrase(action.refusal, name, ErrorPhrase(phrase)))
+        }
+    }
+
+    private var phrase: ErrorPhrase.Key {
+        switch self {
+        case .waiting: .itWaits
+        case .downloading: .itIsDownloading
+        case .verifying: .itIsVerified
+        case .paused: .itIsPaused
+        case .failed: .itHasFailed
+        case .completed: .itIsComplete
+        case .cancelled: .itWasCancelled
+        }
+    }
+}
+
+extension DownloadAction {
+    /// The sentence of an error that names a download and its state.
+    fileprivate var refusal: ErrorPhrase.Key {
+        switch self {
+        case .resume: .cannotResume
+        case .pause: .cannotPause
+        case .cancel: .cannotCancel
+        case .change: .cannotChange
+        case .restart: .cannotRestart
+        case .remove: preconditionFailure("every state permits a removal")
         }
     }
 }

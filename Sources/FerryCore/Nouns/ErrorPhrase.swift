@@ -114,7 +114,10 @@ extension ErrorPhrase {
         case noText, noNumber, noList, noTexts, noID, noURLInIt, noPartPath, impossibleSizes, impossibleTime
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
-        case alreadyListed, notListed, unchangeable, nothingLeft, credentialsNotKept, notInThatPriority, itWasCancelled
+        case alreadyListed, notListed, nothingLeft, credentialsNotKept, notInThatPriority
+        // An action that the state, which fills its hole, forbids
+        case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange
+        case itWaits, itIsDownloading, itIsVerified, itIsPaused, itHasFailed, itIsComplete, itWasCancelled, itIsAStream
         // The daemon
         case daemonNotFound, daemonNotStarted, daemonSilent, daemonOtherVersion, daemonUnreadable
         case socketUnsafe, streamStaysHere, waitForDaemonWasCancelled

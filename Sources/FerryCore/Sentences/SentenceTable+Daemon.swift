@@ -68,11 +68,22 @@ extension SentenceTable {
         .wasShutDown: ("this download manager was shut down", "此下载管理器已关闭"),
         .alreadyListed: ("{0} is listed already", "{0} 已在列表中"),
         .notListed: ("{0} is not listed any longer", "{0} 已不在列表中"),
-        .unchangeable: ("{0} has ended and cannot be changed", "{0} 已结束，无法更改"),
         .nothingLeft: ("{0} has ended: there is nothing to go on with", "{0} 已结束，没有可继续的内容"),
         .credentialsNotKept: ("the credentials of {0} were not kept", "{0} 的凭据没有保存"),
         .notInThatPriority: ("{0} is not listed among those of the same priority", "{0} 不在相同优先级的列表中"),
+        .cannotPause: ("{0} cannot be paused: {1}", "无法暂停 {0}：{1}"),
+        .cannotResume: ("{0} cannot be resumed: {1}", "无法继续 {0}：{1}"),
+        .cannotCancel: ("{0} cannot be cancelled: {1}", "无法取消 {0}：{1}"),
+        .cannotRestart: ("{0} cannot be restarted: {1}", "无法重新下载 {0}：{1}"),
+        .cannotChange: ("{0} cannot be changed: {1}", "无法更改 {0}：{1}"),
+        .itWaits: ("it is waiting", "下载正在等待"),
+        .itIsDownloading: ("it is downloading", "正在下载"),
+        .itIsVerified: ("its file is being verified", "正在校验文件"),
+        .itIsPaused: ("it is paused", "下载已暂停"),
+        .itHasFailed: ("it has failed", "下载已失败"),
+        .itIsComplete: ("it is complete", "下载已完成"),
         .itWasCancelled: ("it was cancelled", "下载已被取消"),
+        .itIsAStream: ("a stream cannot be resumed", "数据流无法续传"),
     ]
 
     /// The catalogue of downloads.

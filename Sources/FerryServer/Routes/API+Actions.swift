@@ -7,23 +7,24 @@ import HummingbirdCore
 
 /// Actions on one download or on many.
 extension API {
-    func act(_ visit: APIRequest, _ action: (Download) async -> Bool) async throws -> Response {
+    func act(
+        _ visit: APIRequest, _ action: (Download) async throws(DownloadError) -> Void
+    ) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
-        let download = try await download(visit.id, for: visit)
-        let changed = await action(download)
-        return try await answer(visit, changed: changed)
+        try await action(try await download(visit.id, for: visit))
+        return try await acted(visit)
     }
 
-    private func answer(_ visit: APIRequest, changed: Bool) async throws -> Response {
+    /// The download after an action.
+    private func acted(_ visit: APIRequest) async throws -> Response {
         let revision = visit.revision()
-        let row = try await row(visit)
-        return try Answer.json(ActionBody(changed: changed, download: manager.listed(row, revision: revision)))
+        return try Answer.json(manager.listed(try await row(visit), revision: revision))
     }
 
     func move(_ visit: APIRequest) async throws -> Response {
         let place = try await read(ListPlacement.self, of: visit)
         try await download(visit.id, for: visit).move(to: place)
-        return try await answer(visit, changed: true)
+        return try await acted(visit)
     }
 
     func relocate(_ visit: APIRequest) async throws -> Response {
@@ -36,7 +37,7 @@ extension API {
         let download = try await download(visit.id, for: visit)
         try await sessions.note([body.directory], of: download.session)
         try await download.relocate(to: URL(fileURLWithPath: body.directory, isDirectory: true))
-        return try await answer(visit, changed: true)
+        return try await acted(visit)
     }
 
     func keepResumeData(_ visit: APIRequest) async throws -> Response {
@@ -74,84 +75,79 @@ extension API {
     }
 
     func pauseMany(_ visit: APIRequest) async throws -> Response {
-        try await many(visit, kinds: StateKind.waiting.union([.downloading, .verifying])) { download in
-            await download.pause()
-        } all: { session throws(DownloadError) in
-            try await manager.pauseAll(session: session)
+        guard let ids = try await readIfPresent(SelectionBody.self, of: visit)?.ids else {
+            let kinds = StateKind.waiting.union([.downloading, .verifying])
+            return try await count(kinds, visit) { () async throws(DownloadError) in
+                try await manager.pauseAll(session: visit.session)
+            }
+        }
+        return try await each(ids, atMost: FerryAPI.mostAdded, visit) { download throws(DownloadError) in
+            try await download.pause()
         }
     }
 
     func resumeMany(_ visit: APIRequest) async throws -> Response {
-        try await many(visit, kinds: [.paused]) { download in
-            await download.resume()
-        } all: { session throws(DownloadError) in
-            try await manager.resumeAll(session: session)
+        guard let ids = try await readIfPresent(SelectionBody.self, of: visit)?.ids else {
+            return try await count([.paused], visit) { () async throws(DownloadError) in
+                try await manager.resumeAll(session: visit.session)
+            }
         }
-    }
-
-    private func many(
-        _ visit: APIRequest, kinds: Set<StateKind>, each: @escaping @Sendable (Download) async -> Bool,
-        all: (String) async throws(DownloadError) -> Void
-    ) async throws -> Response {
-        let selection = try await readIfPresent(SelectionBody.self, of: visit)
-        guard let ids = selection?.ids else {
-            let filter = RowFilter(kinds: kinds, session: visit.session)
-            let before = try await manager.page(filter, limit: 0).total
-            try await all(visit.session)
-            let after = try await manager.page(filter, limit: 0).total
-            return try Answer.json(CountBody(max(0, before - after)))
+        return try await each(ids, atMost: FerryAPI.mostAdded, visit) { download throws(DownloadError) in
+            try await download.resume()
         }
-        guard ids.count <= FerryAPI.mostAdded else {
-            throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
-        }
-        var seen: Set<String> = []
-        var downloads: [Download] = []
-        for id in ids where seen.insert(id).inserted {
-            downloads.append(try await download(DownloadID(rawValue: id), for: visit))
-        }
-        // Handles waiting downloads first: otherwise each would start when a running one has stopped.
-        let running = Set(manager.running.map { $0.status.id })
-        let ordered = downloads.filter { !running.contains($0.id) } + downloads.filter { running.contains($0.id) }
-        let changed = await ordered.concurrently { await each($0) }
-        return try Answer.json(CountBody(changed.count { $0 }))
     }
 
     func removeMany(_ visit: APIRequest) async throws -> Response {
         let body = try await read(RemovalBody.self, of: visit)
-        guard body.ids.count <= FerryAPI.mostAtOnce else {
-            throw Problem(.badRequest, "At most \(FerryAPI.mostAtOnce) downloads at a time.")
-        }
-        var seen: Set<String> = []
-        let ids = body.ids.filter { seen.insert($0).inserted }.map { DownloadID(rawValue: $0) }
-        let running = Set(manager.running.map { $0.status.id })
-        var failures: [DownloadID: DownloadError] = [:]
-        // Removes waiting downloads first: otherwise each would start when a running one has been removed.
-        for some in [ids.filter { !running.contains($0) }, ids.filter { running.contains($0) }] {
-            for (id, failure) in await some.concurrently({
-                (id: $0, await failure(removing: $0, body.deleteFiles ?? false, for: visit))
-            }) {
-                failures[id] = failure
-            }
-        }
-        return try Answer.json(RemovalItems(ids.map { Removal($0.rawValue, error: failures[$0]) }))
-    }
-
-    /// Removes one download. Returns the error, or `nil` on success.
-    private func failure(removing id: DownloadID, _ deletes: Bool, for visit: APIRequest) async -> DownloadError? {
-        do throws(DownloadError) {
-            let download = try await download(id, for: visit)
+        let deletes = body.deleteFiles ?? false
+        return try await each(body.ids, atMost: FerryAPI.mostAtOnce, visit) { download throws(DownloadError) in
             if deletes, let path = try await row(of: download).finished?.path { try confinement?.check(path) }
             try await download.remove(deletingFile: deletes)
-            return nil
-        } catch { return error }
+        }
     }
 
     func clear(_ visit: APIRequest) async throws -> Response {
         let body = try await read(ClearBody.self, of: visit)
-        let filter = RowFilter(session: visit.session)
+        return try await count(nil, visit) { () async throws(DownloadError) in
+            try await manager.clear(body.which, deletingFiles: body.deleteFiles ?? false, session: visit.session)
+        }
+    }
+
+    /// Counts how many of the session's downloads in these states, or with `nil` in any, an action on all of them
+    /// leaves fewer.
+    private func count(
+        _ kinds: Set<StateKind>?, _ visit: APIRequest, _ action: () async throws(DownloadError) -> Void
+    ) async throws -> Response {
+        let filter = RowFilter(kinds: kinds, session: visit.session)
         let before = try await manager.page(filter, limit: 0).total
-        try await manager.clear(body.which, deletingFiles: body.deleteFiles ?? false, session: visit.session)
+        try await action()
         let after = try await manager.page(filter, limit: 0).total
-        return try Answer.json(CountBody(max(0, before - after)))
+        return try Answer.json(ActionCount(max(0, before - after)))
+    }
+
+    /// Acts on each of these downloads. Waiting ones come first: otherwise each would start in a slot that the action
+    /// on a running one has freed.
+    private func each(
+        _ words: [String], atMost most: Int, _ visit: APIRequest,
+        _ action: @escaping @Sendable (Download) async throws(DownloadError) -> Void
+    ) async throws -> Response {
+        guard words.count <= most else { throw Problem(.badRequest, "At most \(most) downloads at a time.") }
+        var seen: Set<String> = []
+        let ids = words.filter { seen.insert($0).inserted }.map { DownloadID(rawValue: $0) }
+        let running = Set(manager.running.map { $0.status.id })
+        var failures: [DownloadID: DownloadError] = [:]
+        for some in [ids.filter { !running.contains($0) }, ids.filter { running.contains($0) }] {
+            let results = await some.concurrently { id in
+                do throws(DownloadError) {
+                    try await action(try await download(id, for: visit))
+                    return (id, DownloadError?.none)
+                } catch { return (id, error) }
+            }
+            for (id, failure) in results { failures[id] = failure }
+        }
+        return try Answer.json(
+            ActionCount(
+                ids.count - failures.count,
+                failures: ids.compactMap { id in failures[id].map { ActionFailure(id.rawValue, $0) } }))
     }
 }

@@ -35,10 +35,10 @@ struct API: Sendable {
         case .show: try await show(visit)
         case .change: try await change(visit)
         case .remove: try await remove(visit)
-        case .pause: try await act(visit) { await $0.pause() }
-        case .resume: try await act(visit) { await $0.resume() }
-        case .cancel: try await act(visit) { await $0.cancel() }
-        case .restart: try await act(visit) { await $0.restart() }
+        case .pause: try await act(visit) { one throws(DownloadError) in try await one.pause() }
+        case .resume: try await act(visit) { one throws(DownloadError) in try await one.resume() }
+        case .cancel: try await act(visit) { one throws(DownloadError) in try await one.cancel() }
+        case .restart: try await act(visit) { one throws(DownloadError) in try await one.restart() }
         case .move: try await move(visit)
         case .relocate: try await relocate(visit)
         case .keepResumeData: try await keepResumeData(visit)

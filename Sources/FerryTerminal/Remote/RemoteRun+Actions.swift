@@ -24,33 +24,41 @@ extension RemoteRun {
         }
     }
 
-    /// Runs `ferry pause`, `resume` or `cancel`.
+    /// Runs `ferry pause`, `resume` or `cancel`. A download that refuses the action does not affect the others.
     package func act(_ action: Action, on words: [String]) async throws -> ExitCode {
-        let chosen = try await pick(words)
-        let isAll = words == ["all"]
+        let named = try await pick(words)
+        let allowed = Set(named.filter { $0.status.state.actions.contains(action.action) }.map(\.id))
+        // Of all, those are meant to which the action can happen.
+        let chosen = words == ["all"] ? named.filter { allowed.contains($0.id) } : named
+        var now: [DownloadID: ListedDownload] = [:]
+        var failures: [DownloadID: DownloadError] = [:]
         switch action {
         case .pause, .resume:
             // In one request: separate ones would start a waiting download after each pause.
-            let allowed = chosen.filter { $0.status.state.actions.contains(action.action) }
-            if !allowed.isEmpty {
-                let route: Route = action == .pause ? .pauseMany : .resumeMany
-                let body = SelectionBody(ids: allowed.map(\.id.rawValue))
-                _ = try await link.ask(route, body: body, as: CountBody.self)
+            if !chosen.isEmpty {
+                let body = SelectionBody(ids: chosen.map(\.id.rawValue))
+                let count = try await link.ask(
+                    action == .pause ? .pauseMany : .resumeMany, body: body, as: ActionCount.self)
+                failures = count.byID
             }
-            let done = Set(allowed.map(\.id))
-            let now = Dictionary(try await downloads().map { ($0.id, $0) }) { first, _ in first }
-            for one in chosen {
-                let isDone = done.contains(one.id)
-                if isDone || !isAll { report(action, now[one.id] ?? one, isDone: isDone) }
-            }
+            for one in try await downloads() { now[one.id] = one }
         case .cancel:
             // Cancels waiting downloads first: otherwise each would start when a running one has been cancelled.
             for one in chosen.reversed() {
-                let answer = try await link.ask(.cancel, id: one.id.rawValue, as: ActionBody.self)
-                if answer.changed || !isAll { report(action, answer.download, isDone: answer.changed) }
+                do throws(DownloadError) {
+                    now[one.id] = try await link.ask(.cancel, id: one.id.rawValue, as: ListedDownload.self)
+                } catch { failures[one.id] = error }
             }
         }
-        return .done
+        var codes: Set<ExitCode> = []
+        for one in chosen {
+            if let error = failures[one.id] {
+                codes.insert(fail(error, one))
+            } else {
+                report(action, now[one.id] ?? one, isDone: allowed.contains(one.id))
+            }
+        }
+        return ExitCode.combine(codes)
     }
 
     private func report(_ action: Action, _ download: ListedDownload, isDone: Bool) {
@@ -67,10 +75,9 @@ extension RemoteRun {
         for start in stride(from: 0, to: chosen.count, by: FerryAPI.mostAtOnce) {
             let some = chosen[start..<min(chosen.count, start + FerryAPI.mostAtOnce)]
             let body = RemovalBody(some.map(\.id.rawValue), deleteFiles: deletingFile)
-            let items = try await link.ask(.removeMany, body: body, as: RemovalItems.self).items
-            let ended = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
+            let failures = try await link.ask(.removeMany, body: body, as: ActionCount.self).byID
             for one in some {
-                if let error = ended[one.id.rawValue]?.error {
+                if let error = failures[one.id] {
                     codes.insert(fail(error, one))
                 } else if json {
                     say(one)
@@ -95,7 +102,7 @@ extension RemoteRun {
             let known = ClearFilter.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("\(which) cannot be cleared; there are \(known)")
         }
-        let count = try await link.ask(.clear, body: ClearBody(which, deleteFiles: deletingFiles), as: CountBody.self)
+        let count = try await link.ask(.clear, body: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
         if json { say(count) } else { say("removed: \(count.changed) download\(count.changed == 1 ? "" : "s")") }
         return .done
     }
@@ -107,23 +114,28 @@ extension RemoteRun {
         let place = try MovePlanner.place(words) { other throws(UsageError) in
             try DownloadPicker.one(other, from: all).id
         }
-        let answer = try await link.ask(.move, id: one.id.rawValue, body: place, as: ActionBody.self)
-        if json { say(answer.download) } else { say(PrintableText.escape("moved: \(one.status.name)")) }
+        let moved = try await link.ask(.move, id: one.id.rawValue, body: place, as: ListedDownload.self)
+        if json { say(moved) } else { say(PrintableText.escape("moved: \(one.status.name)")) }
         return .done
     }
 
     /// Runs `ferry relocate`.
     package func relocate(_ word: String, to directory: String) async throws -> ExitCode {
         let one = try DownloadPicker.one(word, from: try await downloads())
-        let answer = try await link.ask(
+        let moved = try await link.ask(
             .relocate, id: one.id.rawValue, body: RelocateBody(directory: OwnProgram.absolute(directory)),
-            as: ActionBody.self)
+            as: ListedDownload.self)
         if json {
-            say(answer.download)
+            say(moved)
         } else {
-            let place = answer.download.status.path ?? answer.download.directory ?? directory
-            say(PrintableText.escape("\(answer.changed ? "moved to" : "is already at"): \(place)"))
+            say(PrintableText.escape("moved to: \(moved.status.path ?? moved.directory ?? directory)"))
         }
         return .done
+    }
+}
+
+extension ActionCount {
+    fileprivate var byID: [DownloadID: DownloadError] {
+        Dictionary((failures ?? []).map { (DownloadID(rawValue: $0.id), $0.error) }) { first, _ in first }
     }
 }

@@ -26,10 +26,10 @@ extension GetRun {
             await ended(entry, event, DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)))
         case .waiting(.freshLink, let message):
             // The manager would wait for a new link. The command cannot wait; the part file remains for the next run.
-            await entry.download.pause()
+            try? await entry.download.pause()
             await ended(entry, event, DownloadError(.freshLink, message, recovery: .needsUser))
         case .waiting(.credentials, let message):
-            await entry.download.pause()
+            try? await entry.download.pause()
             await ended(entry, event, DownloadError(.credentials, message, recovery: .needsUser))
         case .started(let name, _):
             let now = elapsed

@@ -201,18 +201,25 @@ package final class WatchRun: Sendable {
             state.isChanged = true
             return state.board.press(key)
         }
-        // Errors are ignored: the next event shows the actual state.
-        switch order {
-        case nil: break
-        case .pause(let id): _ = try? await link.ask(.pause, id: id.rawValue, as: ActionBody.self)
-        case .resume(let id): _ = try? await link.ask(.resume, id: id.rawValue, as: ActionBody.self)
-        case .cancel(let id): _ = try? await link.ask(.cancel, id: id.rawValue, as: ActionBody.self)
-        case .limit(let limit):
-            var change = SettingsChange()
-            change.rateLimit = .set(limit)
-            _ = try? await link.ask(.changeSettings, body: change, as: SettingsBody.self)
-        case .quit: finish(.done)
+        do throws(DownloadError) {
+            switch order {
+            case nil: break
+            case .pause(let id): try await act(.pause, on: id)
+            case .resume(let id): try await act(.resume, on: id)
+            case .cancel(let id): try await act(.cancel, on: id)
+            case .limit(let limit):
+                var change = SettingsChange()
+                change.rateLimit = .set(limit)
+                _ = try await link.ask(.changeSettings, body: change, as: SettingsBody.self)
+            case .quit: finish(.done)
+            }
+        } catch {
+            console.message("ferry: " + ErrorText.line(error, name: ""))
         }
+    }
+
+    private func act(_ route: Route, on id: DownloadID) async throws(DownloadError) {
+        _ = try await link.ask(route, id: id.rawValue, as: ListedDownload.self)
     }
 
     private func obey(signal: Int32) {

@@ -48,10 +48,10 @@ struct BackendConformanceTests {
             let manager = home.manager()
             let download = try await manager.download(home.request("/a") { $0.startsPaused = true })
             let updates = download.updates
-            #expect(await download.resume())
+            try await download.resume()
             await home.shop.reach(1_000_000, download)
-            #expect(await download.pause())
-            #expect(await download.resume())
+            try await download.pause()
+            try await download.resume()
             _ = try await download.finished()
             var states: [DownloadStatus] = []
             for await status in updates { states.append(status) }
@@ -62,7 +62,7 @@ struct BackendConformanceTests {
     }
 
     @Test(
-        "Backend: pause, resume, cancel and restart return whether they changed the state",
+        "Backend: pause, resume, cancel and restart change the state, have no effect where it holds, or throw",
         arguments: BackendKind.allCases
     )
     func acted(kind: BackendKind) async throws {
@@ -71,22 +71,33 @@ struct BackendConformanceTests {
             let manager = home.manager()
             let download = try await manager.download(home.request("/a"))
             await home.shop.reach(1_000_000, download)
-            #expect(await download.pause())
+            try await download.pause()
             #expect(download.status.state == .paused)
             #expect(download.status.progress.completedBytes >= 1_000_000)
-            #expect(!(await download.pause()))
-            #expect(await download.resume())
+            try await download.pause()
+            #expect(await home.shop.code { try await download.restart() } == .wrongState)
+            #expect(download.status.state == .paused)
+            try await download.resume()
             #expect(download.status.state != .paused)
             await home.shop.reach(1_200_000, download)
-            #expect(await download.cancel())
+            try await download.cancel()
             #expect(download.status.state == .cancelled)
-            #expect(!(await download.cancel()))
-            #expect(!(await download.resume()))
+            try await download.cancel()
+            do throws(DownloadError) {
+                try await download.resume()
+                Issue.record("it was resumed")
+            } catch {
+                #expect(error.code == .wrongState)
+                #expect(error.message == "a cannot be resumed: it was cancelled")
+                #expect(error.message(in: .simplifiedChinese) == "无法继续 a：下载已被取消")
+            }
             #expect(home.shop.files == [])
-            #expect(await download.restart())
+            try await download.restart()
             #expect(try await download.finished().path == home.shop.path("a"))
             home.shop.expect(home.shop.path("a"), is: resource)
-            #expect(!(await download.resume()))
+            #expect(await home.shop.code { try await download.resume() } == .wrongState)
+            #expect(await home.shop.code { try await download.pause() } == .wrongState)
+            #expect(await home.shop.code { try await download.cancel() } == .wrongState)
             await manager.shutdown()
         }
     }
@@ -213,7 +224,7 @@ struct BackendConformanceTests {
             }
             #expect(download.request.network == NetworkRule())
             #expect(download.request.label == nil)
-            #expect(await download.resume())
+            try await download.resume()
             _ = try await download.finished()
             #expect(home.shop.asked.last == "/b")
             do throws(DownloadError) {
@@ -221,8 +232,8 @@ struct BackendConformanceTests {
                 Issue.record("it was changed")
             } catch {
                 #expect(error.code == .wrongState)
-                #expect(error.message == "\(download.status.name) has ended and cannot be changed")
-                #expect(error.message(in: .simplifiedChinese) == "\(download.status.name) 已结束，无法更改")
+                #expect(error.message == "\(download.status.name) cannot be changed: it is complete")
+                #expect(error.message(in: .simplifiedChinese) == "无法更改 \(download.status.name)：下载已完成")
             }
             await manager.shutdown()
         }
@@ -290,12 +301,12 @@ struct BackendConformanceTests {
             #expect(home.shop.files == ["a", "c"])
             #expect(try await manager.downloads() == [all[2]])
             #expect(await home.shop.code { try await all[0].remove() } == .notFound)
-            #expect(!(await all[0].restart()))
+            #expect(await home.shop.code { try await all[0].restart() } == .notFound)
             let waiting = try await manager.download(home.request("/d") { $0.startsPaused = true })
             try await manager.clear(.completed, deletingFiles: true)
             #expect(home.shop.files == ["a"])
             #expect(try await manager.downloads() == [waiting])
-            #expect(await waiting.cancel())
+            try await waiting.cancel()
             try await manager.clear(.all)
             #expect(try await manager.downloadCount == 0)
             await manager.shutdown()
@@ -324,7 +335,7 @@ struct BackendConformanceTests {
             let history = try await manager.history(of: download.id)
             #expect(history.last?.kind.isEnd == true)
             home.server.always("/a", .honest)
-            #expect(await download.resume())
+            try await download.resume()
             home.shop.expect(try await download.finished().path, is: resource)
             await manager.shutdown()
         }
@@ -339,8 +350,8 @@ struct BackendConformanceTests {
             let events = manager.events
             let download = try await manager.download(home.request("/a"))
             await home.shop.reach(1_000_000, download)
-            #expect(await download.pause())
-            #expect(await download.resume())
+            try await download.pause()
+            try await download.resume()
             _ = try await download.finished()
             var told: [DownloadEvent] = []
             for await event in events {

@@ -53,7 +53,7 @@ struct BackendDelegateTests {
             #expect(told.status.progress.completedBytes == file.totalBytes)
             #expect(try await told.finished().path == file.path)
             // The handle has the final state, and does not list the download again.
-            #expect(!(await told.restart()))
+            #expect(await home.shop.code { try await told.restart() } == .notFound)
             #expect(await home.shop.code { try await told.remove() } == .notFound)
             #expect(try await second.downloadCount == 0)
             await second.shutdown()

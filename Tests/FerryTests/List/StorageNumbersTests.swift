@@ -73,7 +73,7 @@ struct StorageNumbersTests {
             }
             // With all positions used up, adding and moving still work.
             let added = try await manager.download(request)
-            await added.pause()
+            try await added.pause()
             try await added.move(to: .first)
             await manager.shutdown()
         }

@@ -27,9 +27,9 @@ struct DelegateTests {
             let (a, b, c, d) = (all[0], all[1], all[2], all[3])
             for download in [a, b, c] { await shop.reach(1_000_000, download) }
             await shop.beats(3, of: a)
-            #expect(await a.pause())
-            #expect(await b.cancel())
-            #expect(await a.resume())
+            try await a.pause()
+            try await b.cancel()
+            try await a.resume()
             gate.open()
             _ = try await a.finished()
             _ = try await c.finished()
@@ -60,19 +60,19 @@ struct DelegateTests {
             let request = try shop.request("/a") { $0.maxConnections = 1 }
             let download = try await manager.download(request)
             if isResumed {
-                await download.pause()
+                try await download.pause()
                 shop.server.script("/a", [.stall(after: 1_500_000)])
-                await download.resume()
+                try await download.resume()
                 await shop.reach(1_500_000, download)
-                await download.pause()
+                try await download.pause()
             } else {
-                await download.pause()
+                try await download.pause()
             }
             manager.setDelegate(recorder)
             await recorder.reach(.allTold)
             let gate = Gate()
             shop.server.script("/a", [.hold(gate)])
-            await download.resume()
+            try await download.resume()
             await gate.arrived()
             await shop.beats(4, of: download)
             #expect(recorder.calls(of: download.id) == [])

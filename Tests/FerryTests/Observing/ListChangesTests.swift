@@ -57,7 +57,7 @@ struct ListChangesTests {
             while added.count < 2, let change = await quick.next() { added.formUnion(change.added) }
             #expect(added == [a.id, b.id])
             try await b.remove()
-            await a.resume()
+            try await a.resume()
             _ = try await a.finished()
             while let change = await quick.next() { if change.changed.contains(a.id) { break } }
             let change = await busy.next()

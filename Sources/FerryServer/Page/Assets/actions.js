@@ -33,13 +33,11 @@ export class Actions {
   }
 
   async #send(action, targets) {
-    if (targets.length > 1 && (action === 'pause' || action === 'resume')) {
-      return forAll([0], () => this.#api.post(`/downloads/${action}`, { ids: targets.map(({ id }) => id) }));
-    }
     const isRemoval = action === 'remove' || action === 'removeFile';
-    if (targets.length > 1 && isRemoval) {
+    if (targets.length > 1 && (isRemoval || action === 'pause' || action === 'resume')) {
+      const ids = targets.map(({ id }) => id);
       try {
-        return await this.#api.removeMany(targets.map(({ id }) => id), action === 'removeFile');
+        return await (isRemoval ? this.#api.removeMany(ids, action === 'removeFile') : this.#api.actMany(ids, action));
       } catch (problem) {
         return [problem];
       }
@@ -50,7 +48,7 @@ export class Actions {
       } else {
         const { mark } = this.#store;
         const answer = await this.#api.act(id, action);
-        this.#store.take(answer?.download ?? answer, mark);
+        this.#store.take(answer, mark);
       }
     });
   }
@@ -75,7 +73,7 @@ export class Actions {
     const { mark } = this.#store;
     try {
       const answer = await this.#api.move(download.id, to);
-      this.#store.take(answer?.download ?? answer, mark);
+      this.#store.take(answer, mark);
     } catch (problem) {
       this.report(problem);
       this.#store.load();

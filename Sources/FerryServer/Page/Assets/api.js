@@ -41,6 +41,10 @@ export class Problem extends Error {
   }
 }
 
+/// The problems of an action on many downloads.
+const failures = (answer) => (answer?.failures ?? [])
+  .map(({ error }) => new Problem(200, { code: error?.code, detail: error?.message, error }));
+
 export class API {
   /// - onSignedOut: the token is no longer good.
   constructor(key, onSignedOut) {
@@ -102,12 +106,12 @@ export class API {
     for (let start = 0; start < ids.length; start += MOST_REMOVED) {
       const some = ids.slice(start, start + MOST_REMOVED);
       const answer = await this.post('/downloads/remove', { ids: some, deleteFiles }, { timeout: 120_000 });
-      for (const { removed, error } of answer?.items ?? []) {
-        if (!removed) problems.push(new Problem(200, { code: error?.code, detail: error?.message, error }));
-      }
+      problems.push(...failures(answer));
     }
     return problems;
   }
+  /// Pauses or resumes many; gives the problems of those that it could not.
+  async actMany(ids, action) { return failures(await this.post(`/downloads/${action}`, { ids })); }
   move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }
   change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }
   clear(which) { return this.post('/downloads/clear', { which, deleteFiles: false }); }
