@@ -51,18 +51,12 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// then the download is still listed, without its bytes.
     public func cancel() async throws(DownloadError) { try await backend.cancel(live) }
 
-    /// The data that ``cancel(keeping:)`` keeps.
-    public enum Keeping: Sendable, Hashable {
-        /// The part file, its journal, and the ``ResumeData`` that identifies them.
-        case resumeData
-    }
-
     /// Cancels the download, removes it from the list and returns resume data; keeps the part file and the journal.
     /// Pass the data to ``DownloadManager/download(resumingWith:)`` to continue.
     ///
     /// Throws `notResumable` if nothing can be resumed (the download is cancelled nevertheless), `wrongState` if it
     /// is completed or cancelled.
-    public func cancel(keeping: Keeping) async throws(DownloadError) -> ResumeData {
+    public func cancelByProducingResumeData() async throws(DownloadError) -> ResumeData {
         try await backend.cancelProducingResumeData(live)
     }
 

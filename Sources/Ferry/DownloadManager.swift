@@ -107,16 +107,13 @@ public final class DownloadManager: Sendable {
 
     /// Adds a download from one URL into a directory; by default the manager's, without one the working directory.
     public func download(from url: URL, into directory: URL? = nil) async throws(DownloadError) -> Download {
-        let source: DownloadURL
-        do throws(DownloadURL.ParseError) {
-            source = try DownloadURL(url.absoluteString)
-        } catch { throw DownloadError(.invalidRequest, error.phrase) }
+        let source = try DownloadURL(url.absoluteString)
         let place: String
         if let directory { place = directory.path } else { place = try await backend.directory() }
         return try await download(DownloadRequest(sources: [source], destination: .directory(place)))
     }
 
-    /// Continues a download from the resume data of ``Download/cancel(keeping:)``.
+    /// Continues a download from the resume data of ``Download/cancelByProducingResumeData()``.
     ///
     /// Throws `notResumable` if the data was used already, is damaged, or belongs to another file. If the part file
     /// is gone, restarts from zero and reports that as an event, provided that the session has used the directory;

@@ -100,7 +100,7 @@ import HTTPTypes
         case "resume": try await known(command).resume()
         case "cancel": try await known(command).cancel()
         case "keep":
-            let data = try await known(command).cancel(keeping: .resumeData)
+            let data = try await known(command).cancelByProducingResumeData()
             return ["data": String(decoding: data.data, as: UTF8.self)]
         case "credentials":
             try await known(command).provide(
@@ -121,10 +121,7 @@ import HTTPTypes
     }
 
     private func request(_ command: AppCommand) throws(DownloadError) -> DownloadRequest {
-        let source: DownloadURL
-        do throws(DownloadURL.ParseError) { source = try DownloadURL(command.url ?? "") } catch {
-            throw DownloadError(.invalidRequest, error.message)
-        }
+        let source = try DownloadURL(command.url ?? "")
         var request = DownloadRequest(sources: [source], destination: .directory(settings.directory))
         request.id = command.id.map { DownloadID(rawValue: $0) }
         request.label = command.label

@@ -12,7 +12,7 @@ public struct ListChange: Sendable, Hashable {
     public var isReordered = false
 
     /// Creates an empty change.
-    public init() {}
+    package init() {}
 
     var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty && !isReordered }
 

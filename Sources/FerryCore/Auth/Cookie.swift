@@ -1,21 +1,21 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 /// A stored cookie (RFC 6265 §5.3).
-public struct Cookie: Sendable, Hashable {
-    public var name: String
-    public var value: String
+package struct Cookie: Sendable, Hashable {
+    package var name: String
+    package var value: String
     /// The domain in lower case, without a leading dot.
-    public var domain: String
+    package var domain: String
     /// Whether the cookie is sent to ``domain`` only, not to its subdomains.
-    public var hostOnly: Bool
+    package var hostOnly: Bool
     /// The path, starting with `/`.
-    public var path: String
+    package var path: String
     /// Whether the cookie is sent over https only.
-    public var secure: Bool
+    package var secure: Bool
     /// The expiry time; `nil` for a session cookie, which lasts as long as its jar.
-    public var expires: Date?
+    package var expires: Date?
 
-    public init(
+    package init(
         name: String, value: String, domain: String, hostOnly: Bool, path: String, secure: Bool, expires: Date?
     ) {
         self.name = name
@@ -39,6 +39,6 @@ public struct Cookie: Sendable, Hashable {
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible {
     /// Name, domain and path, without the value, which is secret.
-    public var description: String { "\(name) for \(hostOnly ? "" : ".")\(domain)\(path)" }
-    public var debugDescription: String { description }
+    package var description: String { "\(name) for \(hostOnly ? "" : ".")\(domain)\(path)" }
+    package var debugDescription: String { description }
 }

@@ -1,4 +1,4 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 /// The cookies of a chain of requests: those loaded from a file and those that servers set.
 ///
@@ -10,7 +10,7 @@ public struct CookieJar: Sendable, Hashable {
     /// Cookies by domain, in the order of creation.
     private var cookies: [String: [Cookie]] = [:]
     /// The number of stored cookies.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// The maximum number of cookies per domain; the oldest is evicted (RFC 6265 §6.1 requires at least 50).
     package static let maxPerDomain = 100
@@ -27,7 +27,7 @@ public struct CookieJar: Sendable, Hashable {
     /// Stores the cookie of a `Set-Cookie` field, replacing the previous one, or deletes it when expired.
     ///
     /// Ignored: cookies that RFC 6265 §5 rejects, and cookies for a public suffix.
-    public mutating func store(_ setCookie: String, from url: DownloadURL, now: Date) {
+    package mutating func store(_ setCookie: String, from url: DownloadURL, now: Date) {
         guard let cookie = SetCookie(setCookie, now: now)?.cookie(from: url) else { return }
         // An http response must not shadow a cookie that https has set (RFC 6265bis §5.7).
         guard url.scheme == .https || !shadowsSecure(cookie) else { return }
@@ -37,7 +37,7 @@ public struct CookieJar: Sendable, Hashable {
     /// Returns the value of the `Cookie` field for a request; `nil` when no cookie applies.
     ///
     /// Longer paths come first (RFC 6265 §5.4), then longer domains, then older cookies.
-    public func header(for url: DownloadURL, now: Date) -> String? {
+    package func header(for url: DownloadURL, now: Date) -> String? {
         guard count > 0 else { return nil }
         var matches: [(order: Int, cookie: Cookie)] = []
         for domain in CookieRules.domains(of: url.host) {

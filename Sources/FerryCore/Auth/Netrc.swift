@@ -1,8 +1,5 @@
 /// The credentials of a `.netrc` file, by host.
 public struct Netrc: Sendable, Hashable {
-    /// Why a text is not a valid netrc file; names the line, without its content, which may be a password.
-    public typealias ParseError = TextError
-
     private struct Entry: Hashable, Sendable {
         /// The host in lower case; `nil` for `default`.
         var host: String?
@@ -16,7 +13,7 @@ public struct Netrc: Sendable, Hashable {
     ///
     /// Words may be in double quotes with `\"`, `\\`, `\n`, `\r`, `\t`; `#` begins a comment where a keyword may be; a
     /// macro ends at an empty line.
-    public init(_ text: String) throws(ParseError) {
+    public init(_ text: String) throws(TextError) {
         var words = NetrcWords(text)
         while let word = try words.keyword() {
             switch word.asciiLowercased {
@@ -53,7 +50,7 @@ public struct Netrc: Sendable, Hashable {
         return entry.map { Credentials(user: $0.login ?? user ?? "", password: $0.password ?? "") }
     }
 
-    private mutating func change(line: Int, _ body: (inout Entry) -> Void) throws(ParseError) {
+    private mutating func change(line: Int, _ body: (inout Entry) -> Void) throws(TextError) {
         guard let last = entries.indices.last else {
             throw TextError("login and password come after machine or default", line: line)
         }

@@ -1,20 +1,20 @@
 /// A proxy server.
-public struct Proxy: Sendable, Hashable {
+package struct Proxy: Sendable, Hashable {
     /// The protocol between Ferry and the proxy.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         case http
         /// SOCKS version 5; the proxy resolves names.
         case socks
     }
 
-    public var kind: Kind
+    package var kind: Kind
     /// The host, as in ``DownloadURL/host``.
-    public var host: String
-    public var port: Int
+    package var host: String
+    package var port: Int
     /// Credentials; used for ``Kind/http`` only.
-    public var credentials: Credentials?
+    package var credentials: Credentials?
 
-    public init(kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
+    package init(kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
         self.kind = kind
         self.host = host
         self.port = port
@@ -25,7 +25,7 @@ public struct Proxy: Sendable, Hashable {
     ///
     /// The default port is 80 for http and 1080 for SOCKS. A word with neither scheme nor port is rejected as a
     /// probable mistake. A path is ignored. Errors contain no user info.
-    public init(parsing text: String) throws(TextError) {
+    package init(parsing text: String) throws(TextError) {
         let trimmed = text.trimmedText
         var rest = trimmed.utf8[...]
         var scheme = "http"
@@ -76,10 +76,10 @@ public struct Proxy: Sendable, Hashable {
 
 extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// `http://host:port` or `socks5://host:port`, without credentials.
-    public var description: String {
+    package var description: String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return "\(kind == .http ? "http" : "socks5")://\(name):\(port)"
     }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,8 +1,5 @@
 /// The proxies by scheme, and the hosts to connect to directly.
 public struct ProxySettings: Sendable, Hashable {
-    /// Why a text is not a valid proxy; without its user info.
-    public typealias ParseError = TextError
-
     private var http: Proxy?
     private var https: Proxy?
     private var bypass = ProxyBypass("")
@@ -16,7 +13,7 @@ public struct ProxySettings: Sendable, Hashable {
     /// is set, because CGI servers set it from a request's `Proxy` field.
     ///
     /// - Throws: When a variable that would be used is malformed; the message names it.
-    public init(environment: [String: String]) throws(ParseError) {
+    public init(environment: [String: String]) throws(TextError) {
         let all = try Self.proxy("all_proxy", "ALL_PROXY", in: environment)
         let upper = environment["REQUEST_METHOD"] == nil ? "HTTP_PROXY" : nil
         http = try Self.proxy("http_proxy", upper, in: environment) ?? all
@@ -29,7 +26,7 @@ public struct ProxySettings: Sendable, Hashable {
     /// - Parameters:
     ///   - explicit: The proxy; empty or `none` for no proxy, regardless of the environment.
     ///   - noProxy: A list, as in `no_proxy`, of hosts that are connected to directly. Default: none.
-    public init(explicit: String, noProxy: String = "") throws(ParseError) {
+    public init(explicit: String, noProxy: String = "") throws(TextError) {
         let text = explicit.trimmedText
         guard !text.isEmpty, text.asciiLowercased != "none" else { return }
         let proxy = try Proxy(parsing: text)
@@ -39,14 +36,14 @@ public struct ProxySettings: Sendable, Hashable {
     }
 
     /// Returns the proxy for a URL; `nil` to connect directly.
-    public func proxy(for url: DownloadURL) -> Proxy? {
+    package func proxy(for url: DownloadURL) -> Proxy? {
         guard let proxy = url.scheme == .https ? https : http, !bypass.contains(url) else { return nil }
         return proxy
     }
 
     private static func proxy(
         _ lower: String, _ upper: String?, in environment: [String: String]
-    ) throws(ParseError) -> Proxy? {
+    ) throws(TextError) -> Proxy? {
         for name in [lower, upper] {
             guard let name, let text = environment[name]?.trimmedText, !text.isEmpty else { continue }
             do {

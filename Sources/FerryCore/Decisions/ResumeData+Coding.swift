@@ -51,7 +51,7 @@ extension ResumeData {
         var sources: [DownloadURL] = []
         for url in try fields.texts("urls").prefix(DownloadRequest.mostSources) {
             let source: DownloadURL
-            do { source = try DownloadURL(url) } catch { throw Self.damaged(.phrase(error.phrase)) }
+            do { source = try DownloadURL(url) } catch { throw Self.damaged(error.reason) }
             guard source.credentials == nil else { throw Self.damaged(Reason(.hasCredentials)) }
             sources.append(source)
         }

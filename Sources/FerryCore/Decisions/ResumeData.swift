@@ -6,14 +6,14 @@ public import struct Foundation.Date
 /// journal beside that records which of them are valid. Format: `docs/resume-data.md`.
 public struct ResumeData: Sendable, Hashable {
     /// The format version that this code writes; larger ones are refused.
-    public static let currentVersion = 1
+    package static let currentVersion = 1
 
     /// The format version, 1 or more.
-    public let version: Int
+    package let version: Int
     /// The identifier of the cancelled download.
     public let id: DownloadID
     /// The URLs, without user info, 1 to 100: the source, then mirrors.
-    public let sources: [DownloadURL]
+    package let sources: [DownloadURL]
     /// The absolute path of the part file.
     public let partPath: String
     /// The size of the whole in bytes; `nil` when the server did not declare it.
@@ -21,11 +21,11 @@ public struct ResumeData: Sendable, Hashable {
     /// Bytes of partial content at the time of creation, 0 or more, at most ``totalBytes``.
     public let completedBytes: ByteCount
     /// The ETag as sent; `nil` when there was none.
-    public let etag: String?
+    package let etag: String?
     /// The Last-Modified as sent; `nil` when there was none.
-    public let lastModified: String?
+    package let lastModified: String?
     /// The expected digest.
-    public let checksum: Checksum?
+    package let checksum: Checksum?
     /// The creation time, to the second.
     public let created: Date
 

@@ -4,13 +4,13 @@ extension DownloadURL {
 
     /// Parses a URL given by a user or a list.
     ///
-    /// Outer white space is dropped. Errors: a scheme other than http and https, a missing scheme or host, control
-    /// characters, a port outside 1…65535, a text longer than 64 KiB.
-    public init(_ text: String) throws(ParseError) {
+    /// Outer white space is dropped. Throws `invalidRequest` for a scheme other than http and https, a missing scheme or
+    /// host, control characters, a port outside 1…65535, a text longer than 64 KiB.
+    public init(_ text: String) throws(DownloadError) {
         do {
             self = try Self.parse(Self.trimmed(text)).checkingLength()
         } catch {
-            throw ParseError(ErrorPhrase(.urlProblem, Self.quoted(text), error.phrase))
+            throw DownloadError(.invalidRequest, ErrorPhrase(.urlProblem, Self.quoted(text), error.phrase))
         }
     }
 

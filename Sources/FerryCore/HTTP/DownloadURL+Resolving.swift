@@ -3,14 +3,14 @@ extension DownloadURL {
     ///
     /// The result has no credentials, neither of the reference nor of this URL: senders decide by ``origin``. An empty
     /// reference is this URL. A scheme other than http and https is an error.
-    package func resolving(_ reference: String) throws(ParseError) -> DownloadURL {
+    package func resolving(_ reference: String) throws(DownloadError) -> DownloadURL {
         do {
             let resolved = try target(of: Self.trimmed(reference)).checkingLength()
             return DownloadURL(
                 scheme: resolved.scheme, host: resolved.host, port: resolved.port, path: resolved.path,
                 query: resolved.query, credentials: nil)
         } catch {
-            throw ParseError(ErrorPhrase(.urlProblem, Self.quoted(reference), error.phrase))
+            throw DownloadError(.invalidRequest, ErrorPhrase(.urlProblem, Self.quoted(reference), error.phrase))
         }
     }
 

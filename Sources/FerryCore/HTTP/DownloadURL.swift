@@ -4,7 +4,7 @@
 /// dot segments and the fragment are removed (RFC 3986). It is coded as its ``text``, without user info.
 public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     /// The supported schemes.
-    public enum Scheme: String, Sendable, Hashable, CaseIterable {
+    package enum Scheme: String, Sendable, Hashable, CaseIterable {
         case http
         case https
 
@@ -12,31 +12,17 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
         package var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
-    /// Why a text is not a supported URL.
-    public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// One line: the defect and the text, without user info, query or fragment.
-        public let message: String
-        /// The translatable form of ``message``.
-        package let phrase: ErrorPhrase
-
-        package init(_ phrase: ErrorPhrase) {
-            message = phrase.text(in: .english)
-            self.phrase = phrase
-        }
-        public var description: String { message }
-    }
-
-    public let scheme: Scheme
+    package let scheme: Scheme
     /// ASCII in lower case: a domain name, an IPv4 address, or an IPv6 address without brackets (RFC 5952).
     public let host: String
     /// The port, 1…65535; the scheme's default when the URL has none.
-    public let port: Int
+    package let port: Int
     /// The percent-encoded path, starting with `/`.
-    public let path: String
+    package let path: String
     /// The percent-encoded query without `?`; `nil` when the URL has none.
-    public let query: String?
+    package let query: String?
     /// The URL's user info, percent-decoded; `nil` when it has none.
-    public let credentials: Credentials?
+    package let credentials: Credentials?
 
     init(scheme: Scheme, host: String, port: Int, path: String, query: String?, credentials: Credentials?) {
         self.scheme = scheme

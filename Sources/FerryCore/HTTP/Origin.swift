@@ -1,9 +1,9 @@
 /// Scheme, host and port (RFC 9110 §4.3.1); the scope of secrets.
 public struct Origin: Sendable, Hashable {
-    public let scheme: DownloadURL.Scheme
+    package let scheme: DownloadURL.Scheme
     /// The host, as in ``DownloadURL/host``.
-    public let host: String
-    public let port: Int
+    package let host: String
+    package let port: Int
 
     package init(scheme: DownloadURL.Scheme, host: String, port: Int) {
         self.scheme = scheme

@@ -6,7 +6,7 @@ public enum DigestAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
     case sha512 = "sha-512"
 
     /// The length of a digest in bytes.
-    public var byteCount: Int {
+    package var byteCount: Int {
         switch self {
         case .md5: 16
         case .sha1: 20
@@ -34,7 +34,7 @@ public struct Checksum: Sendable, Hashable {
 extension Checksum: Codable {
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
-        do throws(ParseError) { try self.init(parsing: text) } catch {
+        do throws(TextError) { try self.init(parsing: text) } catch {
             throw DownloadError(.invalidRequest, error.reason)
         }
     }

@@ -7,7 +7,7 @@ extension DownloadError.Code {
     ]
 
     /// Returns a general sentence for this code in `language`; for an unknown code, that something failed.
-    public func sentence(in language: Language) -> String {
+    package func sentence(in language: Language) -> String {
         language.text(of: Self.sentences[self] ?? ("something failed", "出错了"))
     }
 

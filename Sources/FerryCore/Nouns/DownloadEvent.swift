@@ -16,7 +16,7 @@ public struct DownloadEvent: Sendable, Hashable {
     private let receipt: Receipt?
     private var translation: Translation
 
-    public init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
+    package init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
         self.init(id: id, date: date, kind: kind, number: number, session: nil, onAcknowledge: nil)
     }
 
@@ -80,7 +80,7 @@ public struct DownloadEvent: Sendable, Hashable {
         case cancelled
 
         /// Whether the event ends the download.
-        public var isEnd: Bool {
+        package var isEnd: Bool {
             switch self {
             case .completed, .failed, .cancelled: true
             case .added, .started, .resumed, .retrying, .restarted, .waiting, .note, .paused: false

@@ -36,7 +36,7 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     /// The maximum number of simultaneous connections.
     public var maxConnections: Int
 
-    public init(
+    package init(
         name: String, url: String, totalBytes: ByteCount? = nil, acceptsRanges: Bool = false,
         validator: String? = nil, validatorStrength: ValidatorStrength = .none, digests: [Checksum] = [],
         contentType: String? = nil, freeBytes: ByteCount? = nil, resumability: Resumability = .no,

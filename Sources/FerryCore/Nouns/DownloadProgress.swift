@@ -11,7 +11,7 @@ public struct DownloadProgress: Sendable, Hashable {
     /// The number of connections that are fetching.
     public var connections: Int
 
-    public init(
+    package init(
         completedBytes: ByteCount = 0, totalBytes: ByteCount? = nil, bytesPerSecond: Double = 0,
         timeRemaining: Duration? = nil, connections: Int = 0
     ) {

@@ -152,9 +152,7 @@ private struct WholeURL: Codable, Hashable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
-        do throws(DownloadURL.ParseError) { url = try DownloadURL(text) } catch {
-            throw DownloadError(.invalidRequest, error.phrase)
-        }
+        url = try DownloadURL(text)
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -13,7 +13,7 @@ public struct DownloadStatus: Sendable, Hashable {
     /// The path of the finished file; `nil` until its name has been chosen.
     public var path: String?
 
-    public init(
+    package init(
         id: DownloadID, state: DownloadState, progress: DownloadProgress = DownloadProgress(), name: String,
         path: String? = nil, pauseReason: PauseReason? = nil
     ) {

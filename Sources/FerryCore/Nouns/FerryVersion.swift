@@ -1,5 +1,5 @@
 /// The version of this package.
-public enum FerryVersion {
+package enum FerryVersion {
     /// `major.minor.patch`.
-    public static let text = "0.1.0"
+    package static let text = "0.1.0"
 }

@@ -21,7 +21,7 @@ public struct FinishedDownload: Sendable, Hashable {
     /// The Last-Modified that the server sent, verbatim; `nil` as for ``etag``.
     public var lastModified: String?
 
-    public init(
+    package init(
         path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false, finalURL: String = "",
         contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil, lastModified: String? = nil
     ) {

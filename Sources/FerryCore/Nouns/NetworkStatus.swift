@@ -19,16 +19,16 @@ public struct NetworkStatus: Sendable, Hashable, Codable {
     /// Whether the user asked to save data (`isConstrained` of NWPath: Low Data Mode). Default false.
     public var isConstrained: Bool
 
-    public init(isOnline: Bool, isMetered: Bool = false, isConstrained: Bool = false) {
+    package init(isOnline: Bool, isMetered: Bool = false, isConstrained: Bool = false) {
         self.isOnline = isOnline
         self.isMetered = isMetered
         self.isConstrained = isConstrained
     }
 
     /// Online, neither metered nor constrained.
-    public static let online = NetworkStatus(isOnline: true)
+    package static let online = NetworkStatus(isOnline: true)
     /// No route to other networks.
-    public static let offline = NetworkStatus(isOnline: false)
+    package static let offline = NetworkStatus(isOnline: false)
 
     /// The summary; `metered` for a network that is both metered and constrained.
     public var kind: Kind {

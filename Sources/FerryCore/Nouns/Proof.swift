@@ -18,7 +18,7 @@ public enum Proof: String, Sendable, Hashable, Codable, Comparable, CaseIterable
     public static func < (lhs: Proof, rhs: Proof) -> Bool { lhs.rank < rhs.rank }
 
     /// Whether `--strict` accepts the proof: `digest`, `single` or `strong`.
-    public var isStrict: Bool { self >= .strong }
+    package var isStrict: Bool { self >= .strong }
 
     private var rank: Int {
         switch self {

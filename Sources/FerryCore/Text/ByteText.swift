@@ -55,7 +55,7 @@ public enum ByteText {
     }
 
     /// The placeholder for an unknown value.
-    public static let unknown = "--"
+    package static let unknown = "--"
 
     private static let units = ["KB", "MB", "GB", "TB", "PB", "EB"]
 

@@ -1,12 +1,9 @@
 extension Checksum: CustomStringConvertible {
-    /// Why a text is not a valid checksum.
-    public typealias ParseError = TextError
-
     /// Parses `ALGORITHM:HEX` or `ALGORITHM=HEX`.
     ///
     /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`. Case-insensitive; surrounding
     /// blanks are ignored.
-    public init(parsing text: String) throws(Checksum.ParseError) {
+    public init(parsing text: String) throws(TextError) {
         let trimmed = text.trimmedText
         let utf8 = trimmed.utf8
         guard let separator = utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {

@@ -1,10 +1,7 @@
 /// The parser for durations in options and settings.
-public enum DurationText {
-    /// Why a text is not a valid duration.
-    public typealias ParseError = TextError
-
+package enum DurationText {
     /// Parses `15`, `0.5`, `15s`, `500ms`, `2m`, `1.5h`, `1d`; the default unit is seconds. At most 100 years.
-    public static func parse(_ text: String) throws(ParseError) -> Duration {
+    package static func parse(_ text: String) throws(TextError) -> Duration {
         let shown = TextError.quote(text.trimmedText)
         guard let decimal = DecimalText(text), let nanoseconds = unit(decimal.suffix) else {
             throw TextError("\(shown) is not a duration: write it like 15, 0.5, 15s, 2m or 1h")

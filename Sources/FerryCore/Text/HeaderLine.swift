@@ -1,12 +1,9 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The parser for header fields of the form `Name: value`.
-public enum HeaderLine {
-    /// Why a text is not a valid header field; names at most the field, never its value, which may be secret.
-    public typealias ParseError = TextError
-
+package enum HeaderLine {
     /// Parses one field; surrounding blanks of the value are dropped, and the value may be empty.
-    public static func parse(_ text: String) throws(ParseError) -> HTTPField {
+    package static func parse(_ text: String) throws(TextError) -> HTTPField {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw TextError("a header is written as \"Name: value\", this one has no colon")
         }
@@ -26,7 +23,7 @@ public enum HeaderLine {
     /// Parses a file with one field per line; empty lines and lines beginning with `#` are skipped.
     ///
     /// - Throws: The first malformed line, with its number.
-    public static func parseFile(_ text: String) throws(ParseError) -> HTTPFields {
+    package static func parseFile(_ text: String) throws(TextError) -> HTTPFields {
         var fields = HTTPFields()
         for line in TextLines(text) {
             guard let first = line.text.utf8.first(where: { !ASCII.isWhiteSpace($0) }), first != UInt8(ascii: "#")

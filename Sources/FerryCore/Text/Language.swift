@@ -5,13 +5,13 @@ public enum Language: String, Sendable, Hashable, Codable, CaseIterable {
 
     /// The language set by `LC_ALL`, `LC_MESSAGES` or `LANG`: the first that is set and not empty (POSIX.1-2024, 8.2).
     /// English for everything but Simplified Chinese.
-    public init(environment: [String: String]) {
+    package init(environment: [String: String]) {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         self = locale.flatMap(Self.init(locale:)) ?? .english
     }
 
     /// The first supported language of a preference list of identifiers such as `zh-Hans-CN`; English if there is none.
-    public init(preferring identifiers: [String]) {
+    package init(preferring identifiers: [String]) {
         self = identifiers.lazy.compactMap(Self.init(locale:)).first ?? .english
     }
 

@@ -1,22 +1,19 @@
 /// The parser for sizes and rates in options and settings.
-public enum SizeText {
-    /// Why a text is not a valid size.
-    public typealias ParseError = TextError
-
+package enum SizeText {
     /// Parses `100`, `5M`, `256MB`, `1.5G`, `1GiB`: `K M G T`, with or without `B`, are powers of 1000, `Ki Mi Gi Ti`
     /// powers of 1024; case-insensitive. Fractions of a byte are dropped.
-    public static func parse(_ text: String) throws(ParseError) -> ByteCount {
+    package static func parse(_ text: String) throws(TextError) -> ByteCount {
         try parse(text, what: "size", suffix: text)
     }
 
     /// Parses the forms of ``parse(_:)`` with an optional `/s`, as bytes per second.
-    public static func parseRate(_ text: String) throws(ParseError) -> ByteCount {
+    package static func parseRate(_ text: String) throws(TextError) -> ByteCount {
         let trimmed = text.trimmedText
         let hasPerSecond = trimmed.asciiLowercased.utf8.hasSuffix("/s")
         return try parse(text, what: "rate", suffix: hasPerSecond ? String(trimmed.dropLast(2)) : trimmed)
     }
 
-    private static func parse(_ text: String, what: String, suffix number: String) throws(ParseError) -> ByteCount {
+    private static func parse(_ text: String, what: String, suffix number: String) throws(TextError) -> ByteCount {
         let shown = TextError.quote(text.trimmedText)
         let digits = number.trimmedText.utf8.prefix { ASCII.isDigit($0) }.count
         guard let decimal = DecimalText(number) else {

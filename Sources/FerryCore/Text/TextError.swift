@@ -11,7 +11,7 @@ public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
     public var message: String { reason.description }
 
     /// Creates an error with an untranslated message.
-    public init(_ message: String, line: Int? = nil) {
+    package init(_ message: String, line: Int? = nil) {
         reason = .words(message)
         self.line = line
     }

@@ -42,7 +42,7 @@ extension API {
 
     func keepResumeData(_ visit: APIRequest) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
-        let data = try await download(visit.id, for: visit).cancel(keeping: .resumeData)
+        let data = try await download(visit.id, for: visit).cancelByProducingResumeData()
         return try Answer.json(ResumeDataBody(data.data))
     }
 

@@ -124,7 +124,7 @@ package enum SetPlanner {
     /// Credentials in the URL count like `--user`: a download that waits for credentials continues.
     private static func setURL(_ text: String, in change: inout RequestChange) throws(UsageError) {
         let url: DownloadURL
-        do throws(DownloadURL.ParseError) { url = try DownloadURL(text) } catch {
+        do throws(DownloadError) { url = try DownloadURL(text) } catch {
             throw UsageError("url=: \(error.message)")
         }
         change.set(.urls, \.sources, [url.with(nil)])

@@ -43,7 +43,7 @@ struct NetrcTests {
             ("# c\nmacdef m\nx\n\nhunter2", 5),
         ])
     func mistakes(_ text: String, _ line: Int) {
-        let error = #expect(throws: Netrc.ParseError.self) { try Netrc(text) }
+        let error = #expect(throws: TextError.self) { try Netrc(text) }
         #expect(error?.line == line)
         #expect(error?.message.contains("hunter2") == false)
     }

@@ -48,7 +48,7 @@ struct DownloadURLResolvingTests {
         ])
     func otherSchemes(reference: String, name: String) throws {
         let base = try DownloadURL("http://a/")
-        let error = try #require(throws: DownloadURL.ParseError.self) { try base.resolving(reference) }
+        let error = try #require(throws: DownloadError.self) { try base.resolving(reference) }
         #expect(error.message.contains(name), "\(error.message)")
     }
 
@@ -60,7 +60,7 @@ struct DownloadURLResolvingTests {
         ])
     func malformed(reference: String) throws {
         let base = try DownloadURL("http://a/b")
-        #expect(throws: DownloadURL.ParseError.self) { try base.resolving(reference) }
+        #expect(throws: DownloadError.self) { try base.resolving(reference) }
     }
 
     @Test("DownloadURL: the user info of a reference is dropped")

@@ -125,7 +125,7 @@ struct DownloadURLTests {
             ("http://\u{301}a.com/", "character"),
         ])
     func refused(given: String, reason: String) throws {
-        let error = try #require(throws: DownloadURL.ParseError.self) { try DownloadURL(given) }
+        let error = try #require(throws: DownloadError.self) { try DownloadURL(given) }
         #expect(error.message.contains(reason), "\(error.message)")
         #expect(!error.message.contains("\n"))
     }
@@ -145,14 +145,14 @@ struct DownloadURLTests {
             "foo:SECRET@example.com",
         ])
     func redactedErrors(given: String) throws {
-        let error = try #require(throws: DownloadURL.ParseError.self) { try DownloadURL(given) }
+        let error = try #require(throws: DownloadError.self) { try DownloadURL(given) }
         #expect(!error.message.contains("SEC"), "\(error.message)")
         #expect(!error.message.contains("RET"), "\(error.message)")
     }
 
     @Test("DownloadURL: an error shows long or invisible text shortened and escaped")
     func longErrors() throws {
-        let error = try #require(throws: DownloadURL.ParseError.self) {
+        let error = try #require(throws: DownloadError.self) {
             try DownloadURL("ftp://\u{1B}[31m\u{202E}/" + String(repeating: "a", count: 60_000))
         }
         #expect(error.message.utf8.count < 500)
@@ -210,11 +210,11 @@ struct DownloadURLTests {
         let start = "http://h/"
         let longest = start + String(repeating: "a", count: 65_536 - start.utf8.count)
         #expect(try DownloadURL(longest).text == longest)
-        #expect(throws: DownloadURL.ParseError.self) { try DownloadURL(longest + "a") }
-        #expect(throws: DownloadURL.ParseError.self, "what is encoded counts") {
+        #expect(throws: DownloadError.self) { try DownloadURL(longest + "a") }
+        #expect(throws: DownloadError.self, "what is encoded counts") {
             try DownloadURL(start + String(repeating: "é", count: 30_000))
         }
-        #expect(throws: DownloadURL.ParseError.self) {
+        #expect(throws: DownloadError.self) {
             try DownloadURL(String(longest.dropLast()) + "/").resolving(String(repeating: "b", count: 100))
         }
     }

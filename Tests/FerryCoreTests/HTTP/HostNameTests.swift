@@ -31,7 +31,7 @@ struct HostNameTests {
         let labels = Array(repeating: "bu\u{308}cher", count: 20_000).joined(separator: ".")
         #expect(DomainMapping.composed(labels) == Array(repeating: "bücher", count: 20_000).joined(separator: "."))
         #expect(DomainMapping.composed(labels).unicodeScalars.count == 20_000 * 7 - 1)
-        #expect(throws: DownloadURL.ParseError.self) { try DownloadURL("http://\(labels.prefix(30_000))/") }
+        #expect(throws: DownloadError.self) { try DownloadURL("http://\(labels.prefix(30_000))/") }
     }
 
     @Test(
@@ -97,10 +97,10 @@ struct HostNameTests {
         let longest = [label, label, label, String(repeating: "b", count: 61)].joined(separator: ".")
         #expect(try DownloadURL("http://\(longest)/").host.utf8.count == 253)
         #expect(try DownloadURL("http://\(longest)./").host.utf8.count == 254)
-        #expect(throws: DownloadURL.ParseError.self) { try DownloadURL("http://\(longest)b/") }
-        #expect(throws: DownloadURL.ParseError.self) { try DownloadURL("http://\(label)a.b/") }
-        #expect(throws: DownloadURL.ParseError.self) { try DownloadURL("http://\(String(repeating: "é", count: 63))/") }
-        #expect(throws: DownloadURL.ParseError.self) {
+        #expect(throws: DownloadError.self) { try DownloadURL("http://\(longest)b/") }
+        #expect(throws: DownloadError.self) { try DownloadURL("http://\(label)a.b/") }
+        #expect(throws: DownloadError.self) { try DownloadURL("http://\(String(repeating: "é", count: 63))/") }
+        #expect(throws: DownloadError.self) {
             try DownloadURL("http://\(String(repeating: "é", count: 9999))/")
         }
     }

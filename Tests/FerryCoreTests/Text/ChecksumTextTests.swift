@@ -34,7 +34,7 @@ struct ChecksumTextTests {
             ("sha256::\(sha256)", "not hexadecimal"), ("a\u{1B}[2J:00", "\"a?[2j\""),
         ])
     func errors(_ text: String, _ part: String) {
-        let error = #expect(throws: Checksum.ParseError.self) { try Checksum(parsing: text) }
+        let error = #expect(throws: TextError.self) { try Checksum(parsing: text) }
         #expect(error?.message.lowercased().contains(part.lowercased()) == true, "\(error?.message ?? "")")
     }
 
@@ -47,7 +47,7 @@ struct ChecksumTextTests {
             ("sha256:abc", "sha-256 校验和应有 64 个十六进制数字，这里有 3 个"),
         ])
     func translated(_ text: String, _ expected: String) throws {
-        let error = try #require(throws: Checksum.ParseError.self) { try Checksum(parsing: text) }
+        let error = try #require(throws: TextError.self) { try Checksum(parsing: text) }
         #expect(error.reason.text(in: .simplifiedChinese) == expected)
         #expect(error.reason.text(in: .english) == error.message)
     }

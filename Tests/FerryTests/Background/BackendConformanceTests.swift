@@ -246,7 +246,7 @@ struct BackendConformanceTests {
             let manager = home.manager()
             let download = try await manager.download(home.request("/a"))
             await home.shop.reach(1_000_000, download)
-            let data = try await download.cancel(keeping: .resumeData)
+            let data = try await download.cancelByProducingResumeData()
             #expect(data.completedBytes >= 1_000_000)
             #expect(data.id == download.id)
             #expect(try await manager.downloadCount == 0)
@@ -257,7 +257,7 @@ struct BackendConformanceTests {
             home.shop.expect(try await again.finished().path, is: resource)
             let nothing = try await manager.download(
                 home.request("/b") { $0.startsPaused = true })
-            #expect(await home.shop.code { _ = try await nothing.cancel(keeping: .resumeData) } == .notResumable)
+            #expect(await home.shop.code { _ = try await nothing.cancelByProducingResumeData() } == .notResumable)
             await manager.shutdown()
         }
     }

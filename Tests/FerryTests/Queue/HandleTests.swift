@@ -164,7 +164,7 @@ struct HandleTests {
             #expect(download.request.priority == .normal)
         }
         if !before.actions.contains(.cancel) {
-            #expect(await shop.code { _ = try await download.cancel(keeping: .resumeData) } == .wrongState)
+            #expect(await shop.code { _ = try await download.cancelByProducingResumeData() } == .wrongState)
         }
         #expect(download.status.state == before.state)
         #expect(download.status.bytes == before.bytes)

@@ -40,7 +40,7 @@ struct SchedulerFileDoorTests {
             await shop.reach(1_000_000, running)
             try await cancelled { try await running.relocate(to: URL(filePath: place)) }
             try await cancelled { _ = try await manager.storage() }
-            try await cancelled { _ = try await running.cancel(keeping: .resumeData) }
+            try await cancelled { _ = try await running.cancelByProducingResumeData() }
             await manager.shutdown()
             #expect(Set(log.names.keys) == ["ferry-io"])
         }
