@@ -11,9 +11,9 @@ guard CommandLine.arguments.count == 2 else {
     print("usage: example-shelf DIRECTORY")
     exit(2)
 }
-let folder = URL(filePath: CommandLine.arguments[1], directoryHint: .isDirectory)
+let folder = CommandLine.arguments[1]
 let manager = DownloadManager(
-    .default(identifier: "example-shelf", directory: folder, stateDirectory: folder.appending(path: ".shelf")))
+    .default(identifier: "example-shelf", directory: folder, stateDirectory: folder + "/.shelf"))
 let narrator = Narrator()
 
 /// The lines of standard input; reading blocks a thread of its own.

@@ -1,6 +1,5 @@
 public import FerryCore
 import FerryEngine
-public import Foundation
 
 /// A handle to one download. The handle stays valid in every state of the download and retains its manager.
 ///
@@ -102,8 +101,8 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// number. A move to another file system copies, compares and syncs the file before deleting the original.
     /// Returns once the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer
     /// the published one; then nothing was moved.
-    public func relocate(to directory: URL) async throws(DownloadError) {
-        try await backend.relocate(live, to: DownloadManager.absolute(directory.path))
+    public func relocate(to directory: String) async throws(DownloadError) {
+        try await backend.relocate(live, to: DownloadManager.absolute(directory))
     }
 
     /// Waits until the download completes. Throws its failure, or a ``DownloadError`` with the code `cancelled` or

@@ -1,9 +1,9 @@
 public import FerryCore
-public import Foundation
 public import Logging
 
 extension DownloadManager {
-    /// Limits, connection settings and list storage of a manager.
+    /// Limits, connection settings and list storage of a manager. Paths are absolute, or relative to the working
+    /// directory.
     public struct Configuration: Sendable {
         /// The storage of the list of downloads.
         enum Storage: Sendable, Hashable {
@@ -37,12 +37,12 @@ extension DownloadManager {
         ///   - stateDirectory: The directory of the catalogue; by default
         ///     `$XDG_STATE_HOME/ferry/sessions/IDENTIFIER`, on Apple's systems inside Application Support.
         public static func `default`(
-            identifier: String, directory: URL, stateDirectory: URL? = nil
+            identifier: String, directory: String, stateDirectory: String? = nil
         ) -> Configuration {
             var configuration = Configuration(
                 storage: .catalogue(
-                    identifier: identifier, directory: DownloadManager.absolute(directory.path),
-                    stateDirectory: stateDirectory.map { DownloadManager.absolute($0.path) }))
+                    identifier: identifier, directory: DownloadManager.absolute(directory),
+                    stateDirectory: stateDirectory.map(DownloadManager.absolute)))
             configuration.waitsForUser = true
             return configuration
         }
@@ -69,11 +69,11 @@ extension DownloadManager {
         @available(watchOS, unavailable, message: "only the system's own session goes on when an app is suspended")
         @available(visionOS, unavailable, message: "only the system's own session goes on when an app is suspended")
         public static func background(
-            identifier: String, directory: URL? = nil, binary: URL? = nil, launchCommand: [String]? = nil
+            identifier: String, directory: String? = nil, binary: String? = nil, launchCommand: [String]? = nil
         ) -> Configuration {
             let place = DaemonAddress(
-                identifier: identifier, directory: directory.map { DownloadManager.absolute($0.path) },
-                binary: binary.map { DownloadManager.absolute($0.path) }, launchCommand: launchCommand)
+                identifier: identifier, directory: directory.map(DownloadManager.absolute),
+                binary: binary.map(DownloadManager.absolute), launchCommand: launchCommand)
             var configuration = Configuration(storage: .daemon(place))
             configuration.waitsForUser = true
             return configuration

@@ -1,6 +1,6 @@
 public import FerryCore
 import FerryEngine
-public import Foundation
+import Foundation
 import Synchronization
 
 /// Runs downloads: at most ``Configuration/maxConcurrentDownloads`` at a time, the others wait in a queue.
@@ -10,7 +10,7 @@ import Synchronization
 ///     static let shared = DownloadManager(.default(identifier: "com.example.app", directory: downloads))
 /// }
 /// let download = try await DownloadManager.shared.download(from: url)
-/// let file = try await download.finished().file
+/// let file = try await download.finished().path
 /// ```
 ///
 /// The initializer opens nothing. The first use, or ``activate()``, opens the catalogue and resumes the downloads
@@ -106,11 +106,10 @@ public final class DownloadManager: Sendable {
     }
 
     /// Adds a download from one URL into a directory; by default the manager's, without one the working directory.
-    public func download(from url: URL, into directory: URL? = nil) async throws(DownloadError) -> Download {
-        let source = try DownloadURL(url.absoluteString)
+    public func download(from url: DownloadURL, into directory: String? = nil) async throws(DownloadError) -> Download {
         let place: String
-        if let directory { place = directory.path } else { place = try await backend.directory() }
-        return try await download(DownloadRequest(sources: [source], destination: .directory(place)))
+        if let directory { place = directory } else { place = try await backend.directory() }
+        return try await download(DownloadRequest(sources: [url], destination: .directory(place)))
     }
 
     /// Continues a download from the resume data of ``Download/cancelByProducingResumeData()``.
@@ -148,9 +147,8 @@ public final class DownloadManager: Sendable {
     }
 
     /// The listed downloads whose first source is this URL, in the order of the list.
-    public func downloads(url: URL) async throws(DownloadError) -> [Download] {
-        guard let source = try? DownloadURL(url.absoluteString) else { return [] }
-        return try await backend.downloads(of: source).map(handle)
+    public func downloads(url: DownloadURL) async throws(DownloadError) -> [Download] {
+        try await backend.downloads(of: url).map(handle)
     }
 
     /// The number of listed downloads.

@@ -15,13 +15,12 @@ import HTTPTypes
 
     init(_ settings: AppSettings) {
         self.settings = settings
-        let directory = URL(filePath: settings.directory)
         var configuration =
             settings.isBackground == true
             ? DownloadManager.Configuration.background(
-                identifier: settings.identifier, directory: directory, launchCommand: settings.launchCommand)
+                identifier: settings.identifier, directory: settings.directory, launchCommand: settings.launchCommand)
             : DownloadManager.Configuration.default(
-                identifier: settings.identifier, directory: directory, stateDirectory: URL(filePath: settings.state))
+                identifier: settings.identifier, directory: settings.directory, stateDirectory: settings.state)
         configuration.maxConcurrentDownloads = settings.limit
         configuration.storesCredentials = settings.storesCredentials
         configuration.minFreeBytes = 0

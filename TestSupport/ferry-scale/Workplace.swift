@@ -15,7 +15,7 @@ struct Workplace: ParsableArguments {
     func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) throws -> DownloadManager {
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         var configuration = DownloadManager.Configuration.default(
-            identifier: "scale", directory: files, stateDirectory: state)
+            identifier: "scale", directory: files.path, stateDirectory: state.path)
         change(&configuration)
         return DownloadManager(configuration)
     }

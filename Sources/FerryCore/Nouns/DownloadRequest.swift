@@ -1,5 +1,4 @@
 public import struct Foundation.Date
-public import struct Foundation.URL
 public import HTTPTypes
 
 /// The rule for a final name that is already in use.
@@ -40,20 +39,12 @@ public struct DownloadRequest: Sendable, Hashable {
     public enum Destination: Sendable, Hashable {
         /// A file path, absolute or relative to the working directory.
         case file(String)
-        /// A directory; `name` decides the name of the file in it.
+        /// The path of a directory; `name` decides the name of the file in it.
         case directory(String, name: NameRule = .suggested)
         /// The existing part file or journal at this path, to be resumed.
         case part(String)
         /// This file descriptor, written in order and left open: standard output. No part file, no journal.
         case stream(Int32)
-
-        /// The path of a file URL.
-        public static func file(_ url: URL) -> Destination { .file(url.path) }
-
-        /// The directory of a file URL.
-        public static func directory(_ url: URL, name: NameRule = .suggested) -> Destination {
-            .directory(url.path, name: name)
-        }
     }
 
     /// The source of a file's name.

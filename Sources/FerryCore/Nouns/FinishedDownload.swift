@@ -1,5 +1,3 @@
-public import struct Foundation.URL
-
 /// The result of a completed download.
 public struct FinishedDownload: Sendable, Hashable {
     /// The absolute path of the file; empty when the destination was a stream.
@@ -34,10 +32,5 @@ public struct FinishedDownload: Sendable, Hashable {
         self.receivedBytes = receivedBytes
         self.etag = etag
         self.lastModified = lastModified
-    }
-
-    /// The file URL; `nil` when the destination was a stream.
-    public var file: URL? {
-        path.isEmpty ? nil : URL(filePath: path, directoryHint: .notDirectory)
     }
 }

@@ -36,7 +36,7 @@ extension API {
         try confinement?.check(body.directory)
         let download = try await download(visit.id, for: visit)
         try await sessions.note([body.directory], of: download.session)
-        try await download.relocate(to: URL(fileURLWithPath: body.directory, isDirectory: true))
+        try await download.relocate(to: body.directory)
         return try await acted(visit)
     }
 

@@ -79,8 +79,8 @@ package final class Daemon: Sendable {
         SettingsWatcher.warn(members, in: source.file, logger)
         let settings = try source.settings(with: members)
         var configuration = DownloadManager.Configuration.default(
-            identifier: DaemonPaths.listIdentifier, directory: URL(fileURLWithPath: settings.directory),
-            stateDirectory: URL(fileURLWithPath: place.catalogue))
+            identifier: DaemonPaths.listIdentifier, directory: settings.directory,
+            stateDirectory: place.catalogue)
         configuration.logger = logger
         settings.apply(to: &configuration)
         sessions = SessionStore(place.sessions)

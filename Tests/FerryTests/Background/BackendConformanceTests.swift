@@ -182,7 +182,7 @@ struct BackendConformanceTests {
             #expect(try await labels() == ["a", "b", "d", "c"])
             try await all[1].change { $0.priority = .high }
             #expect(try await labels() == ["b", "a", "d", "c"])
-            let url = try #require(URL(string: home.server.url("/c")))
+            let url = try DownloadURL(home.server.url("/c"))
             #expect(try await manager.downloads(url: url) == [all[2]])
             #expect(try await manager.download(id: all[0].id) == all[0])
             #expect(try await manager.download(id: DownloadID(rawValue: "nobody")) == nil)

@@ -14,8 +14,8 @@ struct RunningRowTests {
             shop.server.serve("/a", Resource(size: 40_000_000))
             shop.server.script("/a", [.stall(after: 10_000_000)])
             var configuration = DownloadManager.Configuration.default(
-                identifier: "running", directory: URL(filePath: shop.directory),
-                stateDirectory: URL(filePath: shop.directory + "/state"))
+                identifier: "running", directory: shop.directory,
+                stateDirectory: shop.directory + "/state")
             configuration.minFreeBytes = 0
             // Too long to be reached on a busy machine.
             configuration.stallTimeout = .seconds(9000)

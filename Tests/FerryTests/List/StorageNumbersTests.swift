@@ -23,7 +23,7 @@ struct StorageNumbersTests {
 
     private func manager(_ home: AppHome) -> DownloadManager {
         var configuration = DownloadManager.Configuration.default(
-            identifier: "test", directory: URL(filePath: home.directory), stateDirectory: URL(filePath: home.state))
+            identifier: "test", directory: home.directory, stateDirectory: home.state)
         configuration.minFreeBytes = 0
         configuration.watchesNetwork = false
         return DownloadManager(configuration)

@@ -8,7 +8,7 @@ extension Workshop {
     /// A manager with a catalogue, as each launch of an app makes one.
     func lasting(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) -> DownloadManager {
         var configuration = DownloadManager.Configuration.default(
-            identifier: "test", directory: URL(filePath: directory), stateDirectory: URL(filePath: path(".state")))
+            identifier: "test", directory: directory, stateDirectory: path(".state"))
         configuration.minFreeBytes = 0
         configuration.waitForBusyMachine()
         configuration.watchesNetwork = false

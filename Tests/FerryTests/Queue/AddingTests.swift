@@ -323,7 +323,7 @@ struct AddingTests {
             #expect(again.request.label == "A film")
             #expect(again.request.userInfo == info)
             #expect(again.status.state == .paused)
-            let url = try #require(URL(string: shop.server.url("/a")))
+            let url = try DownloadURL(shop.server.url("/a"))
             #expect(try await next.downloads(url: url) == [again])
             await next.shutdown()
         }

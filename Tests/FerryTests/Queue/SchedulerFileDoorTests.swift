@@ -31,14 +31,14 @@ struct SchedulerFileDoorTests {
 
             let finished = try await manager.download(try shop.request("/a"))
             _ = try await finished.finished()
-            try await cancelled { try await finished.relocate(to: URL(filePath: place)) }
+            try await cancelled { try await finished.relocate(to: place) }
             shop.expect(place + "/a", is: resource)
             try await cancelled { try await finished.remove(deletingFile: true) }
             #expect(!FileManager.default.fileExists(atPath: place + "/a"))
 
             let running = try await manager.download(try shop.request("/b") { $0.maxConnections = 1 })
             await shop.reach(1_000_000, running)
-            try await cancelled { try await running.relocate(to: URL(filePath: place)) }
+            try await cancelled { try await running.relocate(to: place) }
             try await cancelled { _ = try await manager.storage() }
             try await cancelled { _ = try await running.cancelByProducingResumeData() }
             await manager.shutdown()

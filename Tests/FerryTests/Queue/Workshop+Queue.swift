@@ -13,8 +13,8 @@ extension Workshop {
         _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
     ) -> DownloadManager {
         var configuration = DownloadManager.Configuration.default(
-            identifier: identifier, directory: URL(filePath: directory),
-            stateDirectory: URL(filePath: directory + "/state/" + identifier))
+            identifier: identifier, directory: directory,
+            stateDirectory: directory + "/state/" + identifier)
         configuration.minFreeBytes = 0
         configuration.waitForBusyMachine()
         change(&configuration)
