@@ -79,7 +79,8 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// effect at once, also while the download runs. Other properties of the request keep their values.
     ///
     /// A new URL must prove that it serves the same file. If it serves another one, the received bytes are kept and
-    /// the download fails with `conflict`. Throws `wrongState` if it is completed, cancelled or being verified.
+    /// the download fails with `conflict`. Throws `wrongState` if it is completed, cancelled or being verified,
+    /// `invalidRequest` for values that no request may have.
     public func change(_ change: @Sendable (inout DownloadRequest) -> Void) async throws(DownloadError) {
         try await backend.change(live, change)
     }

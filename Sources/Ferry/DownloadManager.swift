@@ -85,8 +85,8 @@ public final class DownloadManager: Sendable {
 
     /// Adds a download; it runs as soon as a slot is free.
     ///
-    /// Throws errors that can be detected before the transfer: no URL, a directory that is not writable, texts that
-    /// are too long, `duplicate` under ``DuplicateRule/fail``. Nothing is listed then.
+    /// Throws errors that can be detected before the transfer: no URL, a directory that is not writable, limits below 1,
+    /// texts that are too long, `duplicate` under ``DuplicateRule/fail``. Nothing is listed then.
     public func download(_ request: DownloadRequest) async throws(DownloadError) -> Download {
         try await download([request])[0]
     }

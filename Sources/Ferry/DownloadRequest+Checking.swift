@@ -2,11 +2,11 @@ import FerryCore
 import Foundation
 
 extension DownloadRequest {
-    /// The request with absolute paths and limits within bounds. Throws errors that can be detected without disk
-    /// access.
+    /// The request with absolute paths. Throws errors that can be detected without disk access.
     func checked() throws(DownloadError) -> DownloadRequest {
+        try checkValues()
         var request = self
-        request.maxConnections = min(max(1, maxConnections), Self.mostConnections)
+        request.maxConnections = min(maxConnections, Self.mostConnections)
         switch destination {
         case .file(let path): request.destination = .file(DownloadManager.absolute(path))
         case .directory(let path, let name):
@@ -22,21 +22,10 @@ extension DownloadRequest {
                     recovery: .needsUser)
             }
         }
-        try request.checkSources()
-        if id?.rawValue.isEmpty == true { throw DownloadError(.invalidRequest, ErrorPhrase(.emptyIdentifier)) }
-        if id?.isOneLine == false { throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier)) }
-        try request.checkTexts()
         _ = try request.destination.resolved()
         return request
     }
 
     /// Upper bound of `maxConnections`; more than any host is sent at once.
     private static let mostConnections = 1000
-
-    /// Throws if there are more sources than a journal stores.
-    func checkSources() throws(DownloadError) {
-        guard sources.count > Self.mostSources else { return }
-        throw DownloadError(
-            .invalidRequest, ErrorPhrase(.manySources, "\(sources.count)", "\(Self.mostSources)"), recovery: .needsUser)
-    }
 }

@@ -14,9 +14,8 @@ extension Scheduler {
         let (old, lacksSecrets) = try await whole(live)
         var wish = old
         change(&wish)
+        try RequestChange(from: old, to: wish).request.checkValues()
         let request = old.changed(to: wish)
-        try request.checkTexts()
-        try request.checkSources()
         if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         let keepsLack = lacksSecrets && SecretScope.isHome(of: old, for: wish.sources)
         guard wish.needsNewRun(after: old) else {
@@ -164,18 +163,5 @@ extension Scheduler {
         list.tell { ListChange(isReordered: true) }
         try await tag(live)
         reschedule()
-    }
-}
-
-extension DownloadRequest {
-    /// Throws if `userInfo` or the label is longer than 4 KiB of UTF-8.
-    func checkTexts() throws(DownloadError) {
-        let size = userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        guard size <= 4096 else {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.longUserInfo, "\(size)"))
-        }
-        if let label, label.utf8.count > 4096 {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.longLabel, "\(label.utf8.count)"))
-        }
     }
 }

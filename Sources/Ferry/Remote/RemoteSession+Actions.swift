@@ -71,7 +71,6 @@ extension RemoteSession {
         let old = live.request
         var new = old
         change(&new)
-        new.maxConnections = max(1, new.maxConnections)
         try await amend(live, RequestChange(from: old, to: new))
     }
 

@@ -13,22 +13,23 @@ extension DownloadRequest: Codable {
 
     /// The properties with a member of their own; a new property of a request is a line here.
     package static let properties: [Property] = [
-        Property(.id, \.id), Property(.urls, \.wholeSources, mayChange: true), Property(.onConflict, \.onConflict),
-        Property(.headers, \.headerList, mayChange: true), Property(.secretsOrigin, \.secretsOrigin),
-        Property(.checksum, \.checksum, mayChange: true), Property(.checksumList, \.wholeChecksumList),
-        Property(.maxConnections, \.maxConnections, mayChange: true),
-        Property(.rateLimit, \.rateLimit, mayChange: true),
+        Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun), Property(.onConflict, \.onConflict),
+        Property(.headers, \.headerList, changes: .inNewRun), Property(.secretsOrigin, \.secretsOrigin),
+        Property(.checksum, \.checksum, changes: .inNewRun), Property(.checksumList, \.wholeChecksumList),
+        Property(.maxConnections, \.maxConnections, changes: .atOnce),
+        Property(.rateLimit, \.rateLimit, changes: .atOnce),
         Property(.maxBytes, \.maxBytes), Property(.maxRedirects, \.maxRedirects),
-        Property(.priority, \.priority, mayChange: true),
+        Property(.priority, \.priority, changes: .atOnce),
         Property(.startsPaused, \.startsPaused), Property(.notBefore, \.notBefore),
-        Property(.label, \.label, mayChange: true), Property(.userInfo, \.userInfo, mayChange: true),
-        Property(.allowsMetered, \.network.allowsMetered, mayChange: true),
-        Property(.allowsConstrained, \.network.allowsConstrained, mayChange: true),
-        Property(.allowsPrivate, \.network.allowsPrivate, mayChange: true), Property(.onDuplicate, \.onDuplicate),
+        Property(.label, \.label, changes: .atOnce), Property(.userInfo, \.userInfo, changes: .atOnce),
+        Property(.allowsMetered, \.network.allowsMetered, changes: .atOnce),
+        Property(.allowsConstrained, \.network.allowsConstrained, changes: .atOnce),
+        Property(.allowsPrivate, \.network.allowsPrivate, changes: .inNewRun),
+        Property(.onDuplicate, \.onDuplicate),
         Property(.strict, \.trust.strict), Property(.allowsUnprovenParts, \.trust.allowsUnprovenParts),
         Property(.resumesUnproven, \.trust.resumesUnproven), Property(.failsOnChange, \.trust.failsOnChange),
         Property(.allowsDowngrade, \.trust.allowsDowngrade),
-        Property(.acceptsHTML, \.trust.acceptsHTML, mayChange: true), Property(.syncsToDisk, \.syncsToDisk),
+        Property(.acceptsHTML, \.trust.acceptsHTML, changes: .inNewRun), Property(.syncsToDisk, \.syncsToDisk),
     ]
 
     /// The request without its secrets: user info in URLs, credentials, and headers that may be secret.
@@ -78,8 +79,10 @@ extension DownloadRequest: Codable {
         try container.encodeIfPresent(credentials?.user, forKey: .user)
         try container.encodeIfPresent(credentials?.password, forKey: .password)
     }
+}
 
-    /// Throws `invalidRequest` for values that no client may send.
+extension DownloadRequest {
+    /// Throws `invalidRequest` for values that no request and no change of one may have.
     package func checkValues() throws(DownloadError) {
         let sizes = 1...(ByteCount.bound - 1)
         let numbers: [(CodingKeys, ByteCount?, ClosedRange<ByteCount>)] = [
@@ -91,14 +94,24 @@ extension DownloadRequest: Codable {
                 .invalidRequest,
                 ErrorPhrase(.notInRange, key.rawValue, "\(range.lowerBound)", "\(range.upperBound)"))
         }
-        guard let id = id?.rawValue else { return }
-        // The identifier is a percent-encoded component of paths.
-        let isUsable =
-            !id.isEmpty && id.utf8.count <= 256 && id != "." && id != ".."
-            && id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard isUsable else {
+        guard sources.count <= Self.mostSources else {
             throw DownloadError(
-                .invalidRequest, ErrorPhrase(.unusableDownloadName, TextError.quote(id)),
+                .invalidRequest, ErrorPhrase(.manySources, "\(sources.count)", "\(Self.mostSources)"),
+                recovery: .needsUser)
+        }
+        let size = userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard size <= 4096 else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.longUserInfo, "\(size)"))
+        }
+        if let label, label.utf8.count > 4096 {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.longLabel, "\(label.utf8.count)"))
+        }
+        guard let id else { return }
+        // It is a component of paths, percent-encoded.
+        let text = id.rawValue
+        guard !text.isEmpty, text.utf8.count <= 256, text != ".", text != "..", id.isOneLine else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.unusableDownloadName, TextError.quote(text)),
                 suggestion: ErrorPhrase(.nameDownloads))
         }
     }
@@ -107,19 +120,29 @@ extension DownloadRequest: Codable {
 extension DownloadRequest {
     /// A property of a request, and the member that it is coded as.
     package struct Property: Sendable {
+        /// When a change of a listed download's takes effect.
+        enum Changes: Sendable {
+            /// It cannot be changed.
+            case never
+            /// While the download runs.
+            case atOnce
+            /// A run is stopped, and another one started.
+            case inNewRun
+        }
+
         package let key: CodingKeys
-        /// Whether the property of a listed download may be changed.
-        package let mayChange: Bool
+        let changes: Changes
         let encode: @Sendable (DownloadRequest, inout KeyedEncodingContainer<CodingKeys>) throws -> Void
         let decode: @Sendable (inout DownloadRequest, KeyedDecodingContainer<CodingKeys>) throws -> Void
         let differs: @Sendable (DownloadRequest, DownloadRequest) -> Bool
         let copy: @Sendable (_ from: DownloadRequest, _ to: inout DownloadRequest) -> Void
 
         init<Value: Codable & Equatable & Sendable>(
-            _ key: CodingKeys, _ path: any WritableKeyPath<DownloadRequest, Value> & Sendable, mayChange: Bool = false
+            _ key: CodingKeys, _ path: any WritableKeyPath<DownloadRequest, Value> & Sendable,
+            changes: Changes = .never
         ) {
             self.key = key
-            self.mayChange = mayChange
+            self.changes = changes
             encode = { try $1.encode($0[keyPath: path], forKey: key) }
             decode = { request, container in
                 guard try container.contains(key) && !container.decodeNil(forKey: key) else { return }
@@ -128,6 +151,11 @@ extension DownloadRequest {
             differs = { $0[keyPath: path] != $1[keyPath: path] }
             copy = { $1[keyPath: path] = $0[keyPath: path] }
         }
+    }
+
+    /// Whether a running download must be stopped and started again for this request.
+    package func needsNewRun(after old: DownloadRequest) -> Bool {
+        Self.properties.contains { $0.changes == .inNewRun && $0.differs(self, old) }
     }
 
     private var headerList: HeaderList {
@@ -158,5 +186,16 @@ private struct WholeURL: Codable, Hashable, Sendable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(url.textWithUserInfo)
+    }
+}
+
+/// Coded as those members of a request that have not their defaults.
+extension TrustRules: Codable {
+    public init(from decoder: any Decoder) throws { self = try DownloadRequest(from: decoder).trust }
+
+    public func encode(to encoder: any Encoder) throws {
+        var request = DownloadRequest.plain
+        request.trust = self
+        try request.encode(to: encoder)
     }
 }

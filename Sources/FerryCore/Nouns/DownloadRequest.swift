@@ -76,9 +76,9 @@ public struct DownloadRequest: Sendable, Hashable {
     public var checksumList: DownloadURL?
     /// The maximum number of simultaneous connections, 1 or more. Default 16.
     public var maxConnections = 16
-    /// The rate limit in bytes per second; `nil` for no limit.
+    /// The rate limit in bytes per second, at least 1; `nil` for no limit.
     public var rateLimit: ByteCount?
-    /// The maximum size of the file in bytes; `nil` for no limit.
+    /// The maximum size of the file in bytes, at least 1; `nil` for no limit.
     public var maxBytes: ByteCount?
     /// The maximum number of redirects that are followed in a row, 0 to 1000. Default 20.
     public var maxRedirects = 20
@@ -87,7 +87,7 @@ public struct DownloadRequest: Sendable, Hashable {
     /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.
     public var syncsToDisk = true
 
-    /// The identifier of the download; `nil` to have one generated.
+    /// The identifier of the download, at most 256 bytes of UTF-8; `nil` to have one generated.
     public var id: DownloadID?
     /// A human-readable label, shown in lists.
     public var label: String?
@@ -142,8 +142,8 @@ public struct NetworkRule: Sendable, Hashable, Codable {
     }
 }
 
-/// The rules of a download for data without proof.
-public struct TrustRules: Sendable, Hashable, Codable {
+/// What a download may trust without proof.
+public struct TrustRules: Sendable, Hashable {
     /// Accept only the proofs `digest`, `single` and `strong`. Default false.
     public var strict = false
     /// Use several connections without a strong validator or a digest. Default false.
@@ -160,30 +160,4 @@ public struct TrustRules: Sendable, Hashable, Codable {
     public var acceptsHTML = false
 
     public init() {}
-
-    /// Omitted members have their defaults.
-    public init(from decoder: any Decoder) throws {
-        let object = try decoder.container(keyedBy: CodingKeys.self)
-        func flag(_ key: CodingKeys) throws -> Bool { try object.decodeIfPresent(Bool.self, forKey: key) ?? false }
-        strict = try flag(.strict)
-        allowsUnprovenParts = try flag(.allowsUnprovenParts)
-        resumesUnproven = try flag(.resumesUnproven)
-        failsOnChange = try flag(.failsOnChange)
-        allowsDowngrade = try flag(.allowsDowngrade)
-        acceptsHTML = try flag(.acceptsHTML)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: CodingKeys.self)
-        try object.encode(strict, forKey: .strict)
-        try object.encode(allowsUnprovenParts, forKey: .allowsUnprovenParts)
-        try object.encode(resumesUnproven, forKey: .resumesUnproven)
-        try object.encode(failsOnChange, forKey: .failsOnChange)
-        try object.encode(allowsDowngrade, forKey: .allowsDowngrade)
-        if acceptsHTML { try object.encode(acceptsHTML, forKey: .acceptsHTML) }
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case strict, allowsUnprovenParts, resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML
-    }
 }

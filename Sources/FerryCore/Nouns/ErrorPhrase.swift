@@ -50,7 +50,7 @@ extension ErrorPhrase {
         case secretsForNobody, unusableOrigin
         case noURL, manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
         case unusableName, emptyName, directoryName, slashInName, zeroInName, longName
-        case emptyIdentifier, unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
+        case unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream
         case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
         // Servers

@@ -12,7 +12,7 @@ package struct RequestChange: Sendable, Hashable {
 
     /// The changeable differences between two requests, without credentials.
     package init(from old: DownloadRequest, to new: DownloadRequest) {
-        for property in DownloadRequest.properties where property.mayChange && property.differs(old, new) {
+        for property in DownloadRequest.properties where property.changes != .never && property.differs(old, new) {
             property.copy(new, &request)
             members.insert(property.key)
         }
@@ -46,7 +46,7 @@ extension RequestChange: Codable {
 
     /// The names of the members that may change.
     package static var memberNames: Set<String> {
-        let own = DownloadRequest.properties.filter(\.mayChange).map(\.key) + [.user, .password]
+        let own = DownloadRequest.properties.filter { $0.changes != .never }.map(\.key) + [.user, .password]
         return Set(own.map(\.rawValue))
     }
 

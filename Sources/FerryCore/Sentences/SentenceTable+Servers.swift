@@ -19,7 +19,6 @@ extension SentenceTable {
         .slashInName: ("it contains “/”", "它包含“/”"),
         .zeroInName: ("it contains a zero byte", "它包含零字节"),
         .longName: ("it has {0} bytes, more than {1}", "它有 {0} 字节，超过 {1} 字节"),
-        .emptyIdentifier: ("an identifier cannot be empty", "标识符不能为空"),
         .unusableIdentifier: (
             "the identifier of a download is empty or has a control character in it", "下载的标识符为空或包含控制字符"
         ),

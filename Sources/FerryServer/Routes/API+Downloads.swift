@@ -58,6 +58,7 @@ extension API {
     }
 
     func request(_ new: DownloadRequest, _ visit: APIRequest) throws(DownloadError) -> DownloadRequest {
+        // Before anything of it is noted.
         try new.checkValues()
         var request = new
         (request.destination, request.root) = try destinations(of: visit.session).destination(
@@ -81,7 +82,6 @@ extension API {
 
     func change(_ visit: APIRequest) async throws -> Response {
         let change = try await read(RequestChange.self, of: visit)
-        try change.request.checkValues()
         let download = try await download(visit.id, for: visit)
         if change.changesRequest { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.request.credentials { try await download.provide(credentials: credentials) }

@@ -216,4 +216,36 @@ struct BackendLifeTests {
             await second.shutdown()
         }
     }
+
+    @Test(
+        "Backend: a request or a change with a value that none may have is refused, and changes nothing",
+        arguments: BackendKind.allCases)
+    func refused(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"])
+            let manager = home.manager()
+            let listed = try await manager.download(home.request("/a") { $0.startsPaused = true })
+            let before = listed.request
+            let limits: [@Sendable (inout DownloadRequest) -> Void] = [
+                { $0.rateLimit = 0 }, { $0.rateLimit = .max }, { $0.maxConnections = 0 },
+                { $0.label = String(repeating: "x", count: 4097) },
+                { $0.sources = Array(repeating: $0.sources[0], count: DownloadRequest.mostSources + 1) },
+            ]
+            let others: [@Sendable (inout DownloadRequest) -> Void] = [
+                { $0.maxBytes = 0 }, { $0.maxBytes = -1 }, { $0.id = "" }, { $0.id = ".." }, { $0.id = "a\nb" },
+                { $0.id = DownloadID(rawValue: String(repeating: "x", count: 257)) },
+            ]
+            for (number, set) in (limits + others).enumerated() {
+                let request = try home.request("/b") { set(&$0) }
+                let code = await home.shop.code { _ = try await manager.download(request) }
+                #expect(code == .invalidRequest, "\(number)")
+            }
+            for (number, set) in limits.enumerated() {
+                #expect(await home.shop.code { try await listed.change(set) } == .invalidRequest, "\(number)")
+            }
+            #expect(listed.request == before)
+            #expect(try await manager.downloads() == [listed])
+            await manager.shutdown()
+        }
+    }
 }

@@ -90,7 +90,7 @@ struct ChangeTests {
             let download = try await manager.download(try shop.request("/a") { $0.rateLimit = 20_000 })
             await shop.reach(1, download)
             try await download.change {
-                $0.maxConnections = 0
+                $0.maxConnections = 1
                 $0.priority = .high
                 $0.label = "text"
                 $0.userInfo = ["a": "b"]
