@@ -11,7 +11,7 @@ public enum Language: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     /// The first supported language of a preference list of identifiers such as `zh-Hans-CN`; English if there is none.
-    package init(preferring identifiers: [String]) {
+    public init(preferring identifiers: [String]) {
         self = identifiers.lazy.compactMap(Self.init(locale:)).first ?? .english
     }
 
