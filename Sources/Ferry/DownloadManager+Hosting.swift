@@ -61,6 +61,11 @@ extension DownloadManager {
         try await local.page(filter, order: order, offset: offset, limit: limit)
     }
 
+    /// The identifiers of all downloads that match the filter, in the given order.
+    package func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {
+        try await local.identifiers(filter, order: order)
+    }
+
     /// The stored rows of these downloads; identifiers that are not listed are omitted.
     package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
         try await local.rows(ids)

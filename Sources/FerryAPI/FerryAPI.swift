@@ -2,7 +2,7 @@
 ///
 /// ```
 /// client ── HTTP over the Unix socket, or TCP on loopback with a token ──► daemon
-///        GET /api/v1                     versions, first of all
+///        GET /api/v1                     versions of the daemon
 ///        GET /api/v1/downloads …         JSON of Shapes/, by the table Routes/Route
 ///        GET /api/v1/events              server-sent events: Events/StreamEvent
 /// ```
@@ -29,7 +29,7 @@ package enum FerryAPI {
     package static let defaultSession = "default"
     /// The value of `session=` for all sessions.
     package static let everySession = "all"
-    /// The maximum number of entries in a page of the list.
+    /// The maximum number of entries in a snapshot, and of those that the daemon reads at a time.
     package static let mostEntries = 1000
     /// The maximum number of parallel downloads, of connections per host, and of downloads in one removal request.
     package static let mostAtOnce = 1000

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Ferry
 import FerryAPI
 import FerryCore
 import FerryServer
@@ -51,14 +52,12 @@ struct ServiceCommand: ParsableCommand {
 
     /// Returns the running daemon; `nil` if none is running.
     private func running() async -> ServiceInstaller.Running? {
-        let place = DaemonPaths.current()
-        let client = DaemonClient(socket: place.socket, session: FerryAPI.defaultSession)
         do throws(DaemonFailure) {
-            return ServiceInstaller.Running(process: try await client.greet().pid)
+            return ServiceInstaller.Running(process: try await DaemonLink().greet().pid)
         } catch {
             if case .unreachable = error { return nil }
             // A daemon of another version does not report its process; its lock file does.
-            return ServiceInstaller.Running(process: DaemonLock.owner(of: place.lock))
+            return ServiceInstaller.Running(process: DaemonLock.owner(of: DaemonPaths.current().lock))
         }
     }
 

@@ -95,7 +95,7 @@ struct OpenAPITests {
         func parameter(_ name: String) -> JSONValue? { query.first { $0["name"] == .text(name) }?["schema"] }
         #expect(parameter("sort")?["enum"] == list(ListQuery.Sort.allCases.map(\.rawValue)))
         #expect(parameter("order")?["enum"] == list(ListQuery.Order.allCases.map(\.rawValue)))
-        #expect(parameter("limit")?["maximum"] == .whole(FerryAPI.mostEntries))
+        #expect(parameter("limit")?["maximum"] == .whole(ListQuery.most))
         #expect(Set(query.compactMap { $0["name"] }) == Set(ListQuery.names.map { .text($0) }))
         let events = document["paths"]?["/events"]?["get"]?["responses"]?["200"]?["content"]
         guard case .text(let told)? = events?[ServerSentEvent.mediaType]?["schema"]?["description"] else {

@@ -214,7 +214,7 @@ import Testing
             var new = DownloadRequest(sources: [try DownloadURL(home.server.url("/b"))], destination: .directory(""))
             new.startsPaused = true
             let client = DaemonClient(socket: home.root + "/run/s", session: "app")
-            let added = try await client.send(try DaemonCall(.add, json: new), as: ListedDownload.self)
+            let added = try await client.send(DaemonCall(.add, json: new), as: ListedDownload.self)
             let id = added.id.rawValue
             let unknown = try await home.ferry("show", id)
             #expect(unknown.code == 2)

@@ -48,6 +48,33 @@ struct APIListTests {
         }
     }
 
+    @Test("API list: one response has a list of any length, in its order")
+    func whole() async throws {
+        try await DaemonRig.run { rig in
+            let names = (0..<2300).map { "\(10_000 + $0)" }
+            let new = names.map { name in
+                rig.new("/file/1k?\(name)") {
+                    $0.name = name
+                    $0.startsPaused = true
+                }
+            }
+            #expect(try await rig.ask(.add, body: RawRequests(new)).status == 201)
+            func page(_ query: String) async throws -> DownloadPage {
+                try await rig.ask(.list, query: query).shape(DownloadPage.self)
+            }
+            let all = try await page("limit=2147483647")
+            #expect(all.items.map(\.status.name) == names)
+            #expect(all.total == 2300)
+            #expect(
+                all.items == (try await page("limit=1000").items) + (try await page("offset=1000&limit=1300").items))
+            let some = try await page("sort=name&order=desc&offset=100&limit=2000")
+            #expect(some.items.map(\.status.name) == Array(names.reversed().dropFirst(100).prefix(2000)))
+            #expect(some.offset == 100)
+            #expect(try await page("offset=3000&limit=2000") == DownloadPage(items: [], total: 2300, offset: 3000))
+            #expect(try await page("state=failed&limit=2000").items.isEmpty)
+        }
+    }
+
     @Test("API list: a download moves to either end, beside another download, or to an index")
     func moving() async throws {
         try await DaemonRig.run { rig in

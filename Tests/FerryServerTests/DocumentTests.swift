@@ -62,8 +62,8 @@ struct DocumentTests {
             try await kept(witness)
             try await many(witness)
             try await events(witness)
-            // These routes refuse no request of the current version.
-            let always: Set<Route> = [.detach, .makeCode]
+            // This route refuses no request of the current version.
+            let always: Set<Route> = [.makeCode]
             for route in Route.allCases {
                 try await witness.ask(route, "none", headers: [FerryAPI.versionHeader: "99"], expecting: 426)
                 let statuses = witness.seen.value[route] ?? []
@@ -113,7 +113,6 @@ struct DocumentTests {
         try await witness.ask(.sessions, expecting: 200)
         try await witness.ask(.acknowledge, "app", body: AcknowledgeBody([7]), expecting: 204)
         try await witness.ask(.acknowledge, "app", body: CodeBody("x"), expecting: 400)
-        try await witness.ask(.detach, "app", expecting: 204)
     }
 
     /// Adds, lists and shows downloads in every lasting state.

@@ -79,6 +79,7 @@ struct RequestLimiterTests {
                 reply = await RawConnection.send(text, port: try port(rig), isLast: true)
             }
             #expect(try problem(reply).code == "busy")
+            #expect(reply.headers["retry-after"] == "1")
             let small = try await rig.send(
                 "POST", Route.plan.path(),
                 headers: ["Authorization": "Bearer \(rig.token)", "Content-Type": "application/json"],

@@ -70,9 +70,9 @@ package final class Catalogue: DownloadStore {
         }
     }
 
-    package func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
+    package func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {
         try await read { db in
-            let statement = try db.cachedStatement(sql: "SELECT id FROM download\(filter.clause) \(Self.order)")
+            let statement = try db.cachedStatement(sql: "SELECT id FROM download\(filter.clause) \(order.clause)")
             return try String.fetchAll(statement, arguments: filter.arguments).map(DownloadID.init)
         }
     }

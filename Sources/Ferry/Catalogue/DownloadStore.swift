@@ -22,8 +22,8 @@ package protocol DownloadStore: Sendable {
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
     ) async throws(DownloadError) -> [CatalogueRow]
 
-    /// The identifiers of all rows that match the filter, in list order.
-    func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID]
+    /// The identifiers of all rows that match the filter, in the given order.
+    func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID]
 
     /// The neighbours that a download would have at a placement, both within its priority.
     func gap(_ placement: PlacementPlanner.Placement, for place: QueuePlace) async throws(DownloadError) -> QueueGap
@@ -74,6 +74,11 @@ extension DownloadStore {
     /// A page in list order.
     package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
         try await page(filter, order: .queue, offset: offset, limit: limit)
+    }
+
+    /// The identifiers of all rows that match the filter, in list order.
+    package func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
+        try await identifiers(filter, order: .queue)
     }
 
     /// As ``duplicates(of:session:)``, of any session.

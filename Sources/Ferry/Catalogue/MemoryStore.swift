@@ -33,21 +33,11 @@ package final class MemoryStore: DownloadStore {
     package func page(
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
     ) async throws(DownloadError) -> [CatalogueRow] {
-        try read { state in
-            var rows = state.matching(filter.passes)
-            if order != .queue {
-                let sorted = rows.enumerated().sorted { left, right in
-                    order.isBefore(left.element, right.element) ?? (left.offset < right.offset)
-                }
-                rows = sorted.map(\.element)
-            }
-            if order == RowOrder(.queue, isDescending: true) { rows.reverse() }
-            return Array(rows.dropFirst(max(0, offset)).prefix(max(0, limit)))
-        }
+        try read { Array($0.matching(filter, order).dropFirst(max(0, offset)).prefix(max(0, limit))) }
     }
 
-    package func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
-        try read { $0.matching(filter.passes).map(\.id) }
+    package func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {
+        try read { $0.matching(filter, order).map(\.id) }
     }
 
     package func gap(
@@ -180,6 +170,17 @@ extension MemoryStore.State {
     /// The matching rows, in list order.
     fileprivate mutating func matching(_ isMeant: (CatalogueRow) -> Bool) -> [CatalogueRow] {
         sorted().compactMap { rows[$0] }.filter(isMeant)
+    }
+
+    /// The matching rows, in the given order.
+    fileprivate mutating func matching(_ filter: RowFilter, _ order: RowOrder) -> [CatalogueRow] {
+        let rows = matching(filter.passes)
+        if order == .queue { return rows }
+        if order.column == .queue { return rows.reversed() }
+        let sorted = rows.enumerated().sorted { left, right in
+            order.isBefore(left.element, right.element) ?? (left.offset < right.offset)
+        }
+        return sorted.map(\.element)
     }
 
     /// The first identifier in `changes` that cannot be inserted, taking earlier changes of the batch into account.

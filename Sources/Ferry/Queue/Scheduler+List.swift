@@ -152,6 +152,10 @@ extension Scheduler {
         return (rows, try await store.count(filter))
     }
 
+    func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {
+        try await opened().identifiers(filter, order: order)
+    }
+
     func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
         try await opened().rows(ids)
     }

@@ -109,11 +109,7 @@ extension RemoteSession: DownloadBackend {
         updates.notify()
         keeper?.cancel()
         await keeper?.value
-        if wasJoined {
-            await deliver()
-            // The event stream is closed already, so a failure of this call does not matter.
-            _ = try? await client.send(DaemonCall(.detach))
-        }
+        if wasJoined { await deliver() }
         for live in live { live.close() }
         list.close()
         networkHub.close()
@@ -151,35 +147,19 @@ extension RemoteSession: DownloadBackend {
             let sessions = try await ask(DaemonCall(.sessions), as: SessionItems.self).items
             let own = sessions.first { $0.identifier == place.identifier }
             if isUpToDate, own?.pendingEvents ?? 0 <= known { break }
-            await wait(after: seen, atMost: deadline - clock.now())
+            await updates.wait(after: seen, atMost: deadline - clock.now(), by: clock)
         }
     }
 
     /// The number of downloads that are running or wait for something other than the user.
     private func open() async throws(DownloadError) -> Int {
-        var count = 0
-        var offset = 0
-        while true {
-            let page = try await page(["waiting", "downloading", "verifying"], offset: offset)
-            count += page.items.count { said in
-                switch said.status.state {
-                case .waiting(.freshLink), .waiting(.credentials): false
-                default: true
-                }
+        let open = try await ask(.list([("state", "waiting,downloading,verifying")]), as: DownloadPage.self)
+        return open.items.count { said in
+            switch said.status.state {
+            case .waiting(.freshLink), .waiting(.credentials): false
+            default: true
             }
-            offset += page.items.count
-            if page.items.isEmpty || offset >= page.total { return count }
         }
-    }
-
-    private func page(_ states: [String], offset: Int) async throws(DownloadError) -> DownloadPage {
-        try await ask(
-            DaemonCall(
-                .list,
-                query: [
-                    ("state", states.joined(separator: ",")), ("offset", "\(offset)"),
-                    ("limit", "\(FerryAPI.mostEntries)"),
-                ]), as: DownloadPage.self)
     }
 
     /// Throws `invalidRequest` for a stream, which cannot leave this process.

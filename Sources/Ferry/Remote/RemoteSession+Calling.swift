@@ -16,7 +16,7 @@ extension RemoteSession {
             try await joined(until: deadline)
             let (failures, phase) = state.withLock { ($0.failures, $0.phase) }
             do throws(DaemonFailure) {
-                return try await client.send(call, as: type)
+                return try await link.send(call, as: type)
             } catch {
                 guard case .unreachable = error, clock.now() < deadline else { throw self.error(error) }
                 // A cancelled task cannot wait, and would repeat the call without a pause.
@@ -36,22 +36,10 @@ extension RemoteSession {
 
     /// Sends a call with a JSON body.
     func ask<Answer: Decodable & Sendable>(
-        _ route: Route, id: String = "", query: [(name: String, value: String)] = [], _ body: some Encodable,
-        as type: Answer.Type, wasRepeated: inout Bool
+        _ route: Route, id: String = "", query: [(name: String, value: String)] = [],
+        _ body: some Encodable & Sendable, as type: Answer.Type
     ) async throws(DownloadError) -> Answer {
-        let call: DaemonCall
-        do { call = try DaemonCall(route, id: id, query: query, json: body) } catch {
-            throw DownloadError(.internal, "\(error)")
-        }
-        return try await ask(call, as: type, wasRepeated: &wasRepeated)
-    }
-
-    func ask<Answer: Decodable & Sendable>(
-        _ route: Route, id: String = "", query: [(name: String, value: String)] = [], _ body: some Encodable,
-        as type: Answer.Type
-    ) async throws(DownloadError) -> Answer {
-        var wasRepeated = false
-        return try await ask(route, id: id, query: query, body, as: type, wasRepeated: &wasRepeated)
+        try await ask(DaemonCall(route, id: id, query: query, json: body), as: type)
     }
 
     /// Returns once the session is joined; starts the daemon if it does not run.
@@ -78,7 +66,7 @@ extension RemoteSession {
             case .joining:
                 if !hasAsked {
                     hasAsked = true
-                    asked.notify()
+                    link.hurry()
                 }
             }
             if let failure, failures > before {
@@ -91,11 +79,11 @@ extension RemoteSession {
             if left <= .zero {
                 throw failure
                     ?? DownloadError(
-                        .daemonUnavailable, ErrorPhrase(.daemonSilent, client.socket),
+                        .daemonUnavailable, ErrorPhrase(.daemonSilent, link.socket),
                         recovery: .transient(retryAfter: nil))
             }
             if Task.isCancelled { throw Self.waitWasCancelled }
-            await wait(after: seen, atMost: left)
+            await updates.wait(after: seen, atMost: left, by: clock)
         }
     }
 
@@ -106,15 +94,9 @@ extension RemoteSession {
     private func lost(since failures: Int, _ phase: Phase) async {
         let seen = updates.count
         let isSame = state.withLock { $0.failures == failures && $0.phase == phase }
-        if isSame { await wait(after: seen, atMost: .milliseconds(200)) }
+        if isSame { await updates.wait(after: seen, atMost: .milliseconds(200), by: clock) }
     }
 
-    func wait(after seen: UInt64, atMost limit: Duration) async {
-        await withTaskGroup(of: Void.self) { [clock, updates] group in
-            group.addTask { try? await clock.sleep(for: limit) }
-            group.addTask { await updates.wait(after: seen) }
-            await group.next()
-            group.cancelAll()
-        }
-    }
+    /// The error for apps of a failed call.
+    func error(_ failure: DaemonFailure) -> DownloadError { failure.error(socket: link.socket) }
 }

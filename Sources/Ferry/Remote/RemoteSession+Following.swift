@@ -162,7 +162,8 @@ extension RemoteSession {
             }
             if numbers.isEmpty { return }
             do throws(DaemonFailure) {
-                try await client.send(call(.acknowledge, AcknowledgeBody(numbers.sorted())))
+                _ = try await link.send(
+                    DaemonCall(.acknowledge, json: AcknowledgeBody(numbers.sorted())), as: Nothing.self)
                 state.withLock { $0.receipts.delivered(numbers) }
             } catch {
                 state.withLock { state in

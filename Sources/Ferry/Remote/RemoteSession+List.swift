@@ -27,8 +27,8 @@ extension RemoteSession {
         let reader = readers.begin()
         defer { readers.end(reader) }
         do throws(DownloadError) {
-            let said = try await ask(
-                .addResumeData, ResumeDataBody(data.data), as: ListedDownload.self, wasRepeated: &wasRepeated)
+            let call = DaemonCall(.addResumeData, json: ResumeDataBody(data.data))
+            let said = try await ask(call, as: ListedDownload.self, wasRepeated: &wasRepeated)
             return try await current(said, since: reader)
         } catch {
             // An earlier attempt of this call has used the data.
@@ -55,27 +55,17 @@ extension RemoteSession {
             .filter { $0.request.sources.first?.text == url.with(nil).text }
     }
 
-    /// Reads the list page by page; `limit` may be `Int.max`.
+    /// Reads the list; `limit` may be `Int.max`.
     private func list(
         offset: Int, limit: Int, _ filter: [(name: String, value: String)]
     ) async throws(DownloadError) -> [LiveDownload] {
+        if limit == 0 { return [] }
+        let reader = readers.begin()
+        defer { readers.end(reader) }
+        let page = try await ask(.list(filter, offset: offset, limit: limit), as: DownloadPage.self)
         var all: [LiveDownload] = []
-        var seen: Set<DownloadID> = []
-        var next = offset
-        while all.count < limit {
-            let size = min(FerryAPI.mostEntries, limit - all.count)
-            let query = filter + [("offset", "\(next)"), ("limit", "\(size)")]
-            let reader = readers.begin()
-            defer { readers.end(reader) }
-            let page = try await ask(DaemonCall(.list, query: query), as: DownloadPage.self)
-            for said in page.items where seen.insert(said.id).inserted {
-                let live = try await current(said, since: reader)
-                if !live.isClosed { all.append(live) }
-            }
-            next += page.items.count
-            if page.items.count < size || next >= page.total { break }
-        }
-        return all
+        for said in page.items { all.append(try await current(said, since: reader)) }
+        return all.filter { !$0.isClosed }
     }
 
     func download(_ id: DownloadID) async throws(DownloadError) -> LiveDownload? {
@@ -128,7 +118,7 @@ extension RemoteSession {
     }
 
     func count() async throws(DownloadError) -> Int {
-        try await ask(DaemonCall(.list, query: [("limit", "1")]), as: DownloadPage.self).total
+        try await ask(DaemonCall.list(limit: 1), as: DownloadPage.self).total
     }
 
     func storageReport() async throws(DownloadError) -> StorageReport {

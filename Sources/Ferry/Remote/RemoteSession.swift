@@ -7,7 +7,7 @@ import Synchronization
 /// One session of the daemon, as seen by a process of its app.
 ///
 /// ```
-/// DownloadManager ── call ──► joined? ──► HTTP over the socket ──► the daemon
+/// DownloadManager ── call ──► joined? ──► DaemonLink ──► the daemon
 ///      ▲                        │ no: connect or start the daemon; the call waits, bounded
 ///      └── LiveDownload, EventHub ◄── event stream, resumed after the last received id
 /// ```
@@ -60,7 +60,7 @@ final class RemoteSession: Sendable {
     }
 
     let place: DaemonAddress
-    let client: DaemonClient
+    let link: DaemonLink
     let clock: any EngineClock
     let state: Mutex<State>
     let hub = EventHub()
@@ -72,14 +72,11 @@ final class RemoteSession: Sendable {
     let registry = LiveRegistry()
     /// Notifies when the phase has changed, an attempt has failed, or a download has ended.
     let updates = AsyncEvent()
-    /// Notifies when a call waits for the daemon.
-    let asked = AsyncEvent()
 
     init(_ place: DaemonAddress, _ configuration: DownloadManager.Configuration, clock: any EngineClock) {
         self.place = place
         self.clock = clock
-        client = DaemonClient(
-            socket: place.socket ?? DaemonSocket.path(), session: place.identifier, wantsHandles: true)
+        link = DaemonLink(place, wantsHandles: true, logger: configuration.logger, clock: clock)
         state = Mutex(State(configuration: configuration))
     }
 

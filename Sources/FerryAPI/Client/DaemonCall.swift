@@ -1,5 +1,3 @@
-package import struct Foundation.Data
-
 /// A request to the daemon: route, identifier, query and body.
 package struct DaemonCall: Sendable {
     package var route: Route
@@ -7,21 +5,26 @@ package struct DaemonCall: Sendable {
     package var id: String
     /// Names and values of the query, not encoded.
     package var query: [(name: String, value: String)]
-    /// The JSON body; `nil` for `{}`.
-    package var body: Data?
+    /// The body; `nil` for `{}`.
+    package var json: (any Encodable & Sendable)?
 
-    package init(_ route: Route, id: String = "", query: [(name: String, value: String)] = [], body: Data? = nil) {
+    package init(
+        _ route: Route, id: String = "", query: [(name: String, value: String)] = [],
+        json: (any Encodable & Sendable)? = nil
+    ) {
         self.route = route
         self.id = id
         self.query = query
-        self.body = body
+        self.json = json
     }
 
-    /// Creates a request with an encoded body. Throws only if the value cannot be encoded, which is a defect.
-    package init(
-        _ route: Route, id: String = "", query: [(name: String, value: String)] = [], json: some Encodable
-    ) throws {
-        self.init(route, id: id, query: query, body: try APICoding.encode(json))
+    /// The downloads that match a filter. One response has all of them, since rows that move between two pages would
+    /// be missed or repeated.
+    package static func list(
+        _ filter: [(name: String, value: String)] = [], offset: Int = 0, limit: Int = .max
+    ) -> DaemonCall {
+        let page = [("offset", min(offset, ListQuery.most)), ("limit", min(limit, ListQuery.most))]
+        return DaemonCall(.list, query: filter + page.map { ($0, "\($1)") })
     }
 
     /// Returns path and query as in the request line.

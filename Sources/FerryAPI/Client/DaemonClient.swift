@@ -1,15 +1,18 @@
 import AsyncHTTPClient
-package import struct Foundation.Data
-package import struct Foundation.URL
+import FerryCore
+import struct Foundation.Data
+import struct Foundation.Date
+import struct Foundation.URL
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Sends requests to the daemon over its Unix socket, on behalf of one session.
+/// Sends single requests to the daemon over its Unix socket, on behalf of one session.
 ///
-/// The client neither starts the daemon nor reconnects to it. Requests have no time limit, because actions may take
-/// long; when the daemon exits, its connections are closed. Access to the socket is access with its user's rights.
+/// The client neither starts the daemon nor reconnects to it, and has no time limits: `DaemonLink` does. Each request
+/// has the version of the API, so that a daemon of another one refuses it, the first included. Access to the socket is
+/// access with its user's rights.
 package struct DaemonClient: Sendable {
     /// The path of the Unix socket.
     package let socket: String
@@ -41,36 +44,18 @@ package struct DaemonClient: Sendable {
         self.wantsHandles = wantsHandles
     }
 
-    // MARK: Requests
-
-    /// Gets the versions of the daemon. Throws `otherVersion` if it supports none of this program's API versions.
-    package func greet() async throws(DaemonFailure) -> Greeting {
-        let greeting = try await send(DaemonCall(.greeting), as: Greeting.self)
-        guard greeting.minimum <= FerryAPI.version, greeting.api >= FerryAPI.minimumVersion else {
-            throw .otherVersion("\(greeting.version), API \(greeting.api)")
-        }
-        return greeting
-    }
-
-    /// Sends a request and decodes its response.
-    package func send<Answer: Decodable>(_ call: DaemonCall, as type: Answer.Type) async throws(DaemonFailure) -> Answer
-    {
-        let data = try await send(call)
+    /// Sends a request and decodes its response; calls `begun` when its head has arrived.
+    package func send<Answer: Decodable>(
+        _ call: DaemonCall, as type: Answer.Type, begun: @Sendable () -> Void = {}
+    ) async throws(DaemonFailure) -> Answer {
+        let response = try await head(call)
+        begun()
+        let body = try await body(of: response)
+        guard (200..<300).contains(response.status.code) else { throw Self.failure(response, body) }
         do {
             // Some responses have no body.
-            return try APICoding.decode(type, from: data.isEmpty ? Data("{}".utf8) : data)
+            return try APICoding.decode(type, from: body.isEmpty ? Data("{}".utf8) : body)
         } catch { throw .unreadable("\(call.route): \(error)") }
-    }
-
-    /// Sends a request and returns the body of the response.
-    @discardableResult
-    package func send(_ call: DaemonCall) async throws(DaemonFailure) -> Data {
-        let response = try await head(call)
-        let body = try await body(of: response)
-        guard (200..<300).contains(response.status.code) else {
-            throw Self.failure(status: Int(response.status.code), body)
-        }
-        return body
     }
 
     /// Opens the event stream after the event `id`; with `nil`, the stream begins with a snapshot.
@@ -78,9 +63,7 @@ package struct DaemonClient: Sendable {
         var fields = HTTPHeaders([("Accept", "text/event-stream")])
         if let id { fields.add(name: "Last-Event-ID", value: id) }
         let response = try await head(DaemonCall(.events, query: named.map { [("session", $0)] } ?? []), fields)
-        guard response.status == .ok else {
-            throw Self.failure(status: Int(response.status.code), try await body(of: response))
-        }
+        guard response.status == .ok else { throw Self.failure(response, try await body(of: response)) }
         return EventReader(response.body)
     }
 
@@ -98,7 +81,10 @@ package struct DaemonClient: Sendable {
         if wantsHandles { request.headers.add(name: FerryAPI.handlesHeader, value: "1") }
         if call.route.method != .get {
             request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: call.body ?? Data("{}".utf8)))
+            do {
+                request.body = .bytes(
+                    ByteBuffer(bytes: try call.json.map { try APICoding.encode($0) } ?? Data("{}".utf8)))
+            } catch { throw .unreadable("\(call.route): \(error)") }
         }
         do {
             return try await Self.http.execute(request, deadline: .distantFuture)
@@ -111,15 +97,19 @@ package struct DaemonClient: Sendable {
         } catch { throw .unreachable(by: error) }
     }
 
-    private static func failure(status: Int, _ body: Data) -> DaemonFailure {
+    private static func failure(_ response: HTTPClientResponse, _ body: Data) -> DaemonFailure {
         guard let problem = try? APICoding.decode(Problem.self, from: body) else {
-            return .unreadable("status \(status)")
+            return .unreadable("status \(response.status.code)")
         }
         switch Problem.Code(rawValue: problem.code) {
         case .versionMismatch: return .otherVersion(problem.detail ?? problem.title)
         // A daemon that is shutting down may be followed by another one.
         case .shuttingDown: return .unreachable(problem.detail ?? problem.title)
-        default: return .refused(problem.downloadError)
+        default:
+            var error = problem.downloadError
+            let wish = response.headers.first(name: "Retry-After").flatMap { RetryAfter.delay($0, now: Date()) }
+            if let wish { error.recovery = .transient(retryAfter: wish) }
+            return .refused(error)
         }
     }
 }

@@ -21,8 +21,10 @@ package struct ListQuery: Sendable, Hashable {
     package var sort = Sort.queue
     package var order = Order.asc
     package var offset = 0
-    /// 1 … ``FerryAPI/mostEntries``.
+    /// 1 … ``most``.
     package var limit = 100
+    /// The maximum of ``offset`` and ``limit``.
+    package static let most = Int(Int32.max)
     /// A session, or ``FerryAPI/everySession``; `nil` for the client's own.
     package var session: String?
 

@@ -67,8 +67,8 @@ extension ListQuery {
         guard (search?.utf8.count ?? 0) <= 1000 else { throw Problem(.badRequest, "search has at most 1000 bytes.") }
         if let word = try items.word("sort", as: Sort.self) { sort = word }
         if let word = try items.word("order", as: Order.self) { order = word }
-        if let number = try items.number("offset", in: 0...Int(Int32.max)) { offset = number }
-        if let number = try items.number("limit", in: 1...FerryAPI.mostEntries) { limit = number }
+        if let number = try items.number("offset", in: 0...Self.most) { offset = number }
+        if let number = try items.number("limit", in: 1...Self.most) { limit = number }
         session = items.text("session")
     }
 }

@@ -9,7 +9,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     case adopt, pauseMany, resumeMany, removeMany, clear
     case plan, settings, changeSettings, network, statistics, storage
     case events
-    case sessions, attach, acknowledge, detach
+    case sessions, attach, acknowledge
     case login, makeCode, tokens, withdraw
 
     package var method: HTTPRequest.Method {
@@ -53,7 +53,6 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .events: "/events"
         case .sessions, .attach: "/sessions"
         case .acknowledge: "/sessions/{session}/acknowledge"
-        case .detach: "/sessions/{session}/detach"
         case .login: "/login"
         case .makeCode: "/codes"
         case .tokens: "/tokens"
@@ -64,7 +63,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     /// Whether the route is available over the Unix socket only; 403 over TCP.
     package var isLocalOnly: Bool {
         switch self {
-        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .sessions, .attach, .acknowledge, .detach,
+        case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .sessions, .attach, .acknowledge,
             .makeCode:
             true
         default: false
@@ -82,6 +81,9 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         default: 4 << 10
         }
     }
+
+    /// Whether the daemon responds at once, without waiting for a download, a server or a directory.
+    package var isQuick: Bool { method == .get && self != .storage }
 
     /// Whether the route needs no token over TCP.
     package var isOpen: Bool { self == .login }

@@ -4,6 +4,7 @@ import FerryCore
 import Foundation
 import HTTPTypes
 import HummingbirdCore
+import NIOCore
 
 /// Listing, adding, showing, changing and removing downloads.
 extension API {
@@ -14,10 +15,41 @@ extension API {
         if let words = query.states { filter.kinds = try kinds(words) }
         let order = RowOrder(query.sort, isDescending: query.order == .desc)
         let revision = visit.revision()
-        let page = try await manager.page(filter, order: order, offset: query.offset, limit: query.limit)
-        let listed = page.rows.map { manager.listed($0, revision: revision) }
-        return Answer.body(
-            try texts.page(listed, total: page.total, offset: query.offset), type: "application/json")
+        let page = try await manager.page(
+            filter, order: order, offset: query.offset, limit: min(query.limit, FerryAPI.mostEntries))
+        guard min(query.limit, page.total - query.offset) <= FerryAPI.mostEntries else {
+            let all = try await manager.identifiers(filter, order: order)
+            return list(visit, all.dropFirst(query.offset).prefix(query.limit), total: all.count, query.offset)
+        }
+        let listed = try texts.items(page.rows.map { manager.listed($0, revision: revision) })
+        let end = Self.listEnd(page.total, query.offset)
+        return Answer.body(Data(Self.listStart.utf8) + listed + Data(end.utf8), type: "application/json")
+    }
+
+    private static let listStart = #"{"items":["#
+
+    private static func listEnd(_ total: Int, _ offset: Int) -> String { #"],"offset":\#(offset),"total":\#(total)}"# }
+
+    /// Returns more downloads than one read of the store has. They were identified at once, so that each occurs once
+    /// however it moves meanwhile; their rows are read as the client receives them, so that memory does not grow with
+    /// the list. Removed ones are omitted.
+    private func list(_ visit: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody { writer in
+                var start = Self.listStart
+                for first in stride(from: ids.startIndex, to: ids.endIndex, by: FerryAPI.mostEntries) {
+                    let revision = visit.revision()
+                    let rows = try await manager.rows(Array(ids[first...].prefix(FerryAPI.mostEntries)))
+                    if rows.isEmpty { continue }
+                    let items = try texts.items(rows.map { manager.listed($0, revision: revision) })
+                    try await writer.write(ByteBuffer(bytes: Data(start.utf8) + items))
+                    start = ","
+                }
+                let end = (start == "," ? "" : start) + Self.listEnd(total, offset)
+                try await writer.write(ByteBuffer(string: end))
+                try await writer.finish(nil)
+            })
     }
 
     private func kinds(_ words: [String]) throws(Problem) -> Set<StateKind> {

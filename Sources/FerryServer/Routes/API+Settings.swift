@@ -132,7 +132,4 @@ extension API {
         launcher.acknowledged(own, in: visit.identifier)
         return Answer.nothing
     }
-
-    /// Does nothing: the session's downloads continue, and closing the stream already announces the departure.
-    func detach(_ visit: APIRequest) -> Response { Answer.nothing }
 }

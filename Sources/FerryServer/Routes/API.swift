@@ -59,7 +59,6 @@ struct API: Sendable {
         case .sessions: try await listSessions(visit)
         case .attach: try await attach(visit)
         case .acknowledge: try await acknowledge(visit)
-        case .detach: detach(visit)
         case .login: try await login(visit)
         case .makeCode: try await makeCode(visit)
         case .tokens: try listTokens(visit)

@@ -23,6 +23,9 @@ enum Answer {
         let data = (try? APICoding.encode(problem)) ?? Data()
         var response = body(data, type: Problem.mediaType, status: HTTPResponse.Status(code: problem.status))
         if problem.status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
+        if [Problem.Code.tooMany, .busy].contains(where: { $0.rawValue == problem.code }) {
+            response.headers[.retryAfter] = "1"
+        }
         return response
     }
 }

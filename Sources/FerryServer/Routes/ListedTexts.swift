@@ -16,16 +16,13 @@ final class ListedTexts: Sendable {
     private static let most = 1000
     private let entries = Mutex<[DownloadID: Entry]>([:])
 
-    /// Returns a page of the list, encoded like ``DownloadPage``.
-    func page(_ items: [ListedDownload], total: Int, offset: Int) throws -> Data {
-        var text = Data(#"{"items":["#.utf8)
-        var isFirst = true
+    /// Returns the items, separated by commas.
+    func items(_ items: [ListedDownload]) throws -> Data {
+        var text = Data()
         for item in try texts(of: items) {
-            if !isFirst { text.append(UInt8(ascii: ",")) }
-            isFirst = false
+            if !text.isEmpty { text.append(UInt8(ascii: ",")) }
             text.append(item)
         }
-        text.append(contentsOf: #"],"offset":\#(offset),"total":\#(total)}"#.utf8)
         return text
     }
 

@@ -14,7 +14,7 @@ extension Program {
         let found = await daemon()
         var directory = downloads
         if case .answers(let greeting) = found.0, greeting.api == FerryAPI.version,
-            let settings = try? await found.1.send(DaemonCall(.settings), as: SettingsBody.self)
+            let settings = try? await found.1.ask(.settings, as: SettingsBody.self)
         {
             directory = settings.directory
         }
@@ -40,13 +40,12 @@ extension Program {
         return report.exitCode
     }
 
-    private static func daemon() async -> (DoctorPolicy.Found, DaemonClient) {
-        let socket = DaemonSocket.path()
-        let client = DaemonClient(socket: socket, session: FerryAPI.defaultSession)
-        do throws(DownloadError) { try DaemonSocket.check(socket) } catch { return (.failure(error), client) }
-        do throws(DaemonFailure) { return (.answers(try await client.greet()), client) } catch {
-            if case .unreachable = error { return (.silent, client) }
-            return (.failure(error.error(socket: socket)), client)
+    private static func daemon() async -> (DoctorPolicy.Found, DaemonLink) {
+        let link = DaemonLink()
+        do throws(DownloadError) { try DaemonSocket.check(link.socket) } catch { return (.failure(error), link) }
+        do throws(DaemonFailure) { return (.answers(try await link.greet()), link) } catch {
+            if case .unreachable = error { return (.silent, link) }
+            return (.failure(error.error(socket: link.socket)), link)
         }
     }
 

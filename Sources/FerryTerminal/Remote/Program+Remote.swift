@@ -18,9 +18,9 @@ extension Program {
         let console = Console(StandardWriter())
         let code: ExitCode
         do {
-            let link = try await RemoteLink.open(starts: starts)
             let width = isatty(1) == 1 ? TerminalSize.current(1).columns : nil
-            code = try await body(RemoteRun(link, session: session, console: console, json: json, width: width))
+            code = try await body(
+                RemoteRun(DaemonLink(mayStart: starts), session: session, console: console, json: json, width: width))
         } catch let error as UsageError {
             if json { console.result(failure(DownloadError(error.code, error.message, recovery: .needsUser))) }
             code = usage(error.message, command: command)

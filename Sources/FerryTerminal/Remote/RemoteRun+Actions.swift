@@ -38,10 +38,11 @@ extension RemoteRun {
             if !chosen.isEmpty {
                 let body = SelectionBody(ids: chosen.map(\.id.rawValue))
                 let count = try await link.ask(
-                    action == .pause ? .pauseMany : .resumeMany, body: body, as: ActionCount.self)
+                    action == .pause ? .pauseMany : .resumeMany, json: body, as: ActionCount.self)
                 failures = count.byID
             }
-            for one in try await downloads() { now[one.id] = one }
+            // A line has the name alone, or for an unchanged download the state that was the reason.
+            if json { for one in try await downloads() { now[one.id] = one } }
         case .cancel:
             // Cancels waiting downloads first: otherwise each would start when a running one has been cancelled.
             for one in chosen.reversed() {
@@ -75,7 +76,7 @@ extension RemoteRun {
         for start in stride(from: 0, to: chosen.count, by: FerryAPI.mostAtOnce) {
             let some = chosen[start..<min(chosen.count, start + FerryAPI.mostAtOnce)]
             let body = RemovalBody(some.map(\.id.rawValue), deleteFiles: deletingFile)
-            let failures = try await link.ask(.removeMany, body: body, as: ActionCount.self).byID
+            let failures = try await link.ask(.removeMany, json: body, as: ActionCount.self).byID
             for one in some {
                 if let error = failures[one.id] {
                     codes.insert(fail(error, one))
@@ -102,7 +103,7 @@ extension RemoteRun {
             let known = ClearFilter.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("\(which) cannot be cleared; there are \(known)")
         }
-        let count = try await link.ask(.clear, body: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
+        let count = try await link.ask(.clear, json: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
         if json { say(count) } else { say("removed: \(count.changed) download\(count.changed == 1 ? "" : "s")") }
         return .done
     }
@@ -114,7 +115,7 @@ extension RemoteRun {
         let place = try MovePlanner.place(words) { other throws(UsageError) in
             try DownloadPicker.one(other, from: all).id
         }
-        let moved = try await link.ask(.move, id: one.id.rawValue, body: place, as: ListedDownload.self)
+        let moved = try await link.ask(.move, id: one.id.rawValue, json: place, as: ListedDownload.self)
         if json { say(moved) } else { say(PrintableText.escape("moved: \(one.status.name)")) }
         return .done
     }
@@ -123,7 +124,7 @@ extension RemoteRun {
     package func relocate(_ word: String, to directory: String) async throws -> ExitCode {
         let one = try DownloadPicker.one(word, from: try await downloads())
         let moved = try await link.ask(
-            .relocate, id: one.id.rawValue, body: RelocateBody(directory: OwnProgram.absolute(directory)),
+            .relocate, id: one.id.rawValue, json: RelocateBody(directory: OwnProgram.absolute(directory)),
             as: ListedDownload.self)
         if json {
             say(moved)

@@ -6,18 +6,11 @@ import Foundation
 extension RemoteRun {
     /// Runs `ferry add`.
     package func add(_ options: AddOptions, world: PlanningWorld = .system) async throws -> ExitCode {
-        let settings = try await link.ask(.settings, as: SettingsBody.self)
+        // The daemon's directory is needed for files without one of their own.
+        let directory =
+            options.files.directory == nil ? try await link.ask(.settings, as: SettingsBody.self).directory : ""
         let plan = try AddPlanner.plan(
-            options, directory: settings.directory, world: world, now: Date(), calendar: .current)
-        let manager = DownloadManager(.background(identifier: FerryAPI.defaultSession))
-        let result: Result<Bool, any Error>
-        do { result = .success(try await add(plan, to: manager)) } catch { result = .failure(error) }
-        await manager.shutdown()
-        return try result.get() ? .done : .usage
-    }
-
-    /// Adds a batch at a time. Returns false if a line of a list is unusable.
-    private func add(_ plan: AddPlanner.Plan, to manager: DownloadManager) async throws -> Bool {
+            options, directory: directory, world: world, now: Date(), calendar: .current)
         var isWhole = true
         var batch: [DownloadRequest] = []
         for item in plan.items {
@@ -25,31 +18,26 @@ extension RemoteRun {
                 console.message("ferry: " + line)
                 isWhole = false
             }
-            guard let request = item.request else { continue }
-            batch.append(plan.complete(request))
+            guard var request = item.request.map(plan.complete) else { continue }
             // Identifiers are assigned here, so that a repeated call adds nothing twice, and a different identifier
             // in the response means that the URL was already listed.
-            if request.id == nil { batch[batch.count - 1].id = DownloadID.make() }
-            if batch.count == FerryAPI.mostAdded { try await add(&batch, to: manager) }
+            request.id = request.id ?? DownloadID.make()
+            batch.append(request)
+            if batch.count == FerryAPI.mostAdded { try await add(&batch) }
         }
-        try await add(&batch, to: manager)
-        return isWhole
+        // Returns exit code 2 if a line of a list is unusable; the others are added.
+        try await add(&batch)
+        return isWhole ? .done : .usage
     }
 
-    private func add(_ batch: inout [DownloadRequest], to manager: DownloadManager) async throws {
-        let statuses = try await manager.download(batch).map(\.status)
-        for (request, status) in zip(batch, statuses) where request.id != status.id {
-            console.message(AddPlanner.listedAlready(status))
+    private func add(_ batch: inout [DownloadRequest]) async throws {
+        if batch.isEmpty { return }
+        let added = try await link.ask(.add, json: NewDownloads(batch), as: DownloadItems.self).items
+        let new = Set(batch.map(\.id))
+        for one in added {
+            if !new.contains(one.id) { console.message(AddPlanner.listedAlready(one.status)) }
+            if json { say(one) } else { say(PrintableText.escape("\(one.id.rawValue)  \(one.status.name)")) }
         }
-        try await show(statuses)
         batch = []
-    }
-
-    private func show(_ statuses: [DownloadStatus]) async throws {
-        if json {
-            for status in statuses { say(try await link.ask(.show, id: status.id.rawValue, as: ListedDownload.self)) }
-            return
-        }
-        for status in statuses { say(PrintableText.escape("\(status.id.rawValue)  \(status.name)")) }
     }
 }

@@ -9,11 +9,10 @@ extension RemoteRun {
     ///
     /// - Parameter open: Opens a file in a browser. Returns false on failure.
     package func web(open: (String) -> Bool) async throws -> ExitCode {
-        guard link.greeting.port != nil else {
+        let made = try await link.ask(.makeCode, as: SignInBody.self)
+        guard let url = made.url else {
             throw UsageError("the daemon serves no page (--no-loopback, or loopback=false in its settings)")
         }
-        let made = try await link.ask(DaemonCall(.makeCode), as: SignInBody.self)
-        guard let url = made.url else { throw UsageError("the daemon serves no page yet") }
         if json {
             say(PageAddress(url: url))
         } else if let file = made.file, open(file) {

@@ -1,10 +1,10 @@
-import Ferry
+package import Ferry
 import FerryAPI
 import FerryCore
 
 /// Runs one command against the daemon and writes the result to standard output.
 package struct RemoteRun: Sendable {
-    let link: RemoteLink
+    let link: DaemonLink
     let console: Console
     /// Whether results are lines of JSON in the API's format.
     let json: Bool
@@ -13,7 +13,7 @@ package struct RemoteRun: Sendable {
     /// The session whose downloads are used, or `all`; `nil` for that of the command line and the page.
     let session: String?
 
-    package init(_ link: RemoteLink, session: String? = nil, console: Console, json: Bool, width: Int?) {
+    package init(_ link: DaemonLink, session: String? = nil, console: Console, json: Bool, width: Int?) {
         self.link = link
         self.session = session
         self.console = console
@@ -117,12 +117,12 @@ package struct RemoteRun: Sendable {
         }
         switch plan {
         case .show: show(try await link.ask(.settings, as: SettingsBody.self))
-        case .daemon(let change): show(try await link.ask(.changeSettings, body: change, as: SettingsBody.self))
+        case .daemon(let change): show(try await link.ask(.changeSettings, json: change, as: SettingsBody.self))
         case .downloads(let names, let change):
             let chosen = try await pick(names)
             try SetPlanner.checkServers(of: chosen.map(\.url), change)
             for one in chosen {
-                let changed = try await link.ask(.change, id: one.id.rawValue, body: change, as: ListedDownload.self)
+                let changed = try await link.ask(.change, id: one.id.rawValue, json: change, as: ListedDownload.self)
                 if json { say(changed) } else { say(PrintableText.escape("changed: \(changed.status.name)")) }
             }
         }

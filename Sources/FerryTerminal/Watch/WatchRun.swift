@@ -1,6 +1,6 @@
 import Ferry
-import FerryAPI
-import FerryCore
+package import FerryAPI
+package import FerryCore
 import Foundation
 import Synchronization
 
@@ -15,12 +15,16 @@ package final class WatchRun: Sendable {
         var awaited: Set<DownloadID>?
         var codes: Set<ExitCode> = []
         var code: ExitCode?
-        /// The daemon's permanent refusal, which a retry would not change.
+        /// The failure that a retry would not change.
         var refusal: DownloadError?
-        var isChanged = true
+        /// Whether the event stream was open once.
+        var wasOpen = false
+        /// The last event of the stream.
+        var last: String?
+        var isChanged = false
     }
 
-    private let link: RemoteLink
+    private let link: DaemonLink
     /// The watched session, or `all`; `nil` for that of the command line and the page.
     private let session: String?
     private let console: Console
@@ -32,7 +36,7 @@ package final class WatchRun: Sendable {
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
 
-    init(_ link: RemoteLink, session: String? = nil, console: Console, style: ProgressStyle) {
+    init(_ link: DaemonLink, session: String? = nil, console: Console, style: ProgressStyle) {
         self.link = link
         self.session = session
         self.console = console
@@ -52,7 +56,7 @@ package final class WatchRun: Sendable {
             state.withLock { $0.awaited = Set(named.map(\.id)) }
         }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.follow() }
+            group.addTask { await self.link.follow(self) }
             group.addTask { await self.tick() }
             group.addTask {
                 for await key in self.terminal?.keys ?? AsyncStream(unfolding: { nil }) { await self.obey(key) }
@@ -76,38 +80,7 @@ package final class WatchRun: Sendable {
         endNow.finish()
     }
 
-    private func refuse(_ error: DownloadError) {
-        state.withLock { $0.refusal = error }
-        endNow.finish()
-    }
-
     // MARK: Events
-
-    private func follow() async {
-        var last: String?
-        var failures = 0
-        while !Task.isCancelled {
-            do throws(DaemonFailure) {
-                var events = try await link.client.events(after: last, of: session).makeAsyncIterator()
-                failures = 0
-                state.withLock { $0.board.isLost = false }
-                while let sent = try await events.next() {
-                    if let event = try? StreamEvent(sent) { await take(event, sent) }
-                    if let id = sent.id { last = id }
-                }
-            } catch {
-                if error.isLasting { return refuse(error.error(socket: link.client.socket)) }
-            }
-            if Task.isCancelled { return }
-            state.withLock { state in
-                state.board.isLost = true
-                state.isChanged = true
-            }
-            if failures == 0, style == .lines { console.message("ferry: the daemon does not answer; trying again") }
-            failures += 1
-            try? await Task.sleep(for: .milliseconds(min(5000, 100 << min(failures, 6))))
-        }
-    }
 
     private func take(_ event: StreamEvent, _ sent: ServerSentEvent) async {
         if style == .json {
@@ -210,7 +183,7 @@ package final class WatchRun: Sendable {
             case .limit(let limit):
                 var change = SettingsChange()
                 change.rateLimit = .set(limit)
-                _ = try await link.ask(.changeSettings, body: change, as: SettingsBody.self)
+                _ = try await link.ask(.changeSettings, json: change, as: SettingsBody.self)
             case .quit: finish(.done)
             }
         } catch {
@@ -234,6 +207,47 @@ package final class WatchRun: Sendable {
         case SignalWatch.continuing: break
         default: finish(SignalWatch.exitCode(signal))
         }
+    }
+}
+
+extension WatchRun: EventFollower {
+    package func open(mayStart: Bool) async throws(DownloadError) -> EventReader {
+        let stream = try await link.events(after: state.withLock { $0.last }, of: session)
+        state.withLock { state in
+            state.wasOpen = true
+            state.board.isLost = false
+        }
+        return stream
+    }
+
+    package func take(_ sent: ServerSentEvent) async throws(DaemonFailure) {
+        if let event = try? StreamEvent(sent) { await take(event, sent) }
+        if let id = sent.id { state.withLock { $0.last = id } }
+    }
+
+    package func isToReopen(after failure: DownloadError?) -> Bool {
+        let (isOver, isNew) = state.withLock { state in
+            if let failure, !state.wasOpen || failure.isLasting {
+                state.refusal = failure
+                return (true, false)
+            }
+            defer { state.board.isLost = true }
+            state.isChanged = true
+            return (false, !state.board.isLost)
+        }
+        if isOver { endNow.finish() }
+        if isNew, style == .lines { console.message("ferry: the daemon does not answer; trying again") }
+        return !isOver
+    }
+
+    package var needsDaemon: Bool { false }
+}
+
+extension DownloadError {
+    /// Whether a retry would fail in the same way: the daemon refuses the request, or is of another version. A daemon
+    /// that does not answer, or is shutting down, may come back.
+    package var isLasting: Bool {
+        if case .transient = recovery { false } else { code != .shutDown }
     }
 }
 

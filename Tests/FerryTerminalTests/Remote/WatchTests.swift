@@ -129,15 +129,17 @@ import Testing
         #expect(shown()[3] == "the daemon does not answer; trying again")
     }
 
-    @Test("DaemonFailure: a refusal and another version are lasting; an absent daemon or a shutdown is not")
+    @Test("WatchRun: a refusal and another version are lasting; an absent daemon or a shutdown is not")
     func lasting() {
         let failures: [(DaemonFailure, Bool)] = [
             (.refused(DownloadError(.invalidRequest, "no such session")), true), (.otherVersion("9.0, API 9"), true),
-            (.unreachable("connection refused"), false), (.unreadable("status 502"), false),
+            (.unreachable("connection refused"), false), (.unreadable("status 502"), true),
             (.refused(DownloadError(.shutDown, "it is leaving")), false),
             (.refused(DownloadError(.network, "later", recovery: .transient(retryAfter: nil))), false),
         ]
-        for (failure, isLasting) in failures { #expect(failure.isLasting == isLasting, "\(failure)") }
+        for (failure, isLasting) in failures {
+            #expect(failure.error(socket: "/s").isLasting == isLasting, "\(failure)")
+        }
     }
 
     @Test(

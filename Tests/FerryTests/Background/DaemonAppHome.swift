@@ -95,7 +95,8 @@ struct DaemonAppHome: Sendable {
     /// The process identifier of the running daemon; `nil` if none responds.
     func daemonID() async throws -> Int32? {
         try await notForever("the daemon's greeting", seen: { daemon.sight }) {
-            let greeting = try? await DaemonClient(socket: socket, session: "test").greet()
+            let client = DaemonClient(socket: socket, session: "test")
+            let greeting = try? await client.send(DaemonCall(.greeting), as: Greeting.self)
             return greeting.map { Int32($0.pid) }
         }
     }

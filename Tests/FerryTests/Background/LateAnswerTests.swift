@@ -33,14 +33,11 @@ struct LateAnswerTests {
             network: NetworkSnapshot.assumed.status))
 
     /// The responses that are the same in all tests.
-    private static func common(_ request: String, _ daemon: ScriptedDaemon) throws -> (any Encodable)? {
+    private static func common(_ request: String, _ daemon: ScriptedDaemon) throws -> Any? {
         switch request {
         case "GET /api/v1": return Greeting(version: "1", pid: 1, session: "test", boot: "boot")
         case "POST /api/v1/sessions": return SessionBody(identifier: "test", directory: "/tmp")
-        case "GET /api/v1/events":
-            try daemon.tell(snapshot, id: 1)
-            try daemon.tell(.upToDate)
-            return [String]()
+        case "GET /api/v1/events": return try ScriptedDaemon.stream([snapshot, .upToDate])
         case "GET /api/v1/downloads": return DownloadPage(items: [], total: 0)
         case "GET /api/v1/sessions": return SessionItems([])
         default: return [String: String]()
@@ -49,19 +46,16 @@ struct LateAnswerTests {
 
     /// Runs a body with a manager of a scripted daemon.
     private func run(
-        _ script: @escaping ScriptedDaemon.Script, _ body: (DownloadManager, ScriptedDaemon) async throws -> Void
+        _ answers: @escaping ScriptedDaemon.Answers, _ body: (DownloadManager, ScriptedDaemon) async throws -> Void
     ) async throws {
-        let root = "/tmp/ferry-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        try FileManager.default.createDirectory(
-            atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(atPath: root) }
-        let daemon = try ScriptedDaemon(socket: root + "/s", script: script)
-        var place = DaemonAddress(identifier: "test", directory: "/tmp")
-        place.socket = root + "/s"
-        place.binary = "/nonexistent/ferry"
-        let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
-        try await body(manager, daemon)
-        await manager.shutdown()
+        try await ScriptedDaemon.answering(answers) { socket, daemon in
+            var place = DaemonAddress(identifier: "test", directory: "/tmp")
+            place.socket = socket
+            place.binary = "/nonexistent/ferry"
+            let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
+            try await body(manager, daemon)
+            await manager.shutdown()
+        }
     }
 
     /// Returns once the manager has read an event about the download.

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Ferry
+@testable import FerryAPI
 @testable import FerryEngine
 
 @Suite("Manager without a reachable daemon", .timeLimit(.minutes(30)))
@@ -47,14 +48,11 @@ struct LostDaemonTests {
 
     @Test("Remote manager: a daemon of another API version is an error, and gets no further request")
     func otherVersion() async throws {
-        try await Workshop.run { shop in
-            let root = "/tmp/ferry-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-            try FileManager.default.createDirectory(
-                atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            defer { try? FileManager.default.removeItem(atPath: root) }
-            let greeting = #"{"api":9,"minimum":8,"version":"9.1","pid":1,"session":"s","boot":"b"}"#
-            let stranger = try StrangeDaemon(socket: root + "/s", answer: greeting)
-            let manager = DownloadManager(place(root + "/s", binary: shop.path("ferry")))
+        let greeting = Greeting(api: 9, minimum: 8, version: "9.1", pid: 1, session: "s", boot: "b")
+        try await ScriptedDaemon.answering { _, _ in
+            greeting
+        } _: { socket, stranger in
+            let manager = DownloadManager(place(socket, binary: "/nonexistent/ferry"))
             do throws(DownloadError) {
                 try await manager.activate()
                 Issue.record("it was joined")
@@ -64,7 +62,7 @@ struct LostDaemonTests {
                 #expect(error.suggestion == "Update Ferry.")
             }
             await manager.shutdown()
-            #expect(Set(stranger.asked) == ["GET /api/v1 HTTP/1.1"])
+            #expect(Set(stranger.asked) == ["GET /api/v1"])
         }
     }
 

@@ -53,6 +53,32 @@ struct StoreReadingTests {
         }
     }
 
+    @Test("Store: identifiers are in the order of the rows, in every order", arguments: StoreKind.allCases)
+    func identifiers(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            var rows: [CatalogueRow] = []
+            for (index, name) in ["b", "A", "c", "B", "a"].enumerated() {
+                var row = try StoreBench.row(
+                    "\(index)", index % 2, Int64(index), state: StoreBench.states[index % StoreBench.states.count])
+                row.name = name
+                row.totalBytes = index == 2 ? nil : ByteCount(index % 3)
+                rows.append(row)
+            }
+            try await bench.store.commit([.insert(rows)])
+            var seen: Set<[DownloadID]> = []
+            for column in RowOrder.Column.allCases {
+                for isDescending in [false, true] {
+                    let order = RowOrder(column, isDescending: isDescending)
+                    let ids = try await bench.store.identifiers(.all, order: order)
+                    #expect(try await bench.store.page(.all, order: order, offset: 0, limit: 9).map(\.id) == ids)
+                    seen.insert(ids)
+                }
+            }
+            #expect(seen.count > 3)
+            #expect(try await bench.store.identifiers(RowFilter(kinds: []), order: .queue).isEmpty)
+        }
+    }
+
     @Test(
         "Store: the neighbours of every placement are found among rows of the same priority",
         arguments: StoreKind.allCases)

@@ -48,8 +48,8 @@ final class WatchedStore: DownloadStore {
     ) async throws(DownloadError) -> [CatalogueRow] {
         try await base.page(filter, order: order, offset: offset, limit: limit)
     }
-    func identifiers(_ filter: RowFilter) async throws(DownloadError) -> [DownloadID] {
-        try await base.identifiers(filter)
+    func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {
+        try await base.identifiers(filter, order: order)
     }
     func gap(
         _ placement: PlacementPlanner.Placement, for place: QueuePlace
