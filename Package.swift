@@ -48,6 +48,8 @@ let package = Package(
             swiftSettings: strict + fuzzed),
         // C declarations that Glibc's module hides on Linux. No logic.
         .target(name: "CFerry"),
+        // Files that are part of the binary: those of the page, the OpenAPI document. No logic.
+        .target(name: "CFerryAssets"),
         // Does: one download.
         .target(
             name: "FerryEngine",
@@ -68,14 +70,14 @@ let package = Package(
         .target(
             name: "FerryAPI",
             dependencies: [
-                "FerryCore",
+                "FerryCore", "CFerryAssets",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
-            resources: [.embedInCode("Document/openapi.json")],
+            exclude: ["Document/openapi.json"],
             swiftSettings: strict),
         // Many downloads: the façade that apps use.
         .target(
@@ -95,7 +97,7 @@ let package = Package(
         .target(
             name: "FerryServer",
             dependencies: [
-                "Ferry", "FerryAPI", "FerryCore", "CFerry",
+                "Ferry", "FerryAPI", "FerryCore", "CFerry", "CFerryAssets",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -107,7 +109,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            resources: [.embedInCode("Page/Assets")],
+            exclude: ["Page/Assets"],
             swiftSettings: strict),
         // What a terminal shows: bars, lines, JSON; and what arguments mean.
         .target(

@@ -1,3 +1,4 @@
+import CFerryAssets
 import FerryCore
 package import Foundation
 import HTTPTypes
@@ -12,7 +13,7 @@ package struct OpenAPIDocument {
     package static let data: Data = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let given = try? JSONValue(Data(PackageResources.openapi_json))
+        let given = try? JSONValue(Data(bytes: ferry_openapi_document.bytes, count: ferry_openapi_document.count))
         return (try? encoder.encode(OpenAPIDocument(given: given ?? .null).whole)) ?? Data()
     }()
 

@@ -1,3 +1,4 @@
+import CFerryAssets
 import FerryCore
 import Foundation
 
@@ -12,50 +13,13 @@ struct PageAssets: Sendable {
 
     private let assets: [String: Asset]
 
-    /// The bytes of each file by path; every file in the folder Assets has an entry.
+    /// The bytes of each file by path; every file in the folder Assets has an entry in CFerryAssets.c.
     static var files: [String: [UInt8]] {
-        [
-            "/actions.js": PackageResources.actions_js,
-            "/add.js": PackageResources.add_js,
-            "/announce.js": PackageResources.announce_js,
-            "/api.js": PackageResources.api_js,
-            "/arrange.js": PackageResources.arrange_js,
-            "/ask.js": PackageResources.ask_js,
-            "/bar.js": PackageResources.bar_js,
-            "/base.css": PackageResources.base_css,
-            "/browsers.js": PackageResources.browsers_js,
-            "/change.js": PackageResources.change_js,
-            "/connection.js": PackageResources.connection_js,
-            "/controls.css": PackageResources.controls_css,
-            "/detail.css": PackageResources.detail_css,
-            "/detail.js": PackageResources.detail_js,
-            "/dom.js": PackageResources.dom_js,
-            "/drag.js": PackageResources.drag_js,
-            "/facts.js": PackageResources.facts_js,
-            "/format.js": PackageResources.format_js,
-            "/frame.css": PackageResources.frame_css,
-            "/graph.js": PackageResources.graph_js,
-            "/icons.js": PackageResources.icons_js,
-            "/index.html": PackageResources.index_html,
-            "/keys.js": PackageResources.keys_js,
-            "/links.js": PackageResources.links_js,
-            "/list.css": PackageResources.list_css,
-            "/list.js": PackageResources.list_js,
-            "/main.js": PackageResources.main_js,
-            "/mark.svg": PackageResources.mark_svg,
-            "/menu.js": PackageResources.menu_js,
-            "/ranges.js": PackageResources.ranges_js,
-            "/row.js": PackageResources.row_js,
-            "/rowmenu.js": PackageResources.rowmenu_js,
-            "/selection.js": PackageResources.selection_js,
-            "/sentences.js": PackageResources.sentences_js,
-            "/signin.js": PackageResources.signin_js,
-            "/store.js": PackageResources.store_js,
-            "/stream.js": PackageResources.stream_js,
-            "/text.js": PackageResources.text_js,
-            "/totals.js": PackageResources.totals_js,
-            "/words.js": PackageResources.words_js,
-        ]
+        var files: [String: [UInt8]] = [:]
+        for file in UnsafeBufferPointer(start: ferry_page_assets, count: ferry_page_asset_count) {
+            files[String(cString: file.path)] = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+        }
+        return files
     }
 
     init(_ files: [String: [UInt8]] = Self.files) {
