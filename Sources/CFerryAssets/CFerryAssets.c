@@ -48,6 +48,9 @@ static const uint8_t detail_js[] = {
 static const uint8_t dom_js[] = {
 #embed "../FerryServer/Page/Assets/dom.js"
 };
+static const uint8_t doubleclick_js[] = {
+#embed "../FerryServer/Page/Assets/doubleclick.js"
+};
 static const uint8_t drag_js[] = {
 #embed "../FerryServer/Page/Assets/drag.js"
 };
@@ -145,6 +148,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/detail.css", detail_css),
     ASSET("/detail.js", detail_js),
     ASSET("/dom.js", dom_js),
+    ASSET("/doubleclick.js", doubleclick_js),
     ASSET("/drag.js", drag_js),
     ASSET("/facts.js", facts_js),
     ASSET("/format.js", format_js),

@@ -2,6 +2,7 @@
 
 import hashlib
 
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from case import PageTest
@@ -83,6 +84,87 @@ class Adding(PageTest):
         self.assertFalse(
             self.browser.js("return document.querySelector('.options [name=acceptsHTML]').checked"), "for that one only")
 
+    def test_what_was_set_for_one_add_is_gone_for_the_next(self):
+        self.browser.press(".options-toggle")
+        self.browser.write(".options [name=headers]", "Cookie: session=SECRET123")
+        self.browser.write(".options [name=directory]", "elsewhere")
+        self.browser.write(".options [name=limit]", "5 MB/s")
+        self.browser.write(".options [name=user]", "me")
+        self.browser.write(".options [name=password]", "secret-word")
+        self.browser.press(".options [name=paused]")
+        self.browser.press(".options-toggle")
+        self.browser.gone(".options")
+        self.assertEqual(self.browser.one(".options-toggle").text, "Options · 6")
+        self.assertIn("Headers", self.browser.one(".options-toggle").get_attribute("title"))
+        link = self.origin.file("10K", "first.bin", "cookie=session=SECRET123")
+        self.browser.write(FIELD, link + Keys.ENTER)
+        first = self.browser.until(lambda: self.daemon.named("first.bin"), "it is listed")
+        self.assertEqual(first["state"], "paused")
+        self.browser.until(lambda: self.browser.one(".options-toggle").text == "Options", "nothing is set any more")
+        kept = "return [...document.querySelectorAll('.add input, .add textarea')].filter((field) => field.type === 'checkbox' ? field.checked : field.value !== '').length"
+        self.assertEqual(self.browser.js(kept), 0)
+        self.daemon.call("POST", f"/downloads/{first['id']}/resume")
+        self.browser.until_state(first["id"], "completed")
+        self.browser.write(FIELD, link.replace("first", "second") + Keys.ENTER)
+        second = self.browser.until(lambda: self.daemon.named("second.bin"), "it is listed")
+        self.browser.until_state(second["id"], "failed")  # The server wants the cookie, which was for the first alone.
+        self.assertEqual(self.daemon.show(second["id"])["directory"], str(self.daemon.downloads))
+
+    def test_credentials_the_rule_for_names_and_the_time_of_the_start(self):
+        (self.daemon.downloads / "taken.bin").write_bytes(b"old")
+        self.browser.write(FIELD, self.origin.file("20K", "taken.bin", "auth=basic:me:secret-word"))
+        self.browser.press(".options-toggle")
+        self.browser.write(".options [name=password]", "secret-word")
+        self.browser.press(".add-button")
+        self.assertTrue(self.browser.one(".field-user .field-error").text, "a password alone is refused at its field")
+        self.browser.write(".options [name=user]", "me")
+        self.browser.press(".options [name=conflict] option[value=overwrite]")
+        self.browser.press(".add-button")
+        item = self.browser.until(lambda: self.daemon.named("taken.bin"), "it is listed")
+        self.browser.until_state(item["id"], "completed")
+        self.assertEqual((self.daemon.downloads / "taken.bin").read_bytes(), self.origin.bytes(20_000))
+        self.browser.write(FIELD, self.origin.file("20K", "tomorrow.bin"))
+        self.browser.js("document.querySelector('[name=notBefore]').value = '2031-05-06T07:08'")
+        self.browser.press(".add-button")
+        later = self.browser.until(lambda: self.daemon.named("tomorrow.bin"), "it is listed")
+        self.assertEqual((later["state"], later["waitReason"]), ("waiting", "notBefore"))
+
+    def test_a_double_click_on_download_adds_one_and_touches_nothing_else(self):
+        others = [self.daemon.add(self.origin.file("10K", f"base{number:02}.bin"), startsPaused=True) for number in range(12)]
+        self.browser.until(lambda: len(self.browser.all(".row")) > 5, "rows")
+        field = self.browser.write(FIELD, self.origin.file("40M", "new.bin", "rate=400K"))
+        at = self.browser.js("return [scrollY, arguments[0].getBoundingClientRect().top]", field)
+        ActionChains(self.browser.driver).double_click(self.browser.one(".add-button")).perform()
+        new = self.browser.until(lambda: self.daemon.named("new.bin"), "it was added")
+        toast = self.browser.one(".toast")
+        self.assertEqual(self.browser.js("return [scrollY, arguments[0].getBoundingClientRect().top]", field), at, "nothing moved")
+        self.assertEqual({item["id"]: item["state"] for item in self.daemon.items() if item["id"] in others},
+                         {identifier: "paused" for identifier in others})
+        self.assertEqual(len(self.daemon.items()), 13)
+        self.assertEqual(self.browser.all(ERROR), [])
+        self.assertFalse(self.browser.all("dialog.detail[open]"))
+        self.assertIn("Added 1 download", toast.text)
+        self.browser.press(".toast [data-toast=action]")
+        self.browser.until(lambda: self.browser.driver.switch_to.active_element.get_attribute("data-id") == new["id"], "it is shown")
+
+    def test_what_is_not_http_is_named_and_a_missing_scheme_offered(self):
+        self.browser.write(FIELD, "magnet:?xt=urn:btih:x")
+        self.assertIn("Only http and https", self.browser.one(".add-hint").text)
+        self.browser.write(FIELD, "example.com/file.iso")
+        self.browser.press(".add-hint button")
+        self.assertEqual(self.browser.one(FIELD).get_attribute("value"), "https://example.com/file.iso")
+        self.browser.gone(".add-hint")
+        self.assertEqual(self.browser.all(ERROR), [])
+
+    def test_that_the_daemon_was_away_is_not_said_when_it_is_back(self):
+        self.forgives = [r"net::ERR_"]
+        self.daemon.stop()
+        self.browser.write(FIELD, self.origin.file("10K", "away.bin") + Keys.ENTER)
+        self.assertIn("does not answer", self.browser.one(ERROR).text)
+        self.daemon.start()
+        self.browser.gone(ERROR)
+        self.assertNotEqual(self.browser.one(FIELD).get_attribute("value"), "", "what was typed stays")
+
     def test_one_that_is_added_paused_waits_for_its_button(self):
         self.browser.write(FIELD, self.origin.file("10K", "later.bin"))
         self.browser.press(".options-toggle")
@@ -99,7 +181,7 @@ class Adding(PageTest):
         self.browser.press(".options-toggle")
         self.browser.write(".options [name=directory]", "../outside")
         self.browser.press(".add-button")
-        self.assertIn("../outside", self.browser.one(ERROR).text)
+        self.assertIn("../outside", self.browser.one(".field-directory .field-error").text)
         self.assertEqual(self.daemon.items(), [])
         self.assertNotEqual(self.browser.one(FIELD).get_attribute("value"), "", "what was typed stays")
 

@@ -32,7 +32,15 @@ class Limits(PageTest):
         self.browser.until(
             lambda: self.browser.one(LIMIT).get_attribute("aria-invalid") == "true", "it is marked")
         self.assertIsNone(self.settings().get("rateLimit"))
-        self.assertIn("5 MB/s", self.browser.one(".toast").text)
+        error = self.browser.one(".limits .field-error")
+        self.assertIn("5 MB/s", error.text)
+        self.assertEqual(self.browser.one(LIMIT).get_attribute("aria-describedby"), error.get_attribute("id"))
+        self.assertEqual(self.browser.all(".toast"), [], "it is said at its field")
+        # The number of downloads likewise.
+        self.browser.write("[name=concurrent]", "0" + Keys.ENTER)
+        self.browser.until(
+            lambda: self.browser.one("[name=concurrent]").get_attribute("aria-invalid") == "true", "it is marked")
+        self.assertEqual(self.settings()["maxConcurrentDownloads"], 3)
 
     def test_a_limit_that_others_set_is_shown(self):
         self.daemon.call("PATCH", "/settings", {"rateLimit": 5_000_000, "maxConcurrentDownloads": 7})
@@ -59,7 +67,12 @@ class Limits(PageTest):
         # This machine is no network: it needs an address outside, which nothing is sent to (RFC 5737).
         outside = self.daemon.add("http://198.51.100.1/metered.bin")
         self.browser.until_state(outside, "waiting")
-        self.assertEqual(self.browser.text(self.browser.in_row(outside, ".row-reason")), "no network that it may use")
+        self.assertEqual(self.browser.text(self.browser.in_row(outside, ".row-reason")), "the network is metered, and not allowed")
+        # It is downloaded in spite of that, if its user says so.
+        self.browser.press(self.browser.button(outside, "anyway"))
+        self.until_api(outside, lambda shown: shown.get("allowsMetered") is True, "it may")
+        self.browser.until(
+            lambda: "metered" not in self.browser.text(self.browser.in_row(outside, ".row-reason")), "it waits for that no more")
         here = self.daemon.add(self.origin.file("10K", "here.bin"))
         self.browser.until_state(here, "completed")
         self.daemon.call("POST", f"/downloads/{outside}/cancel")

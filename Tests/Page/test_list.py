@@ -69,6 +69,7 @@ class TheList(PageTest):
         for identifier in made:
             self.browser.press(self.browser.in_row(identifier, ".row-check"))
         self.browser.press(".selection [data-action=remove]")
+        self.browser.press("dialog.question [data-answer=yes]")
         self.browser.gone(f'.row[data-id="{made[1]}"]')
         self.assertIn("nobody", self.browser.one(".toast").text)
         self.assertEqual([item["id"] for item in self.daemon.items()], made[:1])
@@ -134,6 +135,130 @@ class TheList(PageTest):
         self.browser.press("[role=menuitem][data-action='do.first']")
         self.until_names("2.bin", "1.bin")
         self.browser.until(lambda: self.order() == ["2.bin", "1.bin"], "the daemon has that order")
+
+
+class Removing(PageTest):
+    def finished(self, *names):
+        made = [self.daemon.add(self.origin.file("10K", name)) for name in names]
+        for identifier in made:
+            self.browser.until_state(identifier, "completed")
+        return made
+
+    def focused(self):
+        return self.browser.driver.switch_to.active_element.get_attribute("data-id")
+
+    def test_a_double_click_on_remove_takes_one_off_the_list(self):
+        made = self.finished("one.bin", "two.bin", "three.bin")
+        ActionChains(self.browser.driver).double_click(self.browser.one(self.browser.button(made[0], "remove"))).perform()
+        self.browser.gone(f'.row[data-id="{made[0]}"]')
+        self.assertEqual(self.browser.names(), ["two.bin", "three.bin"])
+        self.assertIn("one.bin", self.browser.one(".toast:has([data-toast])").text)
+
+    def test_a_removal_is_undone(self):
+        made = self.finished("back.bin", "other.bin")
+        self.browser.press(self.browser.button(made[0], "remove"))
+        self.browser.gone(f'.row[data-id="{made[0]}"]')
+        self.browser.press(".toast [data-toast=action]")
+        self.browser.until(lambda: self.browser.names() == ["back.bin", "other.bin"], "it is back, at its place")
+        self.assertEqual([item["name"] for item in self.daemon.items()], ["back.bin", "other.bin"])
+
+    def test_a_removal_that_is_not_undone_reaches_the_daemon(self):
+        made = self.finished("stays.bin", "goes.bin", "leaves.bin")
+        self.browser.press(self.browser.button(made[1], "remove"))
+        self.browser.until(lambda: made[1] not in [item["id"] for item in self.daemon.items()], "the daemon was told")
+        # A page that is left tells it at once.
+        self.browser.press(self.browser.button(made[2], "remove"))
+        self.browser.gone(f'.row[data-id="{made[2]}"]')
+        self.browser.driver.refresh()
+        self.browser.until(lambda: [item["id"] for item in self.daemon.items()] == made[:1], "the daemon was told")
+        self.assertTrue((self.daemon.downloads / "goes.bin").exists(), "the file stays")
+
+    def test_the_keyboard_stays_in_the_list_when_its_row_goes(self):
+        made = self.finished("1.bin", "2.bin", "3.bin")
+        self.browser.js("arguments[0].focus()", self.browser.row(made[1]))
+        ActionChains(self.browser.driver).send_keys(Keys.DELETE).perform()
+        self.browser.until(lambda: self.focused() == made[2], "the next row has the focus")
+        self.assertIn("2.bin", self.browser.js("return document.querySelector('[data-live=polite]').textContent"))
+        ActionChains(self.browser.driver).send_keys(Keys.DELETE).perform()
+        self.browser.until(lambda: self.focused() == made[0], "at the end, the one before")
+        ActionChains(self.browser.driver).send_keys(Keys.DELETE).perform()
+        self.browser.until(
+            lambda: self.browser.driver.switch_to.active_element.get_attribute("name") == "links", "at last, the field")
+
+    def test_one_that_has_not_been_downloaded_is_asked_about(self):
+        identifier = self.daemon.add(self.origin.file("10K", "kept.bin"), startsPaused=True)
+        self.browser.until_state(identifier, "paused")
+        self.browser.row(identifier).send_keys(Keys.DELETE)
+        self.assertIn("kept.bin", self.browser.one("dialog.question").text)
+        self.browser.driver.switch_to.active_element.click()
+        self.assertEqual(len(self.daemon.items()), 1)
+
+    def test_a_finished_file_is_not_fetched_again_without_a_question(self):
+        [identifier] = self.finished("whole.bin")
+        self.browser.press(self.browser.button(identifier, "restart"))
+        self.assertIn("again", self.browser.one("dialog.question").text)
+        self.browser.driver.switch_to.active_element.click()
+        self.assertEqual(self.daemon.show(identifier)["state"], "completed")
+
+
+class Menus(PageTest):
+    def test_the_menu_of_a_row_is_inside_the_window_and_its_end_can_be_reached(self):
+        made = [self.daemon.add(self.origin.file("10K", f"menu-{number}.bin")) for number in range(4)]
+        for identifier in made:
+            self.browser.until_state(identifier, "completed")
+        for size in ((1366, 650), (390, 720, True, 2), (720, 390, True, 2), (640, 400), (320, 256)):
+            with self.subTest(size):
+                self.browser.set_size(*size)
+                self.browser.js("arguments[0].scrollIntoView({block: 'center'})", self.browser.row(made[2]))
+                self.browser.press(self.browser.button(made[2], "more"))
+                inside = "const box = arguments[0].getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight"
+                self.assertTrue(self.browser.js(inside, self.browser.one("[role=menu]")))
+                ActionChains(self.browser.driver).send_keys(Keys.END).perform()
+                last = self.browser.driver.switch_to.active_element
+                self.assertEqual(last.get_attribute("data-action"), "removeFile")
+                self.assertTrue(self.browser.js(inside, last), "the last one is seen")
+                ActionChains(self.browser.driver).send_keys(Keys.ESCAPE).perform()
+                self.browser.gone("[role=menu]")
+
+    def test_a_right_click_opens_it(self):
+        identifier = self.daemon.add(self.origin.file("10K", "right.bin"))
+        self.browser.until_state(identifier, "completed")
+        ActionChains(self.browser.driver).context_click(self.browser.one(self.browser.in_row(identifier, ".row-amount"))).perform()
+        self.browser.press("[role=menuitem][data-action=open]")
+        self.browser.one("dialog.detail")
+
+    def test_the_selected_ones_are_moved_and_changed_together(self):
+        made = [self.daemon.add(self.origin.file("10K", f"{number}.bin"), startsPaused=True) for number in range(4)]
+        for identifier in made[2:]:
+            self.browser.press(self.browser.in_row(identifier, ".row-check"))
+
+        def choose(label):
+            self.browser.press(".selection [aria-haspopup=menu]")
+            self.browser.until(
+                lambda: next((found for found in self.browser.all("[role=menuitem]") if found.text == label), None), label).click()
+
+        choose("Move to the top")
+        self.browser.until(lambda: self.browser.names() == ["2.bin", "3.bin", "0.bin", "1.bin"], "they are first, in order")
+        choose("Limit to 1 MB/s each")
+        for identifier in made[2:]:
+            self.until_api(identifier, lambda shown: shown.get("rateLimit") == 1_000_000, "its limit")
+
+    def test_order_and_filter_are_remembered(self):
+        made = [self.daemon.add(self.origin.file("10K", name), startsPaused=True) for name in ("b.bin", "a.bin")]
+        self.browser.until(lambda: len(self.browser.all(".row")) == len(made), "rows")
+        self.browser.press("[name=sort] option[value=name]")
+        self.browser.press(".chip[data-filter=paused]")
+        self.browser.driver.refresh()
+        self.browser.until(lambda: self.browser.names() == ["a.bin", "b.bin"], "sorted by name")
+        self.assertEqual(self.browser.one(".chip[data-filter=paused]").get_attribute("aria-pressed"), "true")
+        self.assertEqual(self.browser.one("[name=sort]").get_attribute("value"), "name")
+
+    def test_the_number_that_is_shown_is_told_to_readers(self):
+        for name in ("x.bin", "y.bin"):
+            self.daemon.add(self.origin.file("10K", name), startsPaused=True)
+        self.browser.write("[name=search]", "x.b")
+        self.browser.until(
+            lambda: "1 download shown" in self.browser.js("return document.querySelector('[data-live=polite]').textContent"), "it is told")
 
 
 class Thousands(PageTest):

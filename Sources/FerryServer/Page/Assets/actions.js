@@ -1,15 +1,21 @@
-// What is done with downloads, from rows, details, menus and keys: asks first where bytes would go, says what failed.
+// What is done with downloads, from rows, details, menus and keys: asks first where bytes would go, lets removals be taken
+// back, says what was done and what failed.
 
 import { forAll } from './api.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { ask } from './ask.js';
-import { may, heldBytes } from './words.js';
+import { may, heldBytes, hasEnded, failedChecksum } from './words.js';
+
+/// How long a removal can be taken back.
+const UNDO_TIME = 8000;
 
 export class Actions {
   #api;
   #store;
   #announcer;
+  /// Removals that can still be taken back: each is carried out by being called.
+  #pending = new Set();
 
   constructor(api, store, announcer) {
     this.#api = api;
@@ -17,14 +23,29 @@ export class Actions {
     this.#announcer = announcer;
   }
 
-  /// `resume`, `pause`, `cancel`, `restart`, `remove` or `removeFile`, of those that allow it. Gives whether it was done.
+  /// `resume`, `pause`, `cancel`, `restart`, `remove`, `removeFile` or `anyway` (in spite of a metered network), of those
+  /// that allow it. Gives whether it was done.
   async run(action, downloads) {
-    const needed = action === 'removeFile' ? 'remove' : action;
+    const needed = { removeFile: 'remove', anyway: 'change' }[action] ?? action;
     const targets = downloads.filter((download) => may(download, needed));
-    if (targets.length === 0 || !(await this.#isMeant(action, targets))) return false;
+    if (targets.length === 0) return false;
+    if (action === 'remove' && targets.every(hasEnded)) return this.#removeSoon(targets);
+    if (!(await this.#isMeant(action, targets))) return false;
+    if (action === 'resume' && targets.length === 1 && targets[0].waitReason === 'slot') return this.#goFirst(targets[0]);
     const problems = await this.#send(action, targets);
     this.report(problems[0]);
+    if (problems.length === 0) this.#tell(action, targets);
     return problems.length === 0;
+  }
+
+  /// Changes the same of many: `values` as in the API.
+  async change(downloads, values) {
+    const problems = await forAll(downloads, async ({ id }) => {
+      const { mark } = this.#store;
+      this.#store.take(await this.#api.change(id, values), mark);
+    });
+    if (problems.length > 0) this.report(problems[0]);
+    else this.#announcer.say(t('changed.many', { n: downloads.length }));
   }
 
   /// Says what failed; nothing for no problem.
@@ -32,52 +53,111 @@ export class Actions {
     if (problem) this.#announcer.warn(t('failure', { reason: problem.text ?? problem.message }));
   }
 
+  /// Carries out what could still be taken back; the page is about to go.
+  finish() {
+    for (const carryOut of [...this.#pending]) carryOut();
+  }
+
+  #tell(action, targets) {
+    const [{ name }] = targets;
+    const text = targets.length === 1 ? t(`did.${action}`, { name }) : t(`did.${action}.many`, { n: targets.length });
+    const takesBack = action === 'cancel' ? { label: t('do.restart'), run: () => this.#send('restart', targets) } : null;
+    if (takesBack) this.#announcer.say(text, takesBack);
+    else this.#announcer.speak(text);
+  }
+
+  /// Takes ended ones off the list; the daemon is told when there has been time to think better of it.
+  #removeSoon(targets) {
+    const ids = targets.map(({ id }) => id);
+    const removeNow = async () => {
+      clearTimeout(timer);
+      if (!this.#pending.delete(removeNow)) return;
+      const problems = await this.#api.removeMany(ids, false).catch((problem) => [problem]);
+      if (problems.length > 0) this.#store.unhide(ids);
+      this.report(problems[0]);
+    };
+    const timer = setTimeout(removeNow, UNDO_TIME);
+    this.#pending.add(removeNow);
+    this.#store.hide(ids);
+    const undo = () => {
+      if (!this.#pending.delete(removeNow)) return;
+      clearTimeout(timer);
+      this.#store.unhide(ids);
+      this.#announcer.speak(t('undone'));
+    };
+    const text = ids.length === 1 ? t('did.remove', { name: targets[0].name }) : t('did.remove.many', { n: ids.length });
+    this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME });
+    return true;
+  }
+
+  /// All slots are taken: it becomes the next one, and one more at a time is offered.
+  async #goFirst(download) {
+    const isMoved = await this.move(download, 'first');
+    const count = this.#store.settings?.maxConcurrentDownloads;
+    if (isMoved && this.#store.downloads.get(download.id)?.waitReason === 'slot') {
+      this.#announcer.say(t('did.next', { name: download.name }), count && {
+        label: t('concurrent.more'),
+        run: async () => this.report(await this.#store.changeSettings({ maxConcurrentDownloads: count + 1 })),
+      });
+    }
+    return isMoved;
+  }
+
   async #send(action, targets) {
     const isRemoval = action === 'remove' || action === 'removeFile';
     if (targets.length > 1 && (isRemoval || action === 'pause' || action === 'resume')) {
       const ids = targets.map(({ id }) => id);
-      try {
-        return await (isRemoval ? this.#api.removeMany(ids, action === 'removeFile') : this.#api.actMany(ids, action));
-      } catch (problem) {
-        return [problem];
-      }
+      const answer = isRemoval ? this.#api.removeMany(ids, action === 'removeFile') : this.#api.actMany(ids, action);
+      return answer.catch((problem) => [problem]);
     }
     return forAll(targets, async ({ id }) => {
       if (isRemoval) {
         await this.#api.remove(id, action === 'removeFile');
       } else {
         const { mark } = this.#store;
-        const answer = await this.#api.act(id, action);
+        const answer = action === 'anyway' ? await this.#api.change(id, { allowsMetered: true }) : await this.#api.act(id, action);
         this.#store.take(answer, mark);
       }
     });
   }
 
   async #isMeant(action, targets) {
-    const held = targets.reduce((sum, download) => sum + heldBytes(download), 0);
-    const losesBytes = (action === 'cancel' || action === 'remove') && held > 0;
-    if (!losesBytes && action !== 'removeFile') return true;
-    const name = targets[0].name;
     const n = targets.length;
-    const kind = action === 'cancel' ? 'cancel' : 'remove';
+    const size = format.size(targets.reduce((sum, download) => sum + heldBytes(download), 0));
+    const has = targets.some((download) => heldBytes(download) > 0);
+    const kind = {
+      cancel: has && 'cancel', remove: has ? 'remove' : 'removeNew', removeFile: 'removeFile',
+      restart: targets.some(({ state }) => state === 'completed') && 'restart',
+      resume: has && targets.every(failedChecksum) && 'again',
+    }[action];
+    if (!kind) return true;
+    const about = { removeNew: 'remove', removeFile: 'removeFile' }[kind] ?? kind;
     return ask({
-      title: n === 1 ? t(`ask.${kind}`, { name }) : t(`ask.${kind}.many`, { n }),
-      text: action === 'removeFile' && held === 0 ? t('ask.removeFile.text') : t(`ask.${kind}.text`, { size: format.size(held) }),
-      confirm: action === 'removeFile' ? t('ask.delete.confirm') : t(`ask.${kind}.confirm`),
-      isDangerous: true,
+      title: n === 1 ? t(`ask.${about}`, { name: targets[0].name }) : t(`ask.${about}.many`, { n }),
+      text: t(`ask.${kind}.text`, { size, n }),
+      confirm: t(`ask.${about}.confirm`),
+      isDangerous: kind !== 'restart',
     });
   }
 
-  /// Moves one of the list: `to` as in the API.
+  /// Moves one of the list: `to` as in the API. Gives whether it was moved.
   async move(download, to) {
     const { mark } = this.#store;
     try {
       const answer = await this.#api.move(download.id, to);
       this.#store.take(answer, mark);
+      return true;
     } catch (problem) {
       this.report(problem);
       this.#store.load();
+      return false;
     }
+  }
+
+  /// To the top of the queue, in the order in which they stand there.
+  async moveToTop(downloads) {
+    for (const download of downloads.toReversed()) if (!(await this.move(download, 'first'))) return;
+    this.#announcer.speak(t('did.first', { n: downloads.length }));
   }
 
   async copy(text) {
@@ -91,19 +171,16 @@ export class Actions {
 
   async everything(action) {
     try {
-      await this.#api.post(`/downloads/${action}`, {});
+      const { changed } = await this.#api.post(`/downloads/${action}`, {});
+      this.#announcer.speak(t(`did.${action}.many`, { n: changed }));
     } catch (problem) {
       this.report(problem);
     }
   }
 
-  async clear(which) {
-    if (which === 'all' && !(await ask({ title: t('ask.clear'), text: t('ask.clear.text'), confirm: t('ask.clear.confirm') }))) return;
-    try {
-      const answer = await this.#api.clear(which);
-      this.#announcer.say(t('cleared', { n: answer?.changed ?? 0 }));
-    } catch (problem) {
-      this.report(problem);
-    }
+  /// Takes those in these states off the list.
+  clear(...states) {
+    const targets = states.flatMap((state) => this.#store.inState(state)).filter(hasEnded);
+    if (targets.length > 0) this.#removeSoon(targets);
   }
 }

@@ -3,8 +3,16 @@
 import { h, setText, setAttribute, uniqueId, isTyping } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
-import { parseRate } from './format.js';
-import { droppedText, mayBecomeLink, newIdentifier, parseHeaders, parseLinks } from './links.js';
+import { MOST_CONNECTIONS, parseConnections, parseRate } from './format.js';
+import { droppedText, isLink, mayBecomeLink, newIdentifier, parseHeaders, parseLinks } from './links.js';
+
+/// The longest time between the two halves of a double click.
+const DOUBLE_CLICK = 600;
+
+/// The field that a refusal is about, by the key of its sentence.
+const REFUSALS = {
+  checksum: /checksum|algorithm|hexadecimal|digit/i, name: /name/i, directory: /place|path|directory/i, headers: /header|field/i, connections: /one|number/i,
+};
 
 export class AddForm {
   #api;
@@ -16,9 +24,12 @@ export class AddForm {
   #button;
   #options;
   #toggle;
+  #hint;
   #inputs = {};
   /// The last request that got no answer: sent again it keeps its identifiers, and adds nothing twice.
   #unanswered = null;
+  /// When links were added last: the second half of a double click finds the field empty, which is no fault.
+  #addedAt = -Infinity;
 
   constructor({ api, store, announcer, onAdded }) {
     this.#api = api;
@@ -56,7 +67,6 @@ export class AddForm {
           this.#grow();
           this.#judge(false);
         },
-        blur: () => this.#judge(true),
         keydown: (event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
           event.preventDefault();
@@ -65,13 +75,14 @@ export class AddForm {
       },
     });
     this.#error = h('p', { class: 'field-error', id: error, role: 'alert', hidden: true });
+    this.#hint = h('p', { class: 'add-hint quiet', hidden: true });
     this.#button = h('button', { type: 'submit', class: 'button primary add-button' }, icon('down'), h('span', null, t('add.button')));
     const panel = uniqueId('options');
     this.#toggle = h('button', {
       type: 'button', class: 'button quiet options-toggle', 'aria-expanded': 'false', 'aria-controls': panel,
       on: { click: () => this.#showOptions(this.#options.hidden) },
     }, h('span', null, t('add.options')), icon('chevron'));
-    this.#options = h('div', { class: 'options', id: panel, hidden: true }, this.#optionFields());
+    this.#options = h('div', { class: 'options', id: panel, hidden: true, on: { input: () => this.#showSet(), change: () => this.#showSet() } }, this.#optionFields());
     return h('form', {
       class: 'add card', 'aria-label': t('add.title'), novalidate: true,
       on: {
@@ -80,7 +91,7 @@ export class AddForm {
           this.#submit();
         },
       },
-    }, h('div', { class: 'add-line' }, this.#field, this.#toggle, this.#button), this.#error, this.#options);
+    }, h('div', { class: 'add-line' }, this.#field, this.#toggle, this.#button), this.#error, this.#hint, this.#options);
   }
 
   #optionFields() {
@@ -96,10 +107,11 @@ export class AddForm {
       this.#inputs[name] = { input, error };
       return h('div', { class: `field field-${name}` }, h('label', { for: id }, label), input, error);
     };
-    const metered = field('metered', t('add.metered'), null, {}, 'select');
-    for (const [value, key] of [['', 'metered.follow'], ['yes', 'metered.allow'], ['no', 'metered.never']]) {
-      this.#inputs.metered.input.append(h('option', { value }, t(key)));
-    }
+    const choice = (name, label, options) => {
+      const element = field(name, label, null, {}, 'select');
+      for (const [value, key] of options) this.#inputs[name].input.append(h('option', { value }, t(key)));
+      return element;
+    };
     const check = (name, label) => {
       const input = h('input', { type: 'checkbox', name });
       this.#inputs[name] = { input };
@@ -110,8 +122,14 @@ export class AddForm {
       field('directory', t('add.directory'), t('add.directory.hint')),
       field('checksum', t('add.checksum'), t('add.checksum.hint'), { class: 'mono' }),
       field('limit', t('add.limit'), t('add.limit.hint'), { inputmode: 'text' }),
-      field('connections', t('add.connections'), t('add.connections.hint'), { type: 'number', min: '1', max: '64', inputmode: 'numeric' }),
-      metered,
+      field('connections', t('add.connections'), t('add.connections.hint'), { type: 'number', min: '1', max: String(MOST_CONNECTIONS), inputmode: 'numeric' }),
+      choice('metered', t('add.metered'), [['', 'metered.follow'], ['yes', 'metered.allow'], ['no', 'metered.never']]),
+      field('user', t('add.user'), null, { autocapitalize: 'off' }),
+      field('password', t('add.password'), null, { type: 'password', autocomplete: 'new-password' }),
+      choice('conflict', t('add.conflict'), [
+        ['', 'conflict.rename'], ['overwrite', 'conflict.overwrite'], ['skip', 'conflict.skip'], ['fail', 'conflict.fail'],
+      ]),
+      field('notBefore', t('add.notBefore'), null, { type: 'datetime-local' }),
       field('headers', t('add.headers'), t('add.headers.hint'), { rows: '2', class: 'mono' }, 'textarea'),
       h('div', { class: 'checks' }, check('paused', t('add.paused')), check('acceptsHTML', t('html.accept'))),
     ];
@@ -120,7 +138,24 @@ export class AddForm {
   #showOptions(isOpen) {
     this.#options.hidden = !isOpen;
     setAttribute(this.#toggle, 'aria-expanded', String(isOpen));
-    if (isOpen) this.#inputs.name.input.focus();
+  }
+
+  /// Options count for one add alone. What is set is seen on the button, though the options be closed.
+  #showSet() {
+    const labels = Object.values(this.#inputs).filter(({ input }) => (input.type === 'checkbox' ? input.checked : input.value.trim() !== ''))
+      .map(({ input }) => input.closest('.field, .check').querySelector('label, span').textContent);
+    setText(this.#toggle.firstChild, labels.length === 0 ? t('add.options') : t('add.options.set', { n: labels.length }));
+    setAttribute(this.#toggle, 'title', labels.join(' · ') || null);
+    this.#toggle.classList.toggle('has-set', labels.length > 0);
+  }
+
+  #forgetOptions() {
+    for (const [name, { input }] of Object.entries(this.#inputs)) {
+      if (input.type === 'checkbox') input.checked = false;
+      else input.value = '';
+      if (this.#inputs[name].error) this.#complain(name, null);
+    }
+    this.#showSet();
   }
 
   #grow() {
@@ -140,6 +175,7 @@ export class AddForm {
       : lines === 1 ? t('add.invalid') : t('add.invalid.line', { line: bad[0].line }));
     this.#error.hidden = bad.length === 0;
     setAttribute(this.#field, 'aria-invalid', bad.length > 0 ? 'true' : null);
+    this.#showHint(bad[0]?.text ?? null);
     setText(this.#button.lastChild, entries.length > 1 ? t('add.button.many', { n: entries.length }) : t('add.button'));
     const isMany = entries.length > 1;
     for (const name of ['name', 'checksum']) {
@@ -148,6 +184,20 @@ export class AddForm {
       input.placeholder = isMany ? t('add.onlyone') : t(`add.${name}.hint`);
     }
     return { entries, problems };
+  }
+
+  /// What is wrong with a line that is no link: its scheme, or that it has none, which is offered.
+  #showHint(line) {
+    const scheme = line === null ? null : /^([a-z][a-z0-9+.-]*):(?!\d)/i.exec(line);
+    const whole = `https://${line}`;
+    const isAddress = line !== null && !scheme && /^[^\s/?#]+\.[^\s/?#.]{2,}/.test(line) && isLink(whole);
+    this.#hint.hidden = !isAddress && !(scheme && !/^https?$/i.test(scheme[1]));
+    if (this.#hint.hidden) return;
+    this.#hint.replaceChildren(isAddress
+      ? h('button', {
+        type: 'button', class: 'button compact', on: { click: () => this.offer(this.#field.value.replace(line, () => whole), true) },
+      }, t('add.scheme.offer', { link: whole }))
+      : t('add.scheme'));
   }
 
   #complain(name, text) {
@@ -171,11 +221,15 @@ export class AddForm {
       if (asked.rateLimit === null) return this.#complain('limit', t('add.limit.invalid')), null;
     }
     if (value('connections') || this.#inputs.connections.input.validity.badInput) {
-      asked.maxConnections = Number(value('connections'));
-      if (!Number.isInteger(asked.maxConnections) || asked.maxConnections < 1) {
-        return this.#complain('connections', t('change.number')), null;
-      }
+      asked.maxConnections = parseConnections(value('connections'));
+      if (asked.maxConnections === null) return this.#complain('connections', t('change.number')), null;
     }
+    if (value('user') || this.#inputs.password.input.value) {
+      if (!value('user')) return this.#complain('user', t('add.user.needed')), null;
+      Object.assign(asked, { user: value('user'), password: this.#inputs.password.input.value });
+    }
+    if (value('conflict')) asked.onConflict = value('conflict');
+    if (value('notBefore')) asked.notBefore = new Date(value('notBefore')).toISOString();
     if (value('headers')) {
       asked.headers = parseHeaders(this.#inputs.headers.input.value);
       if (!asked.headers) return this.#complain('headers', t('add.headers.invalid')), null;
@@ -191,6 +245,7 @@ export class AddForm {
   async #submit() {
     const { entries, problems } = this.#judge(true);
     if (problems.length > 0 || entries.length === 0) {
+      if (entries.length === 0 && problems.length === 0 && performance.now() - this.#addedAt < DOUBLE_CLICK) return;
       if (entries.length === 0 && problems.length === 0) {
         setText(this.#error, t('add.invalid'));
         this.#error.hidden = false;
@@ -241,25 +296,30 @@ export class AddForm {
     const ids = new Set(asked.map(({ id }) => id));
     const listed = items.filter(({ id }) => !ids.has(id)).length;
     this.#field.value = '';
-    this.#inputs.name.input.value = '';
-    this.#inputs.checksum.input.value = '';
-    this.#inputs.acceptsHTML.input.checked = false;
+    this.#forgetOptions();
     this.#grow();
     this.#judge(true);
-    if (listed > 0) this.#announcer.say(t('add.listed', { n: listed }));
-    else this.#announcer.speak(t('add.added', { n: items.length }));
-    this.#onAdded(items);
+    this.#addedAt = performance.now();
+    this.#onAdded(items, listed > 0 ? t('add.listed', { n: listed }) : t('add.added', { n: items.length }), listed === 0);
   }
 
   #refuse(problem) {
-    if (/checksum/i.test(problem.message) && problem.status === 400 && this.#inputs.checksum.input.value) {
-      this.#complain('checksum', problem.text);
-      return;
-    }
+    const isAbout = ([name, pattern]) => this.#inputs[name].input.value.trim() !== '' && pattern.test(problem.phrase);
+    const field = problem.status === 400 || problem.status === 403 ? Object.entries(REFUSALS).find(isAbout)?.[0] : null;
+    if (field) return this.#complain(field, problem.text);
+    this.#isUnreachable = problem.status === 0;
     setText(this.#error, problem.text ?? problem.message);
     this.#error.hidden = false;
     this.#field.focus();
   }
+
+  /// What was said of a daemon that did not answer is no longer true when it is back.
+  rejoined() {
+    if (!this.#isUnreachable) return;
+    this.#isUnreachable = false;
+    this.#judge(true);
+  }
+  #isUnreachable = false;
 
   // Dropping and pasting --------------------------------------------------------------------------------------------
 

@@ -27,9 +27,10 @@ export class Announcer {
     setText(region, region.textContent === text ? `${text}\u00a0` : text);
   }
 
-  say(text) {
+  /// - action: `{label, run, time}`: a button in the message, which stays for that time.
+  say(text, action = null) {
     this.speak(text);
-    this.#toast('info', text);
+    this.#toast('info', text, null, action);
   }
 
   warn(text) {
@@ -67,16 +68,32 @@ export class Announcer {
     }
   }
 
-  #toast(kind, text, detail = null) {
+  #toast(kind, text, detail = null, action = null) {
     const timers = { timer: null };
+    // The same thing said again takes the place of what was said.
+    for (const other of this.#toasts.children) if (other.querySelector('.toast-text').textContent === text + (detail ?? '')) other.remove();
     const toast = h('div', { class: `toast toast-${kind}` },
       icon(kind), h('div', { class: 'toast-text' }, h('p', null, h('bdi', null, text)), detail && h('p', { class: 'quiet' }, h('bdi', null, detail))),
+      action && h('button', {
+        type: 'button', class: 'button compact', data: { toast: 'action' },
+        on: {
+          click: () => {
+            toast.remove();
+            action.run();
+          },
+        },
+      }, action.label),
       h('button', { type: 'button', class: 'icon-button small', 'aria-label': t('dismiss'), title: t('dismiss'), on: { click: () => toast.remove() } },
         icon('cancel')));
-    const leave = () => { timers.timer = setTimeout(() => toast.remove(), TOAST_TIME); };
-    // Whoever reads it keeps it.
-    for (const type of ['pointerenter', 'focusin']) toast.addEventListener(type, () => clearTimeout(timers.timer));
-    for (const type of ['pointerleave', 'focusout']) toast.addEventListener(type, leave);
+    const leave = () => {
+      clearTimeout(timers.timer);
+      timers.timer = setTimeout(() => toast.remove(), action?.time ?? TOAST_TIME);
+    };
+    // The focus keeps it, except where its time is that of the thing itself. Clicks go through to what is under it.
+    if (!action?.time) {
+      toast.addEventListener('focusin', () => clearTimeout(timers.timer));
+      toast.addEventListener('focusout', leave);
+    }
     leave();
     this.#toasts.append(toast);
     while (this.#toasts.children.length > MOST_TOASTS) this.#toasts.firstChild.remove();

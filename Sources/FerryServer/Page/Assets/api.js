@@ -29,6 +29,9 @@ export class Problem extends Error {
     this.error = body?.error ?? null;
   }
 
+  /// The key of the sentence, or nothing.
+  get phrase() { return this.error?.phrase?.[0] ?? ''; }
+
   /// What was wrong, in the user's language where it is known.
   get text() {
     if (this.status === 0) return t('failure.unreachable');
@@ -58,12 +61,15 @@ export class API {
 
   async request(method, path, { body, signal, timeout = 30_000 } = {}) {
     const isChange = method !== 'GET';
+    const text = body === undefined ? undefined : JSON.stringify(body);
     let response;
     try {
       response = await fetch(ROOT + path, {
         method,
         headers: this.headers(isChange ? { 'Content-Type': 'application/json' } : {}),
-        body: body === undefined ? undefined : JSON.stringify(body),
+        body: text,
+        // A change that is sent while the page is left is still carried out; browsers allow that for 64 KiB.
+        keepalive: isChange && (text?.length ?? 0) < 60_000,
         cache: 'no-store',
         credentials: 'omit',
         redirect: 'error',

@@ -1,14 +1,19 @@
 // Which downloads are shown, in which order. Pure.
 
-/// The filters, and the states that each lets through; `null` for all.
+import { needsUser } from './words.js';
+
+const inStates = (...states) => ({ state }) => states.includes(state);
+
+/// The filters, and what each lets through.
 export const FILTERS = {
-  all: null,
-  running: ['downloading', 'verifying'],
-  waiting: ['waiting'],
-  paused: ['paused'],
-  completed: ['completed'],
-  failed: ['failed'],
-  cancelled: ['cancelled'],
+  all: () => true,
+  needs: needsUser,
+  running: inStates('downloading', 'verifying'),
+  waiting: inStates('waiting'),
+  paused: inStates('paused'),
+  completed: inStates('completed'),
+  failed: inStates('failed'),
+  cancelled: inStates('cancelled'),
 };
 
 export const SORTS = ['queue', 'added', 'name', 'size', 'state'];
@@ -28,11 +33,11 @@ const ORDERS = {
 };
 
 export function arrange(downloads, { filter = 'all', search = '', sort = 'queue' } = {}) {
-  const states = FILTERS[filter];
+  const isLetThrough = FILTERS[filter];
   const needle = search.trim().toLowerCase();
   const shown = [];
   for (const download of downloads) {
-    if (states && !states.includes(download.state)) continue;
+    if (!isLetThrough(download)) continue;
     if (needle && !matches(download, needle)) continue;
     shown.push(download);
   }
@@ -44,11 +49,13 @@ function matches(download, needle) {
     (download.label ?? '').toLowerCase().includes(needle);
 }
 
-/// How many each filter lets through, of the counts by state.
-export function filterCounts(counts) {
-  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return Object.fromEntries(Object.entries(FILTERS).map(([name, states]) =>
-    [name, states ? states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) : all]));
+/// How many each filter lets through.
+export function filterCounts(downloads) {
+  const counts = Object.fromEntries(Object.keys(FILTERS).map((name) => [name, 0]));
+  for (const download of downloads) {
+    for (const name in FILTERS) if (FILTERS[name](download)) counts[name] += 1;
+  }
+  return counts;
 }
 
 /// Where `id` goes when it is dropped before the place `index` of `shown` (without it): what to ask the daemon for.

@@ -4,7 +4,7 @@ import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t, number } from './text.js';
 import { FILTERS, SORTS, filterCounts } from './arrange.js';
-import { may } from './words.js';
+import { hasEnded, may } from './words.js';
 import { openMenu } from './menu.js';
 
 export class Bar {
@@ -12,14 +12,16 @@ export class Bar {
   #list;
   #selection;
   #actions;
+  #announcer;
   #chips = {};
   #nodes = {};
 
-  constructor({ store, list, selection, actions, signal }) {
+  constructor({ store, list, selection, actions, announcer, signal }) {
     this.#store = store;
     this.#list = list;
     this.#selection = selection;
     this.#actions = actions;
+    this.#announcer = announcer;
     this.element = this.#build();
     store.addEventListener('list', () => this.#schedule(), { signal });
     list.addEventListener('shown', () => this.#show(), { signal });
@@ -38,7 +40,7 @@ export class Bar {
     const chips = h('div', { class: 'chips', role: 'group', 'aria-label': t('filters') }, Object.keys(FILTERS).map((name) => {
       const count = h('span', { class: 'chip-count figures' });
       const chip = h('button', {
-        type: 'button', class: 'chip', 'aria-pressed': 'false', data: { filter: name }, on: { click: () => this.#list.setView({ filter: name }) },
+        type: 'button', class: 'chip', 'aria-pressed': 'false', data: { filter: name }, on: { click: () => this.#view({ filter: name }) },
       }, h('span', null, t(`filter.${name}`)), count);
       this.#chips[name] = { chip, count };
       return chip;
@@ -46,16 +48,16 @@ export class Bar {
     nodes.search = h('input', {
       type: 'search', class: 'search-field', placeholder: t('search.short'), 'aria-label': t('search'), autocomplete: 'off', spellcheck: 'false', name: 'search',
     });
-    nodes.search.addEventListener('input', () => this.#list.setView({ search: nodes.search.value }));
+    nodes.search.addEventListener('input', () => this.#view({ search: nodes.search.value }));
     nodes.search.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || nodes.search.value === '') return;
       event.stopPropagation();
       nodes.search.value = '';
-      this.#list.setView({ search: '' });
+      this.#view({ search: '' });
     });
     nodes.sort = h('select', { class: 'sort-field', 'aria-label': t('sort'), title: t('sort'), name: 'sort' },
       SORTS.map((value) => h('option', { value }, t(`sort.${value}`))));
-    nodes.sort.addEventListener('change', () => this.#list.setView({ sort: nodes.sort.value }));
+    nodes.sort.addEventListener('change', () => this.#view({ sort: nodes.sort.value }));
     nodes.sort.value = this.#list.view.sort;
     nodes.menu = h('button', {
       type: 'button', class: 'icon-button', 'aria-label': t('list.menu'), title: t('list.menu'), 'aria-haspopup': 'menu', 'aria-expanded': 'false',
@@ -81,14 +83,49 @@ export class Bar {
     }, icon(name), h('span', null, t(key)));
     nodes.buttons = [
       button('resume', 'play', 'do.resume'), button('pause', 'pause', 'do.pause'), button('cancel', 'cancel', 'do.cancel'),
-      button('remove', 'remove', 'do.remove'),
+      button('remove', 'leave', 'do.remove'),
     ];
+    nodes.more = h('button', {
+      type: 'button', class: 'icon-button', 'aria-label': t('selection.more'), title: t('selection.more'), 'aria-haspopup': 'menu', 'aria-expanded': 'false',
+      on: { click: () => this.#openSelectionMenu() },
+    }, icon('more'));
     return h('div', { class: 'selection', hidden: true }, h('label', { class: 'check' }, nodes.all, nodes.count),
-      h('div', { class: 'selection-buttons' }, nodes.buttons),
+      h('div', { class: 'selection-buttons' }, nodes.buttons), nodes.more,
       h('button', {
         type: 'button', class: 'icon-button', 'aria-label': t('unselect'), title: t('unselect'), on: { click: () => this.#selection.clear() },
       }, icon('cancel')));
   }
+
+  #openSelectionMenu() {
+    const chosen = this.#selection.downloads;
+    const change = (key, icon, values, isOf) => ({
+      label: t(key), icon, isDisabled: !chosen.some(isOf), run: () => this.#actions.change(chosen.filter(isOf), values),
+    });
+    const changeable = (download) => may(download, 'change');
+    openMenu(this.#nodes.more, t('selection.more'), [
+      { name: 'first', label: t('do.first'), icon: 'top', run: () => this.#actions.moveToTop(this.#list.shown.filter(({ id }) => this.#selection.has(id))) },
+      null,
+      change('do.priority.high', 'up', { priority: 1 }, changeable),
+      change('do.priority.normal', 'tune', { priority: 0 }, changeable),
+      change('do.priority.low', 'bottom', { priority: -1 }, changeable),
+      null,
+      change('do.limit.none', 'tune', { rateLimit: null }, changeable),
+      change('do.limit.some', 'tune', { rateLimit: 1_000_000 }, changeable),
+      null,
+      {
+        name: 'removeFile', label: t('do.removeFile'), icon: 'remove', isDangerous: true, isDisabled: !chosen.some(({ state }) => state === 'completed'),
+        run: () => this.#actions.run('removeFile', chosen.filter(({ state }) => state === 'completed')),
+      },
+    ]);
+  }
+
+  /// Shows others, and tells readers how many, when typing has paused.
+  #view(change) {
+    this.#list.setView(change);
+    clearTimeout(this.#told);
+    this.#told = setTimeout(() => this.#announcer.speak(t('shown', { n: this.#list.shown.length })), 500);
+  }
+  #told = null;
 
   #openMenu() {
     const counts = this.#store.counts;
@@ -102,8 +139,8 @@ export class Bar {
       item('select.all', 'check', () => this.#selection.set(this.#list.shown.map(({ id }) => id)), this.#list.shown.length > 0),
       null,
       item('all.clear.completed', 'remove', () => this.#actions.clear('completed'), has('completed')),
-      item('all.clear.failed', 'remove', () => this.#actions.clear('failed'), has('failed')),
-      item('all.clear', 'remove', () => this.#actions.clear('all'), has('completed', 'failed', 'cancelled')),
+      item('all.clear.failed', 'remove', () => this.#actions.clear('failed'), this.#store.inState('failed').some(hasEnded)),
+      item('all.clear', 'remove', () => this.#actions.clear('completed', 'failed', 'cancelled'), has('completed', 'failed', 'cancelled')),
     ]);
   }
 
@@ -117,7 +154,7 @@ export class Bar {
   }
 
   #show() {
-    const counts = filterCounts(this.#store.counts);
+    const counts = filterCounts(this.#store.downloads.values());
     const { filter, search } = this.#list.view;
     for (const [name, { chip, count }] of Object.entries(this.#chips)) {
       setText(count, counts[name] > 0 ? number(counts[name]) : '');

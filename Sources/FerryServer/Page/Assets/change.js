@@ -2,21 +2,28 @@
 
 import { h, setText, setAttribute, uniqueId } from './dom.js';
 import { t } from './text.js';
-import { parseRate, rateField } from './format.js';
+import { MOST_CONNECTIONS, parseConnections, parseRate, rateField } from './format.js';
 import { isLink } from './links.js';
+import { ask } from './ask.js';
+import { failedChecksum } from './words.js';
+
+/// The digest that the bytes have, of a download that failed for having another than was asked for.
+const actualDigest = (download) => (failedChecksum(download) && download.error.phrase?.[0] === 'wrongDigest' ? download.error.phrase[2] : null);
 
 export class ChangeForm {
   #api;
   #store;
   #announcer;
+  #actions;
   #download = null;
   #inputs = {};
   #nodes = {};
   /// What was shown last: fields that the user has changed since stay as they are.
   #shown = {};
 
-  constructor({ api, store, announcer }) {
+  constructor({ api, store, actions, announcer }) {
     this.#api = api;
+    this.#actions = actions;
     this.#store = store;
     this.#announcer = announcer;
     this.element = this.#build();
@@ -36,19 +43,21 @@ export class ChangeForm {
       for (const [value, key] of list) this.#inputs[name].append(h('option', { value }, t(key)));
     };
     const nodes = this.#nodes;
-    nodes.need = h('p', { class: 'notice', hidden: true });
+    nodes.need = h('p', { class: 'notice', role: 'status', hidden: true });
+    nodes.keep = h('button', { type: 'button', class: 'button compact', hidden: true, data: { action: 'keepFile' }, on: { click: () => this.#keepFile() } }, t('change.keep'));
     nodes.page = h('label', { class: 'check', hidden: true }, acceptsHTML, h('span', null, t('html.accept')));
     nodes.error = h('p', { class: 'field-error', role: 'alert', hidden: true });
-    nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, t('change.save'));
+    nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, h('span'));
     nodes.who = h('div', { class: 'field-pair', hidden: true },
       field('user', t('change.user'), { autocapitalize: 'off' }), field('password', t('change.password'), { type: 'password' }));
     const fields = [
+      nodes.who,
+      field('checksum', t('add.checksum'), { placeholder: t('add.checksum.hint'), class: 'mono', dir: 'ltr' }),
       field('url', t('change.link'), { placeholder: t('change.link.hint'), class: 'mono', type: 'url', dir: 'ltr' }),
       nodes.page,
-      nodes.who,
       h('div', { class: 'field-pair' },
         field('rateLimit', t('change.limit'), { placeholder: t('limit.none') }),
-        field('maxConnections', t('change.connections'), { type: 'number', min: '1', inputmode: 'numeric' })),
+        field('maxConnections', t('change.connections'), { type: 'number', min: '1', max: String(MOST_CONNECTIONS), inputmode: 'numeric' })),
       h('div', { class: 'field-pair' }, field('priority', t('change.priority'), {}, 'select'), field('allowsMetered', t('change.metered'), {}, 'select')),
     ];
     options('priority', [['1', 'priority.high'], ['0', 'priority.normal'], ['-1', 'priority.low']]);
@@ -61,7 +70,7 @@ export class ChangeForm {
           this.#send();
         },
       },
-    }, nodes.need, fields, nodes.error, h('div', { class: 'change-foot' }, nodes.save));
+    }, nodes.need, fields, nodes.error, h('div', { class: 'change-foot' }, nodes.keep, nodes.save));
   }
 
   reset() {
@@ -72,11 +81,23 @@ export class ChangeForm {
     this.#complain(null);
   }
 
+  /// What is missing for this download to go on: `credentials`, `freshLink`, `checksum`, or `null`.
+  static need({ waitReason, error }) {
+    const codes = ['credentials', 'freshLink', 'checksum'];
+    return codes.find((code) => waitReason === code || error?.code === code) ?? null;
+  }
+
+  /// Goes to the field that is missing.
+  focusNeed(download) {
+    const name = { credentials: 'user', freshLink: 'url', checksum: 'checksum' }[ChangeForm.need(download)];
+    if (name) this.#inputs[name].focus({ preventScroll: true });
+  }
+
   show(download) {
     this.#download = download;
     const priority = Math.sign(download.priority);
     const values = {
-      url: download.url, rateLimit: rateField(download.rateLimit), maxConnections: String(download.maxConnections), priority: String(priority),
+      url: download.url, checksum: download.checksum ?? '', rateLimit: rateField(download.rateLimit), maxConnections: String(download.maxConnections), priority: String(priority),
       allowsMetered: download.allowsMetered === true ? 'yes' : download.allowsMetered === false ? 'no' : '',
     };
     for (const [name, value] of Object.entries(values)) {
@@ -85,13 +106,14 @@ export class ChangeForm {
       if (!isTouched) input.value = value;
       this.#shown[name] = value;
     }
-    const asksWho = download.waitReason === 'credentials' || download.error?.code === 'credentials';
-    const needsLink = download.waitReason === 'freshLink' || download.error?.code === 'freshLink';
-    this.#nodes.who.hidden = !asksWho;
-    this.#nodes.need.hidden = !asksWho && !needsLink;
+    const need = ChangeForm.need(download);
+    this.#nodes.who.hidden = need !== 'credentials';
+    this.#nodes.need.hidden = need === null;
     // A page in place of the file is a dead link, too.
-    this.#nodes.page.hidden = !needsLink;
-    setText(this.#nodes.need, asksWho ? t('change.credentials.needed') : needsLink ? t('change.link.needed') : '');
+    this.#nodes.page.hidden = need !== 'freshLink';
+    this.#nodes.keep.hidden = need !== 'checksum' || !actualDigest(download);
+    setText(this.#nodes.need, need === null ? '' : t(`change.${need}.${download.wasRefused ? 'refused' : 'needed'}`));
+    setText(this.#nodes.save.firstChild, t(need === null ? 'change.save' : `change.${need}.save`));
     this.#judge();
   }
 
@@ -109,18 +131,35 @@ export class ChangeForm {
       change.password = this.#inputs.password.value;
     }
     if (this.#accepts) change.acceptsHTML = true;
+    if (differs('checksum')) {
+      change.checksum = value('checksum') || null;
+      if (change.checksum === null && failedChecksum(this.#download)) return this.#complain('checksum', t('change.checksum.empty'));
+    }
     if (differs('rateLimit')) {
       const isNone = value('rateLimit') === '' || value('rateLimit') === '0';
       change.rateLimit = isNone ? null : parseRate(value('rateLimit'));
       if (!isNone && change.rateLimit === null) return this.#complain('rateLimit', t('add.limit.invalid'));
     }
     if (differs('maxConnections')) {
-      change.maxConnections = Number(value('maxConnections'));
-      if (!Number.isInteger(change.maxConnections) || change.maxConnections < 1) return this.#complain('maxConnections', t('change.number'));
+      change.maxConnections = parseConnections(value('maxConnections'));
+      if (change.maxConnections === null) return this.#complain('maxConnections', t('change.number'));
     }
     if (differs('priority')) change.priority = Number(value('priority'));
     if (differs('allowsMetered')) change.allowsMetered = { '': null, yes: true, no: false }[value('allowsMetered')];
     return change;
+  }
+
+  /// Takes the file for right as it is: its own digest becomes the one that is expected.
+  async #keepFile() {
+    const download = this.#download;
+    const digest = download && actualDigest(download);
+    if (!digest) return;
+    const isMeant = await ask({
+      title: t('ask.keepFile', { name: download.name }), text: t('ask.keepFile.text', { digest }), confirm: t('change.keep'), isDangerous: true,
+    });
+    if (!isMeant) return;
+    this.#inputs.checksum.value = digest;
+    await this.#send();
   }
 
   #judge() {
@@ -147,6 +186,8 @@ export class ChangeForm {
     this.#nodes.save.disabled = true;
     const { id } = this.#download;
     const { mark } = this.#store;
+    const wasFailed = change.checksum !== undefined && failedChecksum(this.#download);
+    if (change.user !== undefined) this.#store.gaveCredentials(id);
     try {
       const answer = await this.#api.change(id, change);
       if (this.#download?.id !== id) return;
@@ -154,9 +195,12 @@ export class ChangeForm {
       for (const name of ['user', 'password']) this.#inputs[name].value = '';
       this.#inputs.acceptsHTML.checked = false;
       this.#store.take(answer?.download ?? answer, mark);
-      this.#announcer.say(t('change.saved'));
+      // With the right checksum what is here may be the file after all: it is compared again.
+      if (wasFailed) this.#store.take((await this.#api.act(id, 'resume')).download, this.#store.mark);
+      this.#announcer.say(t(change.user === undefined ? 'change.saved' : 'change.tried'));
     } catch (problem) {
-      this.#complain('', problem.text ?? problem.message);
+      const isChecksum = change.checksum !== undefined && /checksum|algorithm|hexadecimal|digit/i.test(problem.phrase ?? '');
+      this.#complain(isChecksum ? 'checksum' : '', problem.text ?? problem.message);
     } finally {
       if (this.#download?.id === id) this.show(this.#store.downloads.get(id) ?? this.#download);
     }

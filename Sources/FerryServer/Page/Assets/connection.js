@@ -2,8 +2,7 @@
 
 import { h, setText } from './dom.js';
 import { icon } from './icons.js';
-import { t } from './text.js';
-import { duration } from './format.js';
+import { t, durationText } from './text.js';
 
 /// A gap shorter than this is not worth a word.
 const PATIENCE = 1200;
@@ -40,7 +39,7 @@ export class Connection {
     if (isShown) {
       const { nextAttempt } = this.#store;
       setText(this.#text, nextAttempt === null ? t('lost.trying')
-        : t('lost.retry', { time: duration(Math.max(0, (nextAttempt - Date.now()) / 1000)) }));
+        : t('lost.retry', { time: durationText(Math.max(1, (nextAttempt - Date.now()) / 1000)) }));
     }
     if (isShown && !this.#wasShown) this.#announcer.speak(t('lost'), true);
     if (this.#wasShown && this.#store.connection === 'live') this.#announcer.say(t('rejoined'));

@@ -3,9 +3,9 @@
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
-import { t, said, clockTime } from './text.js';
+import { t, said, clockTime, durationText } from './text.js';
 import * as format from './format.js';
-import { drawMap, connectionColour } from './ranges.js';
+import { drawMap, connectionColour, isHatched } from './ranges.js';
 import { drawSpeeds } from './graph.js';
 import { ChangeForm } from './change.js';
 import { facts } from './facts.js';
@@ -42,7 +42,7 @@ export class Detail {
     this.#list = list;
     this.#onClose = onClose;
     this.#onCover = onCover;
-    this.#form = new ChangeForm({ api, store, announcer });
+    this.#form = new ChangeForm({ api, store, actions, announcer });
     this.element = this.#build();
     const on = (target, type, run) => target.addEventListener(type, run, { signal });
     on(store, 'list', () => this.#changed());
@@ -79,6 +79,8 @@ export class Detail {
     this.#nodes.body.scrollTop = 0;
     this.#changed();
     this.#read(true);
+    const download = this.#store.downloads.get(id);
+    if (download.state === 'waiting') this.#form.focusNeed(download);
   }
 
   close() {
@@ -115,9 +117,11 @@ export class Detail {
     nodes.reason = h('p', { class: 'detail-reason', hidden: true });
     nodes.buttons = h('div', { class: 'detail-buttons' });
     nodes.figures = {};
+    nodes.terms = {};
     const figure = (name) => {
       nodes.figures[name] = h('dd', { class: 'figures' });
-      return h('div', { class: 'figure' }, h('dt', null, t(`detail.${name}`)), nodes.figures[name]);
+      nodes.terms[name] = h('dt', null, t(`detail.${name}`));
+      return h('div', { class: 'figure' }, nodes.terms[name], nodes.figures[name]);
     };
     nodes.map = h('canvas', { class: 'map', role: 'img' });
     nodes.legend = h('ul', { class: 'legend' });
@@ -130,16 +134,18 @@ export class Detail {
     nodes.eventsNone = h('p', { class: 'quiet' }, t('events.none'));
     nodes.facts = h('dl', { class: 'facts' });
     const section = (name, ...content) => h('section', { class: `part part-${name}`, 'aria-label': t(name) }, h('h3', null, t(name)), content);
+    nodes.mapPart = section('map', nodes.map, nodes.legend, nodes.mapNone);
     nodes.graphPart = section('graph', nodes.graph, nodes.graphTime, nodes.graphNone);
     nodes.changePart = section('change', this.#form.element);
+    nodes.eventsPart = section('events', nodes.events, nodes.eventsNone);
     nodes.body = h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
         h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.buttons,
         h('dl', { class: 'figures-grid' }, ['completed', 'speed', 'left', 'connections'].map(figure))),
-      section('map', nodes.map, nodes.legend, nodes.mapNone),
+      nodes.mapPart,
       nodes.graphPart,
       nodes.changePart,
-      section('events', nodes.events, nodes.eventsNone),
+      nodes.eventsPart,
       section('facts', nodes.facts));
     const element = h('dialog', { class: 'detail', 'aria-labelledby': 'detail-name' },
       h('div', { class: 'detail-head' }, nodes.name, nodes.close), nodes.body);
@@ -175,6 +181,7 @@ export class Detail {
       if (history) {
         this.#events = history.items;
         this.#showEvents();
+        this.#showProgress();
       }
       this.#showDetail();
     } catch { /* the next turn reads again; a download that is gone closes the panel by its event */ } finally {
@@ -193,13 +200,21 @@ export class Detail {
     this.#showHead(download);
     this.#showProgress();
     this.#form.show(download);
-    this.#nodes.changePart.hidden = !may(download, 'change');
+    this.#placeForm(download);
     const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
     if (state !== this.#lastState) {
       this.#lastState = state;
       if (this.#detail) this.#read(false);
       if (this.#detail) this.#showFacts();
     }
+  }
+
+  /// The form comes first when nothing goes on without it. What has the focus is not moved.
+  #placeForm(download) {
+    const { changePart, mapPart, eventsPart } = this.#nodes;
+    changePart.hidden = !may(download, 'change');
+    const next = ChangeForm.need(download) === null ? eventsPart : mapPart;
+    if (changePart.nextElementSibling !== next && !changePart.contains(document.activeElement)) next.before(changePart);
   }
 
   #happened(event) {
@@ -221,20 +236,28 @@ export class Detail {
       : download.state === 'completed' && download.path ? t('file.saved', { path: download.path }) : reasonText(download);
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
-    const look = download.state + download.actions.join();
+    const main = mainAction(download);
+    const look = [download.state, download.actions.join(), main.label, main.reason].join();
     if (look === this.#look) return;
     this.#look = look;
-    const main = mainAction(download);
     const hadFocus = nodes.buttons.contains(document.activeElement);
     const button = (action, label, name, className) => h('button', {
-      type: 'button', class: `button ${className}`, data: { action }, disabled: !may(download, action),
-      on: { click: () => this.#actions.run(action, [this.#store.downloads.get(this.#id)].filter(Boolean)) },
+      type: 'button', class: `button ${className}`, data: { action }, disabled: !may(download, action) || (action === main.action && main.reason !== null),
+      title: action === main.action ? main.reason : null,
+      on: {
+        click: () => {
+          const shown = [this.#store.downloads.get(this.#id)].filter(Boolean);
+          if (action === 'open') shown.forEach((each) => this.#form.focusNeed(each));
+          else this.#actions.run(action, shown);
+        },
+      },
     }, icon(name), h('span', null, label));
     nodes.buttons.replaceChildren(...[
-      button(main.action, main.label, main.icon, 'primary'),
+      button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' ? '' : 'primary'),
       download.state === 'waiting' && button('pause', t('do.pause'), 'pause', ''),
-      ['completed', 'cancelled'].includes(download.state)
-        ? button('remove', t('do.remove'), 'remove', '') : button('cancel', t('do.cancel'), 'cancel', ''),
+      ['completed', 'cancelled', 'failed'].includes(download.state)
+        ? button('remove', t('do.remove'), 'leave', '') : button('cancel', t('do.cancel'), 'cancel', ''),
+      download.state === 'completed' && button('removeFile', t('do.removeFile'), 'remove', ''),
     ].filter(Boolean));
     if (hadFocus) nodes.buttons.querySelector('button:not([disabled])')?.focus();
   }
@@ -250,8 +273,18 @@ export class Detail {
     setAttribute(nodes.progress, 'aria-valuetext', `${stateText(download)}, ${percentOf(download)}`);
     const isRunning = download.state === 'downloading';
     setText(nodes.figures.completed, amountText(download));
+    const isOver = download.state === 'completed';
+    setText(nodes.terms.speed, t(isOver ? 'detail.average' : 'detail.speed'));
+    setText(nodes.terms.left, t(isOver ? 'detail.duration' : 'detail.left'));
+    nodes.terms.connections.parentNode.hidden = isOver;
+    if (isOver) {
+      const { seconds, bytesPerSecond } = runOf(download, this.#events);
+      setText(nodes.figures.speed, bytesPerSecond === null ? format.UNKNOWN : format.rate(bytesPerSecond));
+      setText(nodes.figures.left, durationText(seconds));
+      return;
+    }
     setText(nodes.figures.speed, isRunning ? format.rate(download.progress.bytesPerSecond) : format.UNKNOWN);
-    setText(nodes.figures.left, isRunning ? format.duration(download.progress.timeRemaining) : format.UNKNOWN);
+    setText(nodes.figures.left, isRunning ? durationText(download.progress.timeRemaining) : format.UNKNOWN);
     setText(nodes.figures.connections, isRunning ? String(download.progress.connections) : format.UNKNOWN);
   }
 
@@ -288,17 +321,17 @@ export class Detail {
     setAttribute(nodes.map, 'aria-label', t('map.label', {
       percent: percentOf(this.#detail), n: segments.filter(({ state }) => state === 'done').length, running: running.length,
     }));
-    const entry = (colour, label, detail = null) => {
-      const dot = h('span', { class: 'swatch' });
+    const entry = (colour, label, detail = null, isStriped = false) => {
+      const dot = h('span', { class: isStriped ? 'swatch is-hatched' : 'swatch' });
       dot.style.setProperty('--swatch', `var(${colour})`);
       return h('li', null, dot, h('span', null, label), detail && h('span', { class: 'quiet figures' }, detail));
     };
     nodes.legend.replaceChildren(
       entry('--accent', t('map.done')),
       ...(percentOf(this.#detail) === '100.0%' ? [] : [entry('--track', t('map.missing'))]),
-      ...running.slice(0, MOST_CONNECTIONS).map(({ connection, start, end }) => entry(
+      ...running.toSorted((a, b) => (a.connection ?? 0) - (b.connection ?? 0)).slice(0, MOST_CONNECTIONS).map(({ connection, start, end }) => entry(
         connectionColour(connection), connection === null || connection === undefined ? t('map.running') : t('map.connection', { n: connection }),
-        `${format.size(start)} – ${format.size(end)}`)));
+        `${format.size(start)} – ${format.size(end)}`, isHatched(connection))));
   }
 
   #drawGraph() {
@@ -313,9 +346,9 @@ export class Detail {
     const most = Math.max(...speeds);
     const mean = speeds.reduce((sum, value) => sum + value, 0) / speeds.length;
     setText(nodes.graphMost, t('graph.most', { rate: format.rate(most) }));
-    setText(nodes.graphTime.firstChild, t('graph.ago', { time: format.duration(Math.max(30, speeds.length)) }));
+    setText(nodes.graphTime.firstChild, t('graph.ago', { time: durationText(Math.max(30, speeds.length)) }));
     setAttribute(nodes.graph, 'aria-label', t('graph.label', {
-      time: format.duration(speeds.length), now: format.rate(speeds.at(-1)), most: format.rate(most), mean: format.rate(mean),
+      time: durationText(speeds.length), now: format.rate(speeds.at(-1)), most: format.rate(most), mean: format.rate(mean),
     }));
   }
 
@@ -333,3 +366,11 @@ const EVENT_ICONS = {
   added: 'add', started: 'down', resumed: 'play', retrying: 'clock', restarted: 'restart', waiting: 'clock', note: 'note',
   paused: 'pause', completed: 'check', failed: 'warn', cancelled: 'cancel',
 };
+
+/// How long a complete one took, from its first start to its end, and how fast it was.
+function runOf(download, events) {
+  const started = events.find(({ kind }) => kind === 'started' || kind === 'resumed');
+  const seconds = started && download.endedAt ? (Date.parse(download.endedAt) - Date.parse(started.date)) / 1000 : null;
+  const bytes = download.progress.totalBytes ?? download.progress.completedBytes;
+  return { seconds, bytesPerSecond: seconds > 0 ? bytes / seconds : null };
+}

@@ -26,7 +26,7 @@ export function facts(download, copy) {
   add('fact.validator', download.validator ?? (lacksValidator ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
   add('fact.digest', download.checksum, { canCopy: true, isMono: true });
   add('fact.type', download.response?.type, { isMono: true });
-  add('fact.modified', download.response?.lastModified);
+  add('fact.modified', dateTime(download.response?.lastModified) || download.response?.lastModified);
   add('fact.headers', download.headers?.join(', '), { isMono: true });
   add('fact.label', download.label);
   add('fact.added', dateTime(download.addedAt));

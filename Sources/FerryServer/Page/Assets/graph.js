@@ -57,8 +57,9 @@ function drawCurve(canvas, samples, { room, top, lineWidth }) {
   return { context, width, height, most, last: list.at(-1) };
 }
 
+/// Nothing at all where nothing has come in.
 export function drawSpark(canvas, samples, room) {
-  drawCurve(canvas, samples, { room, top: 2, lineWidth: 1.5 });
+  drawCurve(canvas, samples.some((value) => value > 0) ? samples : [], { room, top: 2, lineWidth: 1.5 });
 }
 
 /// The graph of one download: three lines of help, the curve, and a point at now.

@@ -1,25 +1,41 @@
 // The list: a grid of rows of one height, of which only those near the window are in the document, so that ten
 // thousand cost no more than twenty. One row has the focus; arrows move it.
 
-import { h, setAttribute } from './dom.js';
+import { h, setAttribute, kept } from './dom.js';
 import { t } from './text.js';
 import { Row } from './row.js';
-import { arrange } from './arrange.js';
+import { arrange, FILTERS, SORTS } from './arrange.js';
 import { Dragging } from './drag.js';
+import { DoubleClicks } from './doubleclick.js';
 
 /// Rows beyond the edges of the window.
 const MARGIN = 6;
+/// For this long after a row has moved, a click on it that destroys may have been meant for another one.
+const SETTLING = 500;
+
+const DEFAULTS = { filter: 'all', search: '', sort: 'queue' };
+
+/// Filter and order as they were chosen last in this browser.
+function rememberedView() {
+  const view = {};
+  if (kept.get('filter') in FILTERS) view.filter = kept.get('filter');
+  if (SORTS.includes(kept.get('sort'))) view.sort = kept.get('sort');
+  return view;
+}
 
 export class List extends EventTarget {
   #store;
   #selection;
   #rows = new Map();
   #spare = [];
-  #view = { filter: 'all', search: '', sort: 'queue' };
+  #view = { ...DEFAULTS, ...rememberedView() };
   #frame = null;
   #needsArranging = true;
   #height = 76;
   #dragging;
+  #doubleClicks;
+  /// The place of the row that the keyboard is on: when it goes, the next one takes its place.
+  #currentIndex = 0;
   /// What is shown, in order.
   shown = [];
   /// The row that the keyboard is on.
@@ -27,7 +43,7 @@ export class List extends EventTarget {
   /// The download whose details are open.
   openId = null;
 
-  constructor({ store, selection, actions, announcer, onOpen, onMenu, signal }) {
+  constructor({ store, selection, actions, announcer, onOpen, onMenu, onEmptied, signal }) {
     super();
     this.#store = store;
     this.#selection = selection;
@@ -35,11 +51,18 @@ export class List extends EventTarget {
     this.announcer = announcer;
     this.onOpen = onOpen;
     this.onMenu = onMenu;
+    this.onEmptied = onEmptied;
     this.grid = h('div', {
-      class: 'rows can-reorder', role: 'grid', 'aria-label': t('list'), 'aria-multiselectable': 'true', 'aria-colcount': '3', 'aria-describedby': 'row-help',
+      class: this.canReorder ? 'rows can-reorder' : 'rows', role: 'grid', 'aria-label': t('list'), 'aria-multiselectable': 'true', 'aria-colcount': '3', 'aria-describedby': 'row-help',
     });
     this.element = h('div', { class: 'list' }, h('p', { class: 'spoken', id: 'row-help' }, t('row.help')), this.grid);
     this.#dragging = new Dragging(this);
+    this.#doubleClicks = new DoubleClicks(
+      // A row's main button is one thing, whatever it does next.
+      (target) => {
+        const button = target.closest('button');
+        return [target.closest('.row')?.dataset.id, button?.classList.contains('main') ? 'main' : button?.dataset.action].join();
+      }, signal);
     const on = (target, type, run, options) => target.addEventListener(type, run, { signal, ...options });
     on(store, 'list', () => this.refresh());
     on(store, 'progress', ({ detail }) => this.#showProgress(detail));
@@ -47,6 +70,7 @@ export class List extends EventTarget {
     on(window, 'scroll', () => this.#schedule(), { passive: true });
     on(window, 'resize', () => this.measure());
     on(this.grid, 'click', (event) => this.#clicked(event));
+    on(this.grid, 'contextmenu', (event) => this.#askedForMenu(event));
     on(this.grid, 'keydown', (event) => this.#pressed(event));
     on(this.grid, 'focusin', (event) => this.#focused(event));
     // Waits show the time that is left.
@@ -61,6 +85,7 @@ export class List extends EventTarget {
   /// Shows others, or in another order.
   setView(change) {
     this.#view = { ...this.#view, ...change };
+    for (const name of ['filter', 'sort']) kept.set(name, this.#view[name]);
     this.grid.classList.toggle('can-reorder', this.canReorder);
     this.#needsArranging = true;
     this.#draw();
@@ -101,7 +126,9 @@ export class List extends EventTarget {
     const { shown } = this;
     const height = `${shown.length * this.#height}px`;
     if (this.grid.style.height !== height) this.grid.style.height = height;
-    if (!shown.some(({ id }) => id === this.currentId)) this.currentId = shown[0]?.id ?? null;
+    const current = shown.findIndex(({ id }) => id === this.currentId);
+    if (current >= 0) this.#currentIndex = current;
+    else this.currentId = shown[Math.min(this.#currentIndex, shown.length - 1)]?.id ?? null;
 
     const top = this.grid.getBoundingClientRect().top;
     const first = Math.max(0, Math.floor(-top / this.#height) - MARGIN);
@@ -115,10 +142,20 @@ export class List extends EventTarget {
       if (index >= 0) wanted.add(index);
     }
     const keep = new Set([...wanted].map((index) => shown[index].id));
-    for (const [id, row] of this.#rows) if (!keep.has(id)) this.#release(id, row);
+    let losesFocus = false;
+    for (const [id, row] of this.#rows) {
+      if (keep.has(id)) continue;
+      losesFocus ||= row.element.contains(document.activeElement);
+      this.#release(id, row);
+    }
     let above = null;
     for (const index of [...wanted].sort((a, b) => a - b)) above = this.#place(shown[index], index, above);
     if (isArranged) this.dispatchEvent(new Event('shown'));
+    // The keyboard stays in the list when its row leaves; where none is left, it goes to the field for links.
+    if (losesFocus) {
+      if (this.currentId === null) this.onEmptied();
+      else this.reveal(this.currentId, { focus: true });
+    }
   }
 
   #release(id, row) {
@@ -126,6 +163,16 @@ export class List extends EventTarget {
     if (this.#dragging.id === id) return;
     row.element.remove();
     if (this.#spare.length < 40) this.#spare.push(row);
+  }
+
+  /// Shows where one is that was added; gives whether it can be seen, without scrolling.
+  flash(id) {
+    this.#draw();
+    const element = this.#rows.get(id)?.element;
+    const box = element?.getBoundingClientRect();
+    const isSeen = Boolean(box) && box.bottom > 0 && box.top + box.height / 2 < innerHeight;
+    if (isSeen) this.reveal(id, { flash: true, scrolls: false });
+    return isSeen;
   }
 
   /// Puts a row at its place on the screen, and in the document below the row `above`; gives its element.
@@ -139,7 +186,11 @@ export class List extends EventTarget {
     row.show(download, {
       index, isSelected: this.#selection.has(download.id), isCurrent: download.id === this.currentId, isOpen: download.id === this.openId,
     });
-    if (this.#dragging.id !== download.id) row.element.style.transform = `translateY(${index * this.#height}px)`;
+    const place = `translateY(${index * this.#height}px)`;
+    if (this.#dragging.id !== download.id && row.element.style.transform !== place) {
+      if (row.element.parentNode === this.grid) row.movedAt = performance.now();
+      row.element.style.transform = place;
+    }
     // Readers go by the order in the document. What is moved there loses the focus and the pointer: those stay, and the
     // others go around them.
     const isInPlace = row.element.parentNode === this.grid && row.element.previousElementSibling === above;
@@ -168,13 +219,13 @@ export class List extends EventTarget {
   }
 
   /// Scrolls so that it can be seen; `flash` marks it for a moment.
-  reveal(id, { flash = false, focus = false } = {}) {
+  reveal(id, { flash = false, focus = false, scrolls = true } = {}) {
     if (this.#needsArranging) this.#draw();
     const index = this.indexOf(id);
     if (index < 0) return;
     const top = this.grid.getBoundingClientRect().top + index * this.#height;
     const head = document.querySelector('.bar-sticky')?.getBoundingClientRect().bottom ?? 0;
-    if (top < head || top + this.#height > innerHeight) {
+    if (scrolls && (top < head || top + this.#height > innerHeight)) {
       window.scrollBy({ top: top < head ? top - head - 8 : top + this.#height - innerHeight + 8, behavior: 'instant' });
       this.#draw();
     }
@@ -194,8 +245,10 @@ export class List extends EventTarget {
     const download = element && this.download(element.dataset.id);
     if (!download || this.#dragging.wasDragged) return;
     const button = event.target.closest('button');
+    if (this.#isStray(event, button ?? element, this.#rows.get(download.id))) return;
     if (button) {
       if (button.dataset.action === 'more') this.onMenu(button, download);
+      else if (button.dataset.action === 'open') this.onOpen(download.id);
       else if (!button.disabled) this.actions.run(button.dataset.action, [download]);
     } else if (event.target.closest('.row-pick')) {
       this.#pick(download.id, event);
@@ -205,6 +258,23 @@ export class List extends EventTarget {
     } else {
       this.onOpen(download.id);
     }
+  }
+
+  /// Whether a click was meant for something else: the second half of a double click that began elsewhere, or one that
+  /// destroys on a row that has just moved under the pointer.
+  #isStray(event, target, row) {
+    if (event.detail === 0) return false;
+    if (this.#doubleClicks.isStray) return true;
+    return ['cancel', 'remove'].includes(target.dataset.action) && performance.now() - (row?.movedAt ?? -Infinity) < SETTLING;
+  }
+
+  /// The menu of a row, at a right click, by Shift F10 or by the menu key.
+  #askedForMenu(event) {
+    const element = event.target.closest('.row');
+    const download = element && this.download(element.dataset.id);
+    if (!download || String(getSelection())) return;
+    event.preventDefault();
+    this.onMenu(this.#rows.get(download.id).more, download);
   }
 
   #pick(id, event) {
@@ -219,6 +289,7 @@ export class List extends EventTarget {
     if (!id || id === this.currentId) return;
     this.#rows.get(this.currentId)?.setCurrent(false);
     this.currentId = id;
+    this.#currentIndex = this.indexOf(id);
     this.#rows.get(id)?.setCurrent(true);
   }
 

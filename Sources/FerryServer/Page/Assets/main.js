@@ -92,15 +92,28 @@ function showPage(api, store) {
       store, selection, actions, announcer, signal,
       onOpen: (id) => { location.hash = `download=${encodeURIComponent(id)}`; },
       onMenu: (button, download) => rowMenu(button, download, { actions, list }),
+      onEmptied: () => add.focus(),
     });
     const add = new AddForm({
       api, store, announcer,
-      onAdded: (items) => {
-        if (items.length === 0) return;
-        list.setView({ filter: 'all', search: '' });
-        list.reveal(items.at(-1).id, { flash: true });
+      // What is shown stays where it is; one that cannot be seen is a button away.
+      onAdded: (items, text, areNew) => {
+        const id = items.at(-1)?.id;
+        if (!id) return;
+        const isSeen = list.flash(id);
+        if (isSeen && areNew) return announcer.speak(text);
+        announcer.say(text, isSeen ? null : {
+          label: t('add.show'),
+          run: () => {
+            list.setView({ filter: 'all', search: '' });
+            list.reveal(id, { flash: true, focus: true });
+          },
+        });
       },
     });
+    store.addEventListener('connection', () => { if (store.connection === 'live') add.rejoined(); }, { signal });
+    window.addEventListener('pagehide', () => actions.finish(), { signal });
+    signal.addEventListener('abort', () => actions.finish());
     const leaveDetail = () => {
       list.setOpen(null);
       if (openInAddress() !== null) history.replaceState(null, '', location.pathname + location.search);
@@ -122,7 +135,7 @@ function showPage(api, store) {
     const content = h('main', { id: 'content', tabindex: '-1' },
       add.element,
       new Totals({ store, announcer, signal }).element,
-      new Bar({ store, list, selection, actions, signal }).element,
+      new Bar({ store, list, selection, actions, announcer, signal }).element,
       list.element,
       emptyStates({ store, list, add, signal }));
     add.watchPage(signal);

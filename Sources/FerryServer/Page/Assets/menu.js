@@ -62,15 +62,23 @@ export function openMenu(button, label, items) {
     if (!menu.contains(event.target) && !button.contains(event.target)) close(false);
   }, { signal, capture: true });
   window.addEventListener('resize', () => close(false), { signal });
-  window.addEventListener('scroll', () => close(false), { signal, passive: true });
+  // Its own focus may scroll the page by a little; what takes the button away closes it.
+  const { top } = button.getBoundingClientRect();
+  window.addEventListener('scroll', () => {
+    if (Math.abs(button.getBoundingClientRect().top - top) > 24) close(false);
+  }, { signal, passive: true });
 }
 
 function place(menu, button) {
   const at = button.getBoundingClientRect();
-  const { width, height } = menu.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = menu; // Without what its animation makes of them.
   const margin = 8;
   const left = Math.max(margin, Math.min(at.right - width, innerWidth - width - margin));
-  const isBelow = at.bottom + height + margin < innerHeight || at.top < height;
+  const below = at.bottom + 4;
+  const above = at.top - height - 4;
+  const fitsBelow = below + height + margin <= innerHeight;
+  // Where it fits neither below nor above, it stands at the end of the window; what is longer than that scrolls inside.
+  const top = fitsBelow || above < margin ? Math.min(below, innerHeight - height - margin) : above;
   menu.style.left = `${left}px`;
-  menu.style.top = `${Math.max(margin, isBelow ? at.bottom + 4 : at.top - height - 4)}px`;
+  menu.style.top = `${Math.max(margin, top)}px`;
 }

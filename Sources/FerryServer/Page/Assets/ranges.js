@@ -28,6 +28,23 @@ export function cells(segments, total, count) {
 /// The colour of a connection, by its number.
 export const connectionColour = (connection) => `--c${(connection ?? 0) % COLOURS}`;
 
+/// Whether a connection is told from an earlier one of its colour by stripes.
+export const isHatched = (connection) => Math.floor((connection ?? 0) / COLOURS) % 2 === 1;
+
+/// Diagonal stripes.
+function stripes(context, style) {
+  const tile = new OffscreenCanvas(4, 4);
+  const pen = tile.getContext('2d');
+  pen.strokeStyle = style;
+  pen.lineWidth = 1.4;
+  for (const shift of [-4, 0, 4]) {
+    pen.moveTo(shift, 4);
+    pen.lineTo(shift + 4, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, 'repeat');
+}
+
 export function drawMap(canvas, segments, total) {
   const { context, width, height } = fit(canvas);
   if (width === 0) return;
@@ -53,6 +70,7 @@ export function drawMap(canvas, segments, total) {
     if (cell.isRunning) {
       const running = colour(canvas, connectionColour(cell.connection));
       fill(running, cell.done < 1 ? 0.9 : 0.5);
+      if (isHatched(cell.connection)) fill(stripes(context, colour(canvas, '--surface')), 1);
     }
   });
   context.globalAlpha = 1;

@@ -4,7 +4,7 @@ import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
 import {
-  amountText, fraction, leftText, mainAction, may, percentOf, reasonText, speedText, stateText,
+  amountText, fraction, hasEnded, leftText, mainAction, may, needsUser, percentOf, reasonText, speedText, stateText,
 } from './words.js';
 
 export class Row {
@@ -15,12 +15,13 @@ export class Row {
     const nodes = this.#nodes;
     nodes.check = h('input', { type: 'checkbox', class: 'row-check', tabindex: '-1' });
     nodes.name = h('bdi', { class: 'row-name' });
-    nodes.percent = h('span', { class: 'row-percent figures' });
+    // The bar says percent, state and amount: readers hear them once.
+    nodes.percent = h('span', { class: 'row-percent figures', 'aria-hidden': 'true' });
     nodes.bar = h('span', { class: 'bar-fill' });
     nodes.progress = h('div', { class: 'bar', role: 'progressbar', 'aria-valuemin': '0', 'aria-valuemax': '100' }, nodes.bar);
-    nodes.state = h('span', { class: 'row-state' });
+    nodes.state = h('span', { class: 'row-state', 'aria-hidden': 'true' });
     nodes.reason = h('bdi', { class: 'row-reason' });
-    nodes.amount = h('span', { class: 'row-amount figures' });
+    nodes.amount = h('span', { class: 'row-amount figures', 'aria-hidden': 'true' });
     nodes.speed = h('span', { class: 'row-speed figures' });
     nodes.left = h('span', { class: 'row-left figures' });
     nodes.main = h('button', { type: 'button', class: 'row-button main', tabindex: '-1' });
@@ -66,24 +67,25 @@ export class Row {
   #showLook(download) {
     const nodes = this.#nodes;
     const main = mainAction(download);
-    const hasEnded = download.state === 'completed' || download.state === 'cancelled';
-    const look = [download.name, download.state, download.actions.join(), main.label].join('\n');
+    const isOver = hasEnded(download) || download.state === 'failed';
+    const look = [download.name, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser(download)].join('\n');
     if (look === this.#look) return;
     this.#look = look;
     const { name } = download;
     const label = (action) => t('do.for', { action, name });
     setAttribute(this.element, 'data-state', download.state);
-    setText(nodes.name, name);
+    setAttribute(this.element, 'data-needs', needsUser(download) ? 'user' : null);
+    showName(nodes.name, name);
     setAttribute(nodes.name, 'title', name);
     setAttribute(nodes.check, 'aria-label', t('select', { name }));
     setAttribute(nodes.progress, 'aria-label', t('progress.of', { name }));
     setText(nodes.state, stateText(download));
     nodes.main.replaceChildren(icon(main.icon), h('span', null, main.label));
-    this.#button(nodes.main, main.action, label(main.label), may(download, main.action));
+    this.#button(nodes.main, main.action, label(main.label), main.reason === null && may(download, main.action), main.reason);
     nodes.pause.hidden = download.state !== 'waiting';
     this.#button(nodes.pause, 'pause', label(t('do.pause')), may(download, 'pause'), t('do.pause'));
-    const end = hasEnded ? 'remove' : 'cancel';
-    nodes.cancel.replaceChildren(icon(end));
+    const end = isOver ? 'remove' : 'cancel';
+    nodes.cancel.replaceChildren(icon(end === 'remove' ? 'leave' : end));
     this.#button(nodes.cancel, end, label(t(`do.${end}`)), may(download, end), t(`do.${end}`));
     setAttribute(nodes.more, 'aria-label', t('more', { name }));
     setAttribute(nodes.more, 'title', t('actions'));
@@ -114,4 +116,17 @@ export class Row {
     setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
     setAttribute(nodes.progress, 'aria-valuetext', `${stateText(download)}, ${percent}, ${amountText(download)}`);
   }
+}
+
+/// So many characters of a long name stay at its end, where names differ.
+const TAIL = 14;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/// Shows a name in one line: of a long one the beginning and the end. Letters that join are not parted.
+function showName(node, name) {
+  if (node.textContent === name) return;
+  const letters = Array.from(name);
+  if (letters.length < 3 * TAIL || RIGHT_TO_LEFT.test(name)) return setText(node, name);
+  node.replaceChildren(
+    h('span', { class: 'name-head' }, letters.slice(0, -TAIL).join('')), h('span', { class: 'name-tail' }, letters.slice(-TAIL).join('')));
 }

@@ -7,6 +7,8 @@ import { Stream } from './stream.js';
 
 /// The most entries of one page of the list, as the daemon allows.
 const PAGE = 1000;
+/// Figures change this often; more often nobody can read them.
+const PERIOD = 1000;
 
 export class Store extends EventTarget {
   downloads = new Map();
@@ -27,6 +29,12 @@ export class Store extends EventTarget {
   #changes = 0;
   #changedAt = new Map();
   #startedAt = Date.now();
+  /// Those that leave the list, unless that is taken back.
+  #hidden = new Map();
+  /// Those that were given credentials from this page: one that asks again has refused them.
+  #gaveCredentials = new Set();
+  #moved = new Set();
+  #timer = null;
 
   constructor(api) {
     super();
@@ -81,6 +89,36 @@ export class Store extends EventTarget {
     if (download?.id && !((this.#changedAt.get(download.id) ?? 0) > mark)) this.#put(download);
   }
 
+  /// Takes them out of what is shown, before the daemon is told.
+  hide(ids) {
+    for (const id of ids) {
+      const download = this.downloads.get(id);
+      if (!download) continue;
+      this.#hidden.set(id, download);
+      this.downloads.delete(id);
+    }
+    this.#say('list');
+  }
+
+  unhide(ids) {
+    for (const id of ids) {
+      const download = this.#hidden.get(id);
+      if (!download) continue;
+      this.#hidden.delete(id);
+      this.downloads.set(id, download);
+    }
+    this.#say('list');
+  }
+
+  gaveCredentials(id) { this.#gaveCredentials.add(id); }
+
+  /// What the page knows besides: that credentials were refused, that only the rule on metered networks is in the way.
+  #note(download) {
+    const { waitReason, id } = download;
+    download.wasRefused = waitReason === 'credentials' && this.#gaveCredentials.has(id);
+    download.isMetered = waitReason === 'network' && this.network?.isOnline === true && this.network.isMetered === true;
+  }
+
   #say(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
 
   #setConnection(value) {
@@ -112,13 +150,21 @@ export class Store extends EventTarget {
         break;
       case 'network':
         this.network = data.network;
-        this.#say('network');
+        this.#networkChanged();
         break;
       default: break; // `ended` and `upToDate` are for apps; others come from newer daemons.
     }
   }
 
+  #networkChanged() {
+    for (const download of this.downloads.values()) this.#note(download);
+    this.#say('network');
+    this.#say('list');
+  }
+
   #put(download) {
+    this.#note(download);
+    if (this.#hidden.has(download.id)) return void this.#hidden.set(download.id, download);
     const old = this.downloads.get(download.id);
     this.downloads.set(download.id, download);
     this.#touched?.set(download.id, true);
@@ -133,20 +179,30 @@ export class Store extends EventTarget {
   }
 
   #progress(list) {
-    const ids = [];
     for (const { id, ...progress } of list ?? []) {
       const download = this.downloads.get(id);
       // What has stopped stands as its state says: progress may be older than that.
       if (download?.state !== 'downloading' && download?.state !== 'verifying') continue;
       download.progress = progress;
-      ids.push(id);
+      this.#moved.add(id);
     }
-    if (ids.length > 0) this.#say('progress', ids);
+    if (this.#moved.size > 0 && this.#timer === null) this.#tellProgress();
+  }
+
+  /// At once, and then no more often than once in a period.
+  #tellProgress() {
+    this.#timer = null;
+    if (this.#moved.size === 0) return;
+    const ids = [...this.#moved];
+    this.#moved.clear();
+    this.#timer = setTimeout(() => this.#tellProgress(), PERIOD);
+    this.#say('progress', ids);
   }
 
   #remove(ids) {
     for (const id of ids ?? []) {
       this.downloads.delete(id);
+      this.#hidden.delete(id);
       this.#changedAt.set(id, ++this.#changes);
       this.#touched?.set(id, false);
     }
@@ -202,6 +258,11 @@ export class Store extends EventTarget {
       if (touched === false) continue;
       const old = this.downloads.get(id);
       const newest = touched ? old ?? download : download;
+      this.#note(newest);
+      if (this.#hidden.has(id)) {
+        this.#hidden.set(id, newest);
+        continue;
+      }
       next.set(id, newest);
       if (old && newest !== old) this.#noticeEnd(old, newest);
     }
@@ -220,7 +281,8 @@ export class Store extends EventTarget {
     if (settings.status === 'fulfilled') this.settings = settings.value;
     if (network.status === 'fulfilled') this.network = network.value;
     if (statistics.status === 'fulfilled') this.statistics = statistics.value;
-    for (const type of ['settings', 'network', 'statistics']) this.#say(type);
+    for (const type of ['settings', 'statistics']) this.#say(type);
+    this.#networkChanged();
   }
 
   /// Free space and the like, which no event tells.

@@ -1,6 +1,7 @@
 // Words in the language of the user: the browser's at first, then the one that was chosen.
 
 import { sentences } from './sentences.js';
+import { duration } from './format.js';
 import { kept } from './dom.js';
 
 /// Where the text of a language stands in a row of the table.
@@ -39,8 +40,10 @@ export function sayLanguage() {
 export function t(key, values = {}) {
   const entry = sentences[key]?.[COLUMNS[current]] ?? key;
   const text = typeof entry === 'function' ? entry(values) : entry;
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? shown(values[name]) : whole));
 }
+
+const shown = (value) => (typeof value === 'number' ? number(value) : String(value));
 
 /// What the daemon said in both languages: `{en, zh}`.
 export function said(texts, fallback = '') {
@@ -60,5 +63,12 @@ export function clockTime(text) {
   return new Intl.DateTimeFormat(TAGS[current], isToday ? { timeStyle: 'medium' } : { dateStyle: 'short', timeStyle: 'short' })
     .format(date);
 }
+
+/// A duration, in the units of the language: `1m 05s`, `1 分 05 秒`.
+export const durationText = (seconds) => {
+  const text = duration(seconds);
+  return current === 'zh' ? text.replace(/(\d+)([dhms])/g, (_, count, unit) => `${count} ${CHINESE_UNITS[unit]}`) : text;
+};
+const CHINESE_UNITS = { d: '天', h: '小时', m: '分', s: '秒' };
 
 export const number = (value) => new Intl.NumberFormat(TAGS[current]).format(value);

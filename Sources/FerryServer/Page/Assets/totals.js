@@ -7,6 +7,7 @@ import * as format from './format.js';
 import { drawSpark } from './graph.js';
 
 const MOST_SAMPLES = 60;
+const MOST_AT_A_TIME = 1000;
 
 /// The summary of a network's state, as `ferry` has it.
 const networkKind = (network) =>
@@ -41,7 +42,7 @@ export class Totals {
 
   #build() {
     const nodes = this.#nodes;
-    nodes.speed = h('output', { class: 'total-speed figures' }, format.rate(0));
+    nodes.speed = h('span', { class: 'total-speed figures' }, format.rate(0));
     nodes.spark = h('canvas', { class: 'spark', 'aria-hidden': 'true' });
     nodes.free = h('span', { class: 'quiet total-free' });
     nodes.dot = h('span', { class: 'dot' });
@@ -79,7 +80,10 @@ export class Totals {
       }
     });
     this.#nodes.limit = input;
-    return this.#field(id, t('total.limit'), input,
+    const error = uniqueId('limit-error');
+    this.#nodes.limitError = h('p', { class: 'field-error', id: error, role: 'alert', hidden: true });
+    input.setAttribute('aria-describedby', error);
+    return this.#field(id, t('total.limit'), input, this.#nodes.limitError,
       h('datalist', { id: list }, ['500 KB/s', '1 MB/s', '5 MB/s', '10 MB/s', '50 MB/s'].map((value) => h('option', { value }))));
   }
 
@@ -99,8 +103,12 @@ export class Totals {
       } else if (event.key === 'Enter') input.blur();
     });
     this.#nodes.concurrent = input;
+    const error = uniqueId('concurrent-error');
+    this.#nodes.concurrentError = h('p', { class: 'field-error', id: error, role: 'alert', hidden: true });
+    input.setAttribute('aria-describedby', error);
     return this.#field(id, t('concurrent'),
-      h('div', { class: 'stepper' }, step(-1, 'concurrent.fewer', '−'), input, step(1, 'concurrent.more', '+')));
+      h('div', { class: 'stepper' }, step(-1, 'concurrent.fewer', '−'), input, step(1, 'concurrent.more', '+')),
+      this.#nodes.concurrentError);
   }
 
   #metered() {
@@ -136,7 +144,8 @@ export class Totals {
   // Showing ---------------------------------------------------------------------------------------------------------
 
   #tick() {
-    const speed = this.#store.connection === 'live' ? this.#store.speed : 0;
+    const isLive = this.#store.connection === 'live';
+    const speed = isLive ? this.#store.speed : 0;
     setText(this.#nodes.speed, format.rate(speed));
     this.#samples.push(speed);
     if (this.#samples.length > MOST_SAMPLES) this.#samples.shift();
@@ -156,7 +165,7 @@ export class Totals {
     // What is being typed stays.
     if (isForced || document.activeElement !== limit) {
       limit.value = format.rateField(settings.rateLimit);
-      setAttribute(limit, 'aria-invalid', null);
+      this.#complain('limit', null);
     }
     concurrent.value = String(settings.maxConcurrentDownloads ?? '');
     setAttribute(metered, 'aria-checked', String(settings.allowsMetered !== false));
@@ -180,17 +189,22 @@ export class Totals {
     const text = this.#nodes.limit.value.trim();
     const isNone = text === '' || text === '0' || text === t('limit.none');
     const rateLimit = isNone ? null : format.parseRate(text);
-    setAttribute(this.#nodes.limit, 'aria-invalid', !isNone && rateLimit === null ? 'true' : null);
-    if (!isNone && rateLimit === null) {
-      this.#announcer.warn(t('add.limit.invalid'));
-      return;
-    }
+    if (!isNone && rateLimit === null) return this.#complain('limit', t('add.limit.invalid'));
+    this.#complain('limit', null);
     this.#send({ rateLimit });
   }
 
   #sendConcurrent(count) {
-    if (!Number.isInteger(count) || count < 1 || count > 1000) return this.#showSettings(true);
-    this.#send({ maxConcurrentDownloads: count });
+    const isRight = Number.isInteger(count) && count >= 1 && count <= MOST_AT_A_TIME;
+    this.#complain('concurrent', isRight ? null : t('concurrent.invalid', { n: MOST_AT_A_TIME }));
+    if (isRight) this.#send({ maxConcurrentDownloads: count });
+  }
+
+  #complain(name, text) {
+    const error = this.#nodes[`${name}Error`];
+    setText(error, text ?? '');
+    error.hidden = !text;
+    setAttribute(this.#nodes[name], 'aria-invalid', text ? 'true' : null);
   }
 
   async #send(change) {

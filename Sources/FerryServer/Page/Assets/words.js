@@ -1,6 +1,6 @@
 // A download in words: what a row and the details show.
 
-import { t, said, clockTime } from './text.js';
+import { t, said, clockTime, durationText } from './text.js';
 import * as format from './format.js';
 
 export const fraction = ({ progress, state }) => {
@@ -13,6 +13,11 @@ export const percentOf = (download) => format.percent(fraction(download), downlo
 
 export const stateText = (download) => t(`state.${download.state}`);
 
+/// Whether nothing goes on before its user has done something.
+export const needsUser = ({ state, waitReason, pauseReason }) =>
+  state === 'failed' || Boolean(pauseReason) || (state === 'waiting' && NEEDS.includes(waitReason));
+const NEEDS = ['credentials', 'freshLink', 'diskSpace'];
+
 /// Why it waits, failed, or is paused although nobody asked for that; empty otherwise.
 export function reasonText(download) {
   if (download.state === 'failed') return errorText(download.error);
@@ -20,10 +25,12 @@ export function reasonText(download) {
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
   if (waitReason === 'retry' && until) {
-    const seconds = (Date.parse(until) - Date.now()) / 1000;
-    return seconds > 0 && seconds < 3600
-      ? t('wait.retry.in', { time: format.duration(seconds) }) : t('wait.retry', { time: clockTime(until) });
+    const seconds = Math.ceil((Date.parse(until) - Date.now()) / 1000);
+    if (seconds <= 0) return t('wait.retry.now');
+    return seconds < 3600 ? t('wait.retry.in', { time: durationText(seconds) }) : t('wait.retry', { time: clockTime(until) });
   }
+  if (download.wasRefused) return t('wait.refused');
+  if (download.isMetered) return t('wait.metered');
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
 }
 
@@ -32,7 +39,14 @@ export function errorText(error) {
   return said(error.messages, error.message ?? '');
 }
 
-export const suggestionText = (error) => (error ? said(error.suggestions, error.suggestion ?? '') : '');
+/// What to do about it; where the daemon says nothing, what helps with errors of its kind.
+export function suggestionText(error) {
+  if (!error) return '';
+  const given = said(error.suggestions, error.suggestion ?? '');
+  const key = `advice.${error.phrase?.[0] === 'serverAnswered' ? error.phrase[1] : error.code}`;
+  const advice = t(key);
+  return given || (advice === key ? t('advice') : advice);
+}
 
 /// Downloaded of total; of a complete one the size alone.
 export const amountText = ({ state, progress }) =>
@@ -44,21 +58,40 @@ export const speedText = ({ state, progress }) =>
 
 export const leftText = ({ state, progress }) =>
   (state === 'downloading' && progress.timeRemaining !== null && progress.timeRemaining !== undefined
-    ? t('left', { time: format.duration(progress.timeRemaining) }) : '');
+    ? t('left', { time: durationText(progress.timeRemaining) }) : '');
 
-/// What the main button of a row does now: `{action, label, icon}`; whether it may is what `actions` say.
-export function mainAction({ state }) {
+/// What the main button of a row does now: `{action, label, icon, reason}`; a reason says why it cannot be used.
+/// Whether it may is what `actions` say.
+export function mainAction(download) {
+  const { state, waitReason } = download;
+  const action = (name, key, icon, reason = null) => ({ action: name, label: t(key), icon, reason });
   switch (state) {
-    case 'waiting': return { action: 'resume', label: t('do.start'), icon: 'play' };
-    case 'paused':
-    case 'failed': return { action: 'resume', label: t('do.resume'), icon: 'play' };
+    case 'waiting':
+      switch (waitReason) {
+        case 'credentials': return action('open', 'do.signIn', 'key');
+        case 'freshLink': return action('open', 'do.newLink', 'link');
+        case 'retry':
+        case 'diskSpace': return action('resume', 'do.tryNow', 'restart');
+        case 'network': return download.isMetered ? action('anyway', 'do.anyway', 'play') : action('resume', 'do.start', 'play', t('wait.network'));
+        default: return action('resume', 'do.start', 'play');
+      }
+    case 'paused': return action('resume', 'do.resume', 'play');
+    case 'failed': return failedChecksum(download) ? action('resume', 'do.restart', 'restart') : action('resume', 'do.retry', 'restart');
     case 'completed':
-    case 'cancelled': return { action: 'restart', label: t('do.restart'), icon: 'restart' };
-    default: return { action: 'pause', label: t('do.pause'), icon: 'pause' };
+    case 'cancelled': return action('restart', 'do.restart', 'restart');
+    default: return action('pause', 'do.pause', 'pause');
   }
 }
 
-export const may = (download, action) => download.actions.includes(action);
+/// Whether the bytes are all here and are not those that were asked for.
+export const failedChecksum = ({ state, error }) => state === 'failed' && error?.code === 'checksum';
+
+const NEEDED = { open: null, anyway: 'change', removeFile: 'remove' };
+export const may = (download, action) => NEEDED[action] === null || download.actions.includes(NEEDED[action] ?? action);
+
+/// Whether it is over, and taking it off the list loses no bytes.
+export const hasEnded = (download) =>
+  ['completed', 'cancelled'].includes(download.state) || (download.state === 'failed' && heldBytes(download) === 0);
 
 /// Whether bytes would be lost by taking it away.
 export const heldBytes = (download) =>
