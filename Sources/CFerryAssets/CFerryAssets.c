@@ -48,6 +48,9 @@ static const uint8_t detail_js[] = {
 static const uint8_t dom_js[] = {
 #embed "../FerryServer/Page/Assets/dom.js"
 };
+static const uint8_t detailsentences_js[] = {
+#embed "../FerryServer/Page/Assets/detailsentences.js"
+};
 static const uint8_t doubleclick_js[] = {
 #embed "../FerryServer/Page/Assets/doubleclick.js"
 };
@@ -108,6 +111,9 @@ static const uint8_t selection_js[] = {
 static const uint8_t sentences_js[] = {
 #embed "../FerryServer/Page/Assets/sentences.js"
 };
+static const uint8_t settings_js[] = {
+#embed "../FerryServer/Page/Assets/settings.js"
+};
 static const uint8_t signin_js[] = {
 #embed "../FerryServer/Page/Assets/signin.js"
 };
@@ -119,6 +125,9 @@ static const uint8_t stream_js[] = {
 };
 static const uint8_t text_js[] = {
 #embed "../FerryServer/Page/Assets/text.js"
+};
+static const uint8_t theme_js[] = {
+#embed "../FerryServer/Page/Assets/theme.js"
 };
 static const uint8_t totals_js[] = {
 #embed "../FerryServer/Page/Assets/totals.js"
@@ -148,6 +157,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/detail.css", detail_css),
     ASSET("/detail.js", detail_js),
     ASSET("/dom.js", dom_js),
+    ASSET("/detailsentences.js", detailsentences_js),
     ASSET("/doubleclick.js", doubleclick_js),
     ASSET("/drag.js", drag_js),
     ASSET("/facts.js", facts_js),
@@ -168,10 +178,12 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/rowmenu.js", rowmenu_js),
     ASSET("/selection.js", selection_js),
     ASSET("/sentences.js", sentences_js),
+    ASSET("/settings.js", settings_js),
     ASSET("/signin.js", signin_js),
     ASSET("/store.js", store_js),
     ASSET("/stream.js", stream_js),
     ASSET("/text.js", text_js),
+    ASSET("/theme.js", theme_js),
     ASSET("/totals.js", totals_js),
     ASSET("/words.js", words_js),
 };

@@ -145,6 +145,92 @@ class Access(PageTest):
             const [a, b] = [light(parse(getComputedStyle(node).color)), light(parse(getComputedStyle(behind ?? document.documentElement).backgroundColor))];
             return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)""", selector)
 
+    def test_light_and_dark_are_chosen_and_kept(self):
+        ground = lambda: self.browser.js("return getComputedStyle(document.documentElement).backgroundColor")
+        light = ground()
+        for theme in ("light", "dark"):
+            self.browser.press(".theme-button")
+            self.assertIn(theme, self.browser.one(".theme-button").get_attribute("aria-label"))
+        dark = ground()
+        self.assertNotEqual(dark, light)
+        self.browser.driver.refresh()
+        self.browser.one(".theme-button")
+        self.assertEqual(ground(), dark)
+
+    def test_a_message_does_not_swallow_the_clicks_on_what_is_under_it(self):
+        made = [self.daemon.add(self.origin.file("10K", f"under-{number}.bin")) for number in range(12)]
+        for identifier in made:
+            self.until_api(identifier, lambda shown: shown["state"] == "completed", "it is complete")
+        text = self.browser.one(".toast-text")
+        hit = self.browser.js("""
+            const box = arguments[0].getBoundingClientRect();
+            return document.elementFromPoint(box.x + 10, box.y + 5).closest('.toast') === null""", text)
+        self.assertTrue(hit)
+
+    def edge(self, selector):
+        """The contrast between the border of something and what is around it."""
+        return self.browser.js("""
+            const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+            const light = ([r, g, b]) => {
+              const [x, y, z] = [r, g, b].map((value) => value / 255)
+                .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+              return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+            };
+            const node = document.querySelector(arguments[0]);
+            let behind = node.parentElement;
+            while (behind && parse(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+            const [a, b] = [light(parse(getComputedStyle(node).borderTopColor)), light(parse(getComputedStyle(behind ?? document.documentElement).backgroundColor))];
+            return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)""", selector)
+
+    def test_fields_have_an_edge_that_can_be_seen(self):
+        made = self.daemon.add(self.origin.file("10K", "edge.bin"))
+        self.browser.until_state(made, "completed")
+        self.browser.press(".options-toggle")
+        for scheme in ("light", "dark"):
+            self.browser.set_scheme(scheme)
+            for selector in (".limit-field", ".stepper", ".search-field", ".sort-field", ".options [name=name]"):
+                self.assertGreaterEqual(self.edge(selector), 3, f"{selector} in {scheme} (WCAG 1.4.11)")
+
+    def test_progress_and_switch_can_be_seen_where_the_user_chooses_the_colours(self):
+        made = self.daemon.add(self.origin.file("10K", "contrast.bin"))
+        self.browser.until_state(made, "completed")
+        driver = self.browser.driver
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]})
+        colour = lambda selector: self.browser.js("return getComputedStyle(document.querySelector(arguments[0])).backgroundColor", selector)
+        self.assertNotEqual(colour(".bar-fill"), colour(".bar"))
+        self.assertNotEqual(colour("[role=switch][aria-checked=true] .knob"), colour("[role=switch][aria-checked=true]"))
+        on = colour("[role=switch]")
+        self.browser.press("[role=switch]")
+        self.browser.until(lambda: colour("[role=switch]") != on, "off looks another way than on")
+
+    def test_what_the_user_does_is_told_and_what_changes_by_itself_is_not(self):
+        identifier = self.held(name="spoken.bin")
+        self.browser.until_state(identifier, "downloading")
+        self.assertEqual(self.browser.js("return document.querySelectorAll('output').length"), 0, "an output is a live region")
+        said = lambda: self.browser.js("return document.querySelector('[data-live=polite]').textContent")
+        self.browser.row(identifier).send_keys("p")
+        self.browser.until(lambda: "spoken.bin: paused" in said(), "that it was paused")
+        self.browser.row(identifier).send_keys("p")
+        self.browser.until(lambda: "spoken.bin: goes on" in said(), "that it goes on")
+        # The bar tells state, percent and amount: a row that told them in words too would tell them twice.
+        words = [name for role, name in self.tree() if role in ("StaticText", "InlineTextBox")]
+        self.assertFalse([word for word in words if word.endswith("%") or " / 40.0 MB" in word], words)
+
+    def test_names_begin_at_the_left_and_their_ends_are_seen(self):
+        names = ["ملف-طويل.bin", "a-very-long-name-" * 12 + "part-01.bin", "short.bin"]
+        made = [self.daemon.add(self.origin.file("10K", f"{number}.bin"), name=name) for number, name in enumerate(names)]
+        for identifier, name in zip(made, names):
+            self.browser.until_state(identifier, "completed")
+            self.assertEqual(self.browser.js("return arguments[0].textContent", self.browser.one(self.browser.in_row(identifier, ".row-name"))), name)
+        left = lambda identifier: self.browser.js("""
+            const range = document.createRange();
+            range.selectNodeContents(arguments[0]);
+            return Math.round(range.getBoundingClientRect().left)""", self.browser.one(self.browser.in_row(identifier, ".row-name")))
+        self.assertEqual(left(made[0]), left(made[2]))
+        tail, row = (self.browser.js("return arguments[0].getBoundingClientRect().right", self.browser.one(self.browser.in_row(made[1], part)))
+                     for part in (".name-tail", ".row-name"))
+        self.assertLessEqual(tail, row + 1, "the end of a long name is inside its row")
+
     def test_words_are_readable_in_light_and_in_dark(self):
         made = self.daemon.add(self.origin.file("10K", "read.bin"))
         self.browser.until_state(made, "completed")

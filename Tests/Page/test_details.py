@@ -1,5 +1,7 @@
 """One download opened."""
 
+import hashlib
+
 from selenium.webdriver.common.keys import Keys
 
 from case import PageTest
@@ -117,6 +119,85 @@ class Details(PageTest):
         self.daemon.call("DELETE", f"/downloads/{identifier}")
         self.browser.gone(PANEL)
         self.browser.one(".empty:not(.small)")
+
+    def form_is_first(self):
+        return self.browser.js("return document.querySelector('dialog.detail .part').classList.contains('part-change')")
+
+    def test_a_refused_password_is_said_where_it_is_asked_for(self):
+        identifier = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))
+        self.browser.until_state(identifier, "waiting")
+        self.browser.press(".chip[data-filter=needs]")
+        self.assertEqual(self.browser.names(), ["members.bin"])
+        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "Sign in…")
+        self.browser.press(self.browser.button(identifier, "open"))
+        self.browser.one(PANEL)
+        self.assertTrue(self.form_is_first())
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "user")
+        self.assertEqual(self.browser.one(f"{PANEL} .change [type=submit]").text, "Sign in")
+        self.browser.write(f"{PANEL} [name=user]", "me")
+        self.browser.write(f"{PANEL} [name=password]", "wrong" + Keys.ENTER)
+        self.browser.until(lambda: "refused" in self.browser.text(f"{PANEL} .change .notice"), "it is said")
+        self.browser.until(lambda: "refused" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "in the row too")
+        self.browser.write(f"{PANEL} [name=user]", "me")
+        self.browser.write(f"{PANEL} [name=password]", "secret-word" + Keys.ENTER)
+        self.until_api(identifier, lambda shown: shown["state"] == "completed", "it is complete")
+
+    def test_an_expired_link_has_its_form_at_the_top(self):
+        identifier = self.daemon.add(self.origin.file("30K", "page.iso", "html"))
+        self.browser.until_state(identifier, "waiting")
+        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "New link…")
+        self.browser.press(self.browser.button(identifier, "open"))
+        self.assertTrue(self.form_is_first())
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "url")
+        self.browser.write(f"{PANEL} [name=url]", self.origin.file("30K", "page.iso"))
+        self.assertEqual(self.browser.one(f"{PANEL} .change [type=submit]").text, "Use this link")
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        self.browser.until_state(identifier, "completed")
+
+    def mismatched(self, name):
+        identifier = self.daemon.add(self.origin.file("200K", name), checksum=f"sha-256:{'0' * 64}")
+        self.browser.until_state(identifier, "failed")
+        return identifier
+
+    def test_a_wrong_checksum_is_corrected_and_what_is_here_stays(self):
+        identifier = self.mismatched("typo.bin")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.assertTrue(self.form_is_first())
+        digest = hashlib.sha256(self.origin.bytes(200_000)).hexdigest()
+        self.browser.write(f"{PANEL} [name=checksum]", f"sha-256:{digest}")
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        self.browser.until_state(identifier, "completed")
+        self.assertEqual(self.daemon.show(identifier)["proof"], "digest")
+        events = [event["texts"]["en"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]]
+        self.assertFalse(any("from zero" in text for text in events), events)
+
+    def test_a_file_with_another_checksum_is_kept_if_its_user_says_so(self):
+        identifier = self.mismatched("anyhow.bin")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.browser.press(f"{PANEL} [data-action=keepFile]")
+        self.assertIn("sha-256", self.browser.one("dialog.question").text)
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until_state(identifier, "completed")
+        self.assertEqual((self.daemon.downloads / "anyhow.bin").read_bytes(), self.origin.bytes(200_000))
+
+    def test_a_file_with_another_checksum_is_not_thrown_away_without_a_question(self):
+        identifier = self.mismatched("again.bin")
+        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "Restart")
+        self.browser.press(self.browser.button(identifier, "resume"))
+        self.assertIn("200.0 KB will be deleted", self.browser.one("dialog.question").text)
+        self.browser.driver.switch_to.active_element.click()
+        self.browser.gone("dialog.question")
+        self.assertEqual(self.daemon.show(identifier)["state"], "failed")
+
+    def test_a_completed_one_tells_its_average_and_its_time(self):
+        self.daemon.call("PATCH", "/settings", {"rateLimit": 400_000})
+        identifier = self.daemon.add(self.origin.file("600K", "took.bin"))
+        self.browser.until_state(identifier, "completed")
+        self.open(identifier)
+        figures = lambda: self.browser.text(f"{PANEL} .figures-grid")
+        self.browser.until(lambda: "B/s" in figures(), "its average")
+        self.assertIn("Time taken", figures())
+        self.assertNotIn("--", figures())
 
     def test_a_server_that_asks_who_one_is_gets_an_answer(self):
         identifier = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))

@@ -21,6 +21,7 @@ class Chinese(PageTest):
         self.assertEqual(field.get_attribute("placeholder"), "请输入下载链接")
         field.send_keys("ftp://x")
         self.assertEqual(self.browser.one(".add .field-error").text, "请输入有效的下载链接")
+        self.assertEqual(self.browser.one(".add-hint").text, "只支持 http 和 https 链接。")
         self.assertIn("下载速度", self.browser.text(".totals"))
 
     def test_states_and_buttons_have_the_words_that_users_know(self):
@@ -48,6 +49,22 @@ class Chinese(PageTest):
         reason = self.browser.text(self.browser.in_row(failed, ".row-reason"))
         self.assertEqual(reason, self.daemon.show(failed)["error"]["messages"]["zh"])
         self.assertRegex(reason, r"[\u4e00-\u9fff]")
+
+    def test_times_and_dates_are_chinese(self):
+        busy = self.daemon.add(self.origin.file("10K", "busy.bin", "status=503,600"))
+        self.browser.until_state(busy, "waiting")
+        self.browser.until(
+            lambda: re.search(r"\d+ 分 \d\d 秒后重试", self.browser.text(self.browser.in_row(busy, ".row-reason"))), "when it tries again")
+        runs = self.held(name="runs.bin")
+        self.browser.until_state(runs, "downloading")
+        self.browser.until(
+            lambda: re.fullmatch(r"剩余 .*\d 秒", self.browser.text(self.browser.in_row(runs, ".row-left"))), "the time left")
+        done = self.daemon.add(self.origin.file("10K", "done.bin"))
+        self.browser.until_state(done, "completed")
+        self.browser.press(self.browser.in_row(done, ".row-name"))
+        facts = lambda: self.browser.text("dialog.detail .facts")
+        self.browser.until(lambda: "2024年1月1日" in facts(), "the date of the server's file")
+        self.assertNotIn("GMT", facts())
 
     def test_every_text_is_there_in_both_languages(self):
         rows = self.browser.js("""

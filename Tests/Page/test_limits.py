@@ -57,6 +57,19 @@ class Limits(PageTest):
         self.browser.until_state(second, "downloading")
         self.assertEqual(self.settings()["maxConcurrentDownloads"], 2)
 
+    def test_further_settings_are_changed_in_a_dialog(self):
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None, "retriesFailedAfter": None})
+        self.browser.press(".settings-button")
+        self.browser.write("dialog.settings [name=connectionsPerHost]", "many")
+        self.browser.press("dialog.settings [type=submit]")
+        self.assertIn("whole number", self.browser.one("dialog.settings .field-error").text)
+        self.browser.write("dialog.settings [name=connectionsPerHost]", "5")
+        self.browser.write("dialog.settings [name=retriesFailedAfter]", "30")
+        self.assertIn(str(self.daemon.downloads), self.browser.one("dialog.settings").text)
+        self.browser.press("dialog.settings [type=submit]")
+        self.browser.gone("dialog.settings")
+        self.assertEqual((self.settings()["connectionsPerHost"], self.settings()["retriesFailedAfter"]), (5, 1800))
+
     def test_without_metered_networks_downloads_wait_and_say_so(self):
         self.browser.press("[role=switch]")
         self.until_setting("allowsMetered", False)

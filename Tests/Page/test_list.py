@@ -101,6 +101,18 @@ class TheList(PageTest):
         self.browser.until_state(failed, "completed")
         self.assertTrue((self.daemon.downloads / "ready.bin").exists())
 
+    def test_all_are_paused_and_resumed_by_buttons_in_sight(self):
+        made = [self.held(name=f"sight-{number}.bin") for number in range(2)]
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+        self.assertFalse(self.browser.one("[data-all=resume]").is_enabled(), "none is paused")
+        self.browser.press("[data-all=pause]")
+        for identifier in made:
+            self.browser.until_state(identifier, "paused")
+        self.browser.press("[data-all=resume]")
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+
     def test_a_row_is_dragged_to_another_place(self):
         made = self.make("1.bin", "2.bin", "3.bin", "4.bin")
         self.until_names("1.bin", "2.bin", "3.bin", "4.bin")

@@ -115,6 +115,50 @@ class Living(PageTest):
         self.assertEqual(self.browser.text(self.browser.in_row(second, ".row-state")), "Waiting to start")
         self.assertEqual(self.browser.text(self.browser.in_row(second, ".row-reason")), "others run first")
 
+    def test_start_puts_a_waiting_one_first_and_offers_one_more_at_a_time(self):
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
+        runs, first, last = (self.held(name=name) for name in ("runs.bin", "first.bin", "last.bin"))
+        self.browser.until_state(runs, "downloading")
+        self.browser.until(lambda: len(self.browser.all('.row[data-state="waiting"]')) == 2, "two wait")
+        self.browser.press(self.browser.button(last, "resume"))
+        self.assertIn("last.bin is next", self.browser.one(".toast").text)
+        order = lambda: [item["id"] for item in self.daemon.call("GET", "/downloads?sort=queue&state=waiting")["items"]]
+        self.browser.until(lambda: order() == [last, first], "it is the next one")
+        self.browser.press(".toast [data-toast=action]")
+        self.browser.until_state(last, "downloading")
+        self.assertEqual(self.browser.state(first), "waiting")
+
+    def test_what_fails_says_what_to_do_and_is_retried(self):
+        identifier = self.daemon.add(self.origin.file("10K", "gone.bin", "status=404&times=1"))
+        self.browser.until_state(identifier, "failed")
+        main = self.browser.one(self.browser.in_row(identifier, ".main"))
+        self.assertEqual(main.text, "Retry")
+        self.assertTrue(self.browser.one(self.browser.button(identifier, "remove")).is_enabled(), "not cancelled, but removed")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.assertIn("Check the link", self.browser.one("dialog.detail .detail-reason").text)
+        self.browser.press(".chip[data-filter=needs]")
+        self.assertEqual(self.browser.names(), ["gone.bin"])
+        self.browser.press(self.browser.button(identifier, "resume"))
+        self.until_api(identifier, lambda shown: shown["state"] == "completed", "it is complete")
+
+    def test_figures_change_far_less_often_than_the_daemon_tells_them(self):
+        identifier = self.held(name="calm.bin", query="rate=3M")
+        self.browser.until_state(identifier, "downloading")
+        self.browser.js("""
+            window.told = window.changed = 0;
+            const parse = JSON.parse;
+            JSON.parse = (...given) => {
+              const value = parse(...given);
+              if (value?.downloads?.[0]?.bytesPerSecond !== undefined) window.told += 1;
+              return value;
+            };
+            new MutationObserver(() => { window.changed += 1; })
+              .observe(document.querySelector('.row-amount'), {childList: true, characterData: true, subtree: true});""")
+        told, changed = self.browser.until(
+            lambda: (lambda seen: seen if seen[0] >= 30 else None)(self.browser.js("return [told, changed]")), "much was told")
+        self.assertGreater(changed, 0)
+        self.assertLess(changed, told / 3)
+
     def test_one_that_meets_a_busy_server_says_when_it_tries_again(self):
         identifier = self.daemon.add(self.origin.file("10K", "busy.bin", "status=503,600"))
         self.browser.until_state(identifier, "waiting")
@@ -192,6 +236,39 @@ class Living(PageTest):
         self.browser.until_state(identifier, "downloading")
         self.daemon.call("POST", f"/downloads/{identifier}/pause")
         self.browser.until_state(identifier, "paused")
+
+    def test_eight_tabs_share_one_stream(self):
+        """A browser makes six connections to one host: tabs with a stream each would wait for one another."""
+        identifier = self.held(name="shared.bin")
+        self.browser.until_state(identifier, "downloading")
+        driver, first = self.browser.driver, self.browser.driver.current_window_handle
+        tabs = []
+        try:
+            for _ in range(7):
+                driver.switch_to.new_window("tab")
+                tabs.append(driver.current_window_handle)
+                driver.get(self.daemon.page)
+                self.browser.until_state(identifier, "downloading")
+            self.browser.press(self.browser.button(identifier, "pause"))
+            for tab in [first, *tabs]:
+                driver.switch_to.window(tab)
+                self.browser.until_state(identifier, "paused")
+            # The tab that reads the stream goes: the others go on.
+            driver.switch_to.window(first)
+            self.browser.open("about:blank")
+            self.daemon.call("POST", f"/downloads/{identifier}/resume")
+            for tab in tabs:
+                driver.switch_to.window(tab)
+                self.browser.until_state(identifier, "downloading")
+            self.daemon.call("DELETE", f"/downloads/{identifier}")
+            for tab in tabs:
+                driver.switch_to.window(tab)
+                self.browser.one(".empty:not(.small)")
+        finally:
+            for tab in tabs:
+                driver.switch_to.window(tab)
+                driver.close()
+            driver.switch_to.window(first)
 
     def restarted(self, ends):
         self.forgives = [r"net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)"]

@@ -13,7 +13,7 @@ const MOST_TOASTS = 3;
 export class Announcer {
   #polite = h('div', { class: 'spoken', role: 'status', 'aria-live': 'polite', data: { live: 'polite' } });
   #urgent = h('div', { class: 'spoken', role: 'alert', 'aria-live': 'assertive', data: { live: 'assertive' } });
-  #toasts = h('div', { class: 'toasts' });
+  #toasts = h('div', { class: 'toasts', role: 'region', 'aria-label': t('messages') });
   #burst = [];
   #timer = null;
 
@@ -37,6 +37,9 @@ export class Announcer {
     this.speak(text, true);
     this.#toast('warn', text);
   }
+
+  /// Takes back what was said: it is about a page that is gone.
+  clear() { this.#toasts.replaceChildren(); }
 
   /// A download has ended: `completed` or `failed`.
   ended(download) {

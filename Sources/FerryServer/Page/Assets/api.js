@@ -1,22 +1,22 @@
-// Requests to the daemon. Its address is the page's own; the token is kept for this tab alone.
+// Requests to the daemon. Its address is the page's own; the token is kept by this browser.
 
 import { t, said } from './text.js';
 
 export const ROOT = '/api/v1';
 const VERSION = 1;
-const TOKEN = 'ferry.token';
+export const TOKEN = 'ferry.token';
 /// The most downloads that one request removes, as the daemon allows.
 const MOST_REMOVED = 1000;
 
 export const token = {
   get() {
-    try { return sessionStorage.getItem(TOKEN); } catch { return null; }
+    try { return localStorage.getItem(TOKEN); } catch { return null; }
   },
   set(value) {
-    try { sessionStorage.setItem(TOKEN, value); } catch { /* then it lasts until the page is left */ }
+    try { localStorage.setItem(TOKEN, value); } catch { /* then it lasts until the page is left */ }
   },
   clear() {
-    try { sessionStorage.removeItem(TOKEN); } catch { /* nothing was kept */ }
+    try { localStorage.removeItem(TOKEN); } catch { /* nothing was kept */ }
   },
 };
 
@@ -59,17 +59,15 @@ export class API {
     return { Authorization: `Bearer ${this.key}`, 'Ferry-Version': String(VERSION), ...extra };
   }
 
-  async request(method, path, { body, signal, timeout = 30_000 } = {}) {
+  async request(method, path, { body, signal, timeout = 30_000, keepalive = false } = {}) {
     const isChange = method !== 'GET';
-    const text = body === undefined ? undefined : JSON.stringify(body);
     let response;
     try {
       response = await fetch(ROOT + path, {
         method,
         headers: this.headers(isChange ? { 'Content-Type': 'application/json' } : {}),
-        body: text,
-        // A change that is sent while the page is left is still carried out; browsers allow that for 64 KiB.
-        keepalive: isChange && (text?.length ?? 0) < 60_000,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        keepalive,
         cache: 'no-store',
         credentials: 'omit',
         redirect: 'error',
@@ -106,12 +104,13 @@ export class API {
   remove(id, deleteFile) {
     return this.delete(`/downloads/${encodeURIComponent(id)}${deleteFile ? '?deleteFile=true' : ''}`);
   }
-  /// Takes many off the list; gives the problems of those that stay.
+  /// Takes many off the list; gives the problems of those that stay. Also done while the page is left: browsers send 64 KiB
+  /// then.
   async removeMany(ids, deleteFiles) {
     const problems = [];
     for (let start = 0; start < ids.length; start += MOST_REMOVED) {
       const some = ids.slice(start, start + MOST_REMOVED);
-      const answer = await this.post('/downloads/remove', { ids: some, deleteFiles }, { timeout: 120_000 });
+      const answer = await this.post('/downloads/remove', { ids: some, deleteFiles }, { timeout: 120_000, keepalive: true });
       problems.push(...failures(answer));
     }
     return problems;

@@ -59,12 +59,18 @@ export class Bar {
       SORTS.map((value) => h('option', { value }, t(`sort.${value}`))));
     nodes.sort.addEventListener('change', () => this.#view({ sort: nodes.sort.value }));
     nodes.sort.value = this.#list.view.sort;
+    const all = (action, name) => h('button', {
+      type: 'button', class: 'icon-button all-button', 'aria-label': t(`all.${action}`), title: t(`all.${action}`), data: { all: action },
+      on: { click: () => this.#actions.everything(action) },
+    }, icon(name));
+    nodes.pauseAll = all('pause', 'pause');
+    nodes.resumeAll = all('resume', 'play');
     nodes.menu = h('button', {
       type: 'button', class: 'icon-button', 'aria-label': t('list.menu'), title: t('list.menu'), 'aria-haspopup': 'menu', 'aria-expanded': 'false',
       on: { click: () => this.#openMenu() },
     }, icon('more'));
     nodes.view = h('div', { class: 'bar-view' }, chips,
-      h('div', { class: 'bar-tools' }, h('label', { class: 'search' }, icon('search'), nodes.search), nodes.sort, nodes.menu));
+      h('div', { class: 'bar-tools' }, h('label', { class: 'search' }, icon('search'), nodes.search), nodes.sort, nodes.pauseAll, nodes.resumeAll, nodes.menu));
     nodes.selection = this.#buildSelection();
     return h('div', { class: 'bar-sticky' }, nodes.view, nodes.selection);
   }
@@ -162,6 +168,8 @@ export class Bar {
       chip.hidden = name !== 'all' && name !== filter && counts[name] === 0;
     }
     if (this.#nodes.search.value !== search) this.#nodes.search.value = search;
+    this.#nodes.pauseAll.disabled = counts.running + counts.waiting === 0;
+    this.#nodes.resumeAll.disabled = counts.paused === 0;
     this.element.hidden = counts.all === 0;
   }
 

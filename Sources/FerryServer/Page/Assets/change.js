@@ -196,7 +196,10 @@ export class ChangeForm {
       this.#inputs.acceptsHTML.checked = false;
       this.#store.take(answer?.download ?? answer, mark);
       // With the right checksum what is here may be the file after all: it is compared again.
-      if (wasFailed) this.#store.take((await this.#api.act(id, 'resume')).download, this.#store.mark);
+      if (wasFailed) {
+        const before = this.#store.mark;
+        this.#store.take((await this.#api.act(id, 'resume')).download, before);
+      }
       this.#announcer.say(t(change.user === undefined ? 'change.saved' : 'change.tried'));
     } catch (problem) {
       const isChecksum = change.checksum !== undefined && /checksum|algorithm|hexadecimal|digit/i.test(problem.phrase ?? '');

@@ -51,6 +51,7 @@ export class Detail {
     on(store, 'connection', () => { if (store.connection === 'live') this.#read(true); });
     on(wide, 'change', () => this.#frame());
     on(window.matchMedia('(prefers-color-scheme: dark)'), 'change', () => this.#draw());
+    on(window, 'themechange', () => this.#draw());
     // What is drawn may change sizes: it waits for the next frame, so that the observer is not called in a circle.
     const sizes = new ResizeObserver(() => requestAnimationFrame(() => this.#draw()));
     sizes.observe(this.#nodes.map);

@@ -12,7 +12,11 @@ export function fit(canvas) {
   return { context, width, height };
 }
 
-export const colour = (element, name) => getComputedStyle(element).getPropertyValue(name).trim();
+/// The colour of that name, as it is in the theme that is shown.
+export function colour(element, name) {
+  element.style.color = `var(${name})`;
+  return getComputedStyle(element).color;
+}
 
 /// Points of the curve: the newest at the right edge, `room` samples over the whole width.
 function points(samples, room, width, height, most, top) {

@@ -3,7 +3,7 @@
 import { h, append } from './dom.js';
 import { icon } from './icons.js';
 import { t, language, chooseLanguage, sayLanguage, LANGUAGES } from './text.js';
-import { API, token } from './api.js';
+import { API, token, TOKEN } from './api.js';
 import { Store } from './store.js';
 import { Announcer } from './announce.js';
 import { Actions } from './actions.js';
@@ -17,6 +17,8 @@ import { rowMenu } from './rowmenu.js';
 import { closeMenu } from './menu.js';
 import { watchKeys, showKeys } from './keys.js';
 import { browsersButton } from './browsers.js';
+import { settingsButton } from './settings.js';
+import { showTheme, themeButton } from './theme.js';
 import { takeCode, tradeCode, signInScreen } from './signin.js';
 import { Connection } from './connection.js';
 
@@ -54,7 +56,12 @@ function header(onLanguage, ...more) {
 
 function showSignIn(reason = null) {
   document.title = 'Ferry';
-  const show = () => mount(() => [header(show), signInScreen(reason)]);
+  announcer.clear();
+  const show = () => mount((signal) => {
+    // Another tab may be signed in meanwhile.
+    window.addEventListener('storage', ({ key, newValue }) => { if (key === TOKEN && newValue !== null) location.reload(); }, { signal });
+    return [header(show), signInScreen(reason)];
+  });
   show();
 }
 
@@ -65,9 +72,9 @@ function notifyButton() {
     button.setAttribute('aria-pressed', String(announcer.notifies));
     button.setAttribute('aria-label', t(key));
     button.title = announcer.notifies ? t('notify.on') : t(key);
-    button.disabled = announcer.isBlocked;
   };
   button.addEventListener('click', async () => {
+    if (announcer.isBlocked) return announcer.warn(t('notify.blocked'));
     await announcer.toggleNotifications();
     show();
   });
@@ -153,7 +160,7 @@ function showPage(api, store) {
       follow();
     });
     append(shell, [
-      header(show, notifyButton(), browsersButton(api, announcer), helpButton()), new Connection({ store, announcer, signal }).element, content]);
+      header(show, notifyButton(), settingsButton(store, announcer), browsersButton(api, announcer), helpButton(), themeButton(() => window.dispatchEvent(new Event('themechange')))), new Connection({ store, announcer, signal }).element, content]);
     return [shell, detail.element];
   });
   show();
@@ -183,11 +190,18 @@ function emptyStates({ store, list, add, signal }) {
   return [loading, empty, none];
 }
 
+/// Whether the key of this browser is good: then a code is not needed, and no second key is made.
+async function isSignedIn() {
+  const key = token.get();
+  return key !== null && new API(key, () => {}).greeting().then(() => true, () => false);
+}
+
 async function begin() {
   sayLanguage();
+  showTheme();
   document.body.append(...announcer.nodes);
   const code = takeCode();
-  if (code !== null) {
+  if (code !== null && !(await isSignedIn())) {
     mount(() => h('main', { class: 'sign-in' }, h('p', { class: 'quiet', role: 'status' }, t('signin.busy'))));
     const reason = await tradeCode(code);
     if (reason !== null) return showSignIn(reason);

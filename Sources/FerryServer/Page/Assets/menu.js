@@ -37,7 +37,7 @@ export function openMenu(button, label, items) {
   }
   closeOpen = close;
   // Inside a modal dialog only what is in it can be used.
-  (button.closest('dialog') ?? document.body).append(menu);
+  (button.closest('dialog, main') ?? document.body).append(menu);
   place(menu, button);
   button.setAttribute('aria-expanded', 'true');
   const entries = [...menu.querySelectorAll('[role=menuitem]')];

@@ -26,7 +26,7 @@ export class Row {
     nodes.left = h('span', { class: 'row-left figures' });
     nodes.main = h('button', { type: 'button', class: 'row-button main', tabindex: '-1' });
     nodes.pause = h('button', { type: 'button', class: 'row-button round', tabindex: '-1', data: { action: 'pause' } }, icon('pause'));
-    nodes.cancel = h('button', { type: 'button', class: 'row-button round', tabindex: '-1' });
+    nodes.cancel = h('button', { type: 'button', class: 'row-button round row-end', tabindex: '-1' });
     nodes.more = h('button', {
       type: 'button', class: 'row-button round', tabindex: '-1', 'aria-haspopup': 'menu', 'aria-expanded': 'false', data: { action: 'more' },
     }, icon('more'));
@@ -85,7 +85,7 @@ export class Row {
     nodes.pause.hidden = download.state !== 'waiting';
     this.#button(nodes.pause, 'pause', label(t('do.pause')), may(download, 'pause'), t('do.pause'));
     const end = isOver ? 'remove' : 'cancel';
-    nodes.cancel.replaceChildren(icon(end === 'remove' ? 'leave' : end));
+    nodes.cancel.replaceChildren(icon(end === 'remove' ? 'leave' : end), h('span', { class: 'row-word' }, t(end === 'remove' ? 'do.remove.short' : 'do.cancel')));
     this.#button(nodes.cancel, end, label(t(`do.${end}`)), may(download, end), t(`do.${end}`));
     setAttribute(nodes.more, 'aria-label', t('more', { name }));
     setAttribute(nodes.more, 'title', t('actions'));

@@ -1,6 +1,7 @@
 // Who is not signed in sees how to be; a one-time code in the address is traded for a token, and leaves the address.
 
 import { h } from './dom.js';
+import { icon } from './icons.js';
 import { t } from './text.js';
 import { login, token } from './api.js';
 
@@ -24,6 +25,13 @@ export async function tradeCode(code) {
   }
 }
 
+/// A command, to be copied.
+const command = (text) => h('div', { class: 'command-line' },
+  h('pre', { class: 'command' }, h('code', null, text)),
+  h('button', {
+    type: 'button', class: 'icon-button', 'aria-label': `${t('copy')}: ${text}`, title: t('copy'), on: { click: () => navigator.clipboard.writeText(text).catch(() => {}) },
+  }, icon('copy')));
+
 export function signInScreen(reason = null) {
   return h('main', { class: 'sign-in', id: 'content' },
     h('div', { class: 'sign-in-card card' },
@@ -31,5 +39,11 @@ export function signInScreen(reason = null) {
       h('h1', null, t('signin.title')),
       reason && h('p', { class: 'notice', role: 'alert' }, t(reason)),
       h('p', null, t('signin.text')),
-      h('pre', { class: 'command' }, h('code', null, 'ferry web'))));
+      command('ferry web'),
+      h('details', { class: 'elsewhere' },
+        h('summary', null, t('signin.elsewhere')),
+        h('p', null, t('signin.elsewhere.text')),
+        command(`ssh -L ${location.port || 80}:127.0.0.1:${location.port || 80} ${t('signin.elsewhere.host')}`),
+        h('p', null, t('signin.elsewhere.then')),
+        command('ferry web --print'))));
 }

@@ -1,4 +1,5 @@
-// The event stream, read with `fetch` because EventSource cannot send the token. A lost daemon is joined again.
+// The event stream, read with `fetch` because EventSource cannot send the token, and by one tab for all of a browser. A lost
+// daemon is joined again.
 
 import { ROOT } from './api.js';
 
@@ -6,6 +7,9 @@ import { ROOT } from './api.js';
 const SILENCE = 45_000;
 const FIRST_DELAY = 400;
 const LONGEST_DELAY = 10_000;
+
+/// The name of the lock, and of what the tabs tell each other by.
+const CHANNEL = 'ferry.stream';
 
 /// Takes `text/event-stream` apart as its text comes in (WHATWG HTML §9.2.6).
 export class EventParser {
@@ -57,6 +61,8 @@ export class EventParser {
   }
 }
 
+/// The stream of all tabs of this browser: one of them reads it and passes it on, since a browser makes few connections to
+/// one host. The lock says which; when that tab goes, the next one gets the lock, and goes on after the last event.
 export class Stream {
   #api;
   #on;
@@ -65,6 +71,10 @@ export class Stream {
   #lastID = null;
   #controller = null;
   #wake = null;
+  #channel = null;
+  #isReader = false;
+  #isOpen = false;
+  #wasOpen = false;
   /// When the next attempt is made, in milliseconds of `Date.now()`; `null` while one is under way.
   nextAttempt = null;
 
@@ -74,48 +84,109 @@ export class Stream {
     this.#on = on;
   }
 
-  /// Reads until it is stopped; it may run again, and goes on after the last event.
+  /// Goes on until it is stopped; it may run again, and goes on after the last event.
   async run() {
-    const life = {};
+    const life = new AbortController();
     this.#life = life;
-    let failures = 0;
-    let isFirst = true;
-    while (this.#life === life) {
-      try {
-        await this.#connect(() => {
-          failures = 0;
-          this.#on.opened(isFirst);
-          isFirst = false;
-        });
-      } catch (error) {
-        if (error?.status === 401 && this.#life === life) {
-          this.stop();
-          this.#on.signedOut();
-        }
-      }
-      if (this.#life !== life) return;
-      this.#on.lost();
-      await this.#pause(failures++);
+    this.#isOpen = false;
+    this.#wasOpen = false;
+    this.#channel = new BroadcastChannel(CHANNEL);
+    this.#channel.onmessage = ({ data }) => this.#heard(data);
+    this.#channel.postMessage({ type: 'hello' });
+    try {
+      await navigator.locks.request(CHANNEL, { signal: life.signal }, () => this.#read(life));
+    } catch (error) {
+      if (error?.name !== 'AbortError') throw error;
     }
   }
 
   stop() {
+    this.#life?.abort();
     this.#life = null;
+    this.#isReader = false;
     this.#controller?.abort();
     this.#wake?.();
+    this.#channel?.close();
+    this.#channel = null;
   }
 
   /// Tries at once, when it is waiting to.
   retryNow() {
-    this.#wake?.();
+    if (this.#isReader) this.#wake?.();
+    else this.#channel?.postMessage({ type: 'retry' });
+  }
+
+  // Between tabs ----------------------------------------------------------------------------------------------------
+
+  /// Does what has happened here, and has the other tabs do it.
+  #tell(message) {
+    this.#channel?.postMessage(message);
+    this.#take(message);
+  }
+
+  #heard(message) {
+    if (!this.#isReader) return this.#take(message);
+    if (message.type === 'hello') this.#channel.postMessage({ type: this.#isOpen ? 'opened' : 'lost', nextAttempt: this.nextAttempt });
+    if (message.type === 'retry') this.#wake?.();
+  }
+
+  #take({ type, event, nextAttempt = null }) {
+    switch (type) {
+      case 'opened':
+        this.nextAttempt = null;
+        if (this.#isOpen) return;
+        this.#isOpen = true;
+        this.#on.opened(!this.#wasOpen);
+        this.#wasOpen = true;
+        break;
+      case 'event':
+        // What came before it was open is in the list that is read then.
+        if (!this.#isOpen) return;
+        this.#deliver(event);
+        if (event.id !== null) this.#lastID = event.id;
+        break;
+      case 'lost':
+        this.#isOpen = false;
+        this.nextAttempt = nextAttempt;
+        this.#on.lost();
+        break;
+      case 'waiting':
+        this.nextAttempt = nextAttempt;
+        this.#on.waiting();
+        break;
+      case 'signedOut':
+        this.stop();
+        this.#on.signedOut();
+        break;
+      default: break;
+    }
+  }
+
+  // Reading ---------------------------------------------------------------------------------------------------------
+
+  async #read(life) {
+    let failures = 0;
+    this.#isReader = true;
+    while (this.#life === life) {
+      try {
+        await this.#connect(() => {
+          failures = 0;
+          this.#tell({ type: 'opened' });
+        });
+      } catch (error) {
+        if (error?.status === 401 && this.#life === life) this.#tell({ type: 'signedOut' });
+      }
+      if (this.#life !== life) return;
+      this.#tell({ type: 'lost' });
+      await this.#pause(failures++);
+    }
   }
 
   async #pause(failures) {
     const ceiling = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(failures, 10));
     // Half of it is chance, so that many pages do not come back at once.
     const delay = ceiling / 2 + Math.random() * (ceiling / 2);
-    this.nextAttempt = Date.now() + delay;
-    this.#on.waiting();
+    this.#tell({ type: 'waiting', nextAttempt: Date.now() + delay });
     await new Promise((resolve) => {
       const timer = setTimeout(resolve, delay);
       this.#wake = () => {
@@ -124,8 +195,7 @@ export class Stream {
       };
     });
     this.#wake = null;
-    this.nextAttempt = null;
-    if (this.#life !== null) this.#on.waiting();
+    if (this.#life !== null) this.#tell({ type: 'waiting' });
   }
 
   async #connect(opened) {
@@ -152,10 +222,7 @@ export class Stream {
         const { value, done } = await reader.read();
         if (done) return;
         alive();
-        for (const event of parser.feed(value)) {
-          this.#deliver(event);
-          if (event.id !== null) this.#lastID = event.id;
-        }
+        for (const event of parser.feed(value)) this.#tell({ type: 'event', event });
         if (parser.lastID !== null) this.#lastID = parser.lastID;
       }
     } finally {

@@ -28,6 +28,7 @@ export class Totals {
     on('network', () => this.#showNetwork());
     on('statistics', () => this.#showFree());
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw(), { signal });
+    window.addEventListener('themechange', () => this.#draw(), { signal });
     const timer = setInterval(() => this.#tick(), 1000);
     const slow = setInterval(() => { if (!document.hidden) store.refreshStatistics(); }, 30_000);
     signal.addEventListener('abort', () => {
@@ -52,7 +53,8 @@ export class Totals {
       type: 'button', class: 'button quiet totals-toggle', 'aria-expanded': 'false', 'aria-controls': panel,
       on: { click: () => this.#toggle() },
     }, icon('tune'), h('span', { class: 'network-pill' }, nodes.dot, nodes.network), icon('chevron'));
-    nodes.panel = h('div', { class: 'limits', id: panel }, this.#limit(), this.#concurrent(), this.#metered(), this.#assumption());
+    nodes.panel = h('div', { class: 'limits', id: panel }, this.#limit(), this.#concurrent(), this.#metered(), this.#assumption(),
+      h('div', { class: 'limit limit-disk' }, h('span', { class: 'total-label' }, t('disk')), h('div', { class: 'network-line' }, nodes.free)));
     return h('section', { class: 'totals card', 'aria-label': t('totals') },
       h('div', { class: 'total' },
         h('div', null, h('span', { class: 'total-label' }, t('speed')), nodes.speed),
@@ -114,7 +116,7 @@ export class Totals {
   #metered() {
     const id = uniqueId('metered');
     this.#nodes.metered = h('button', {
-      type: 'button', id, class: 'switch', role: 'switch', 'aria-checked': 'false', 'aria-label': t('allow.metered'),
+      type: 'button', id, class: 'switch', role: 'switch', 'aria-checked': 'false', 'aria-label': t('allow.metered'), title: t('allow.metered.hint'),
       on: {
         click: () => this.#send({ allowsMetered: this.#nodes.metered.getAttribute('aria-checked') !== 'true' }),
       },
@@ -133,7 +135,7 @@ export class Totals {
     this.#nodes.network2 = h('span', { class: 'network-word' });
     return h('div', { class: 'limit limit-network' },
       h('span', { class: 'total-label' }, t('network')),
-      h('div', { class: 'network-line' }, h('span', { class: 'network-pill' }, this.#nodes.dot2, this.#nodes.network2), select, this.#nodes.free));
+      h('div', { class: 'network-line' }, h('span', { class: 'network-pill' }, this.#nodes.dot2, this.#nodes.network2), select));
   }
 
   #toggle() {

@@ -9,9 +9,9 @@ export const fraction = ({ progress, state }) => {
   return progress.totalBytes === 0 ? 1 : Math.min(1, progress.completedBytes / progress.totalBytes);
 };
 
-export const percentOf = (download) => format.percent(fraction(download), download.state === 'completed');
+export const percentOf = (download) => format.percent(fraction(download), download.state === 'completed' || failedChecksum(download));
 
-export const stateText = (download) => t(`state.${download.state}`);
+export const stateText = (download) => t(download.state === 'waiting' && needsUser(download) ? 'filter.needs' : `state.${download.state}`);
 
 /// Whether nothing goes on before its user has done something.
 export const needsUser = ({ state, waitReason, pauseReason }) =>
