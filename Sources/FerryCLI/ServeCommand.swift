@@ -104,7 +104,7 @@ struct ServeCommand: ParsableCommand {
             try confine(place, &options, ready, logger)
             let watch = SignalWatch()
             let run = ServeRun(place, options, logger: logger)
-            try await run.run(stops: Self.stops(watch?.signals), ready: ready) { page in
+            try await run.run(stops: Self.stops(watch?.signals), ready: ready, signsIn: isatty(1) != 0) { page in
                 // Only this line is written to descriptor 1.
                 if let page, readyFd != 1 { _ = StandardStreams.write(Array((page + "\n").utf8), to: 1) }
             }

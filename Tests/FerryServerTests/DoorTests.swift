@@ -36,6 +36,14 @@ struct DoorTests {
                     #expect(!reply.body.contains("<"), "\(host) \(target)")
                 }
             }
+            // A browser gets a page that says where to go, with nothing of the request in it.
+            for (target, isPage) in [("/", true), ("/?<b>", true), ("/api/v1", false), ("/index.html", false)] {
+                let reply = await RawConnection.send(
+                    request("GET \(target)", host: "evil.example:\(port)", ["Accept: text/html,*/*"]), port: port)
+                #expect(reply.status == 421)
+                #expect(reply.body.contains("ssh -L \(port):127.0.0.1:\(port)") == isPage, "\(target)")
+                #expect(!reply.body.contains("evil.example") && !reply.body.contains("<b>"), "\(target)")
+            }
             let two = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
             #expect([400, 421].contains(await RawConnection.send(two, port: port).status))
             let none = await RawConnection.send("GET / HTTP/1.0\r\n\r\n", port: port)

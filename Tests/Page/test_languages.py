@@ -65,6 +65,8 @@ class Chinese(PageTest):
         facts = lambda: self.browser.text("dialog.detail .facts")
         self.browser.until(lambda: "2024年1月1日" in facts(), "the date of the server's file")
         self.assertNotIn("GMT", facts())
+        self.browser.until(lambda: self.browser.text("dialog.detail .events"), "its events")
+        self.assertNotRegex(self.browser.text("dialog.detail .events"), r"strong|single|weak")
 
     def test_every_text_is_there_in_both_languages(self):
         rows = self.browser.js("""

@@ -1,10 +1,16 @@
 """Who gets in, and how."""
 
 import os
+import pty
+import shutil
+import socket
+import subprocess
+import tempfile
 import urllib.request
+from pathlib import Path
 
 from case import PageTest
-from servers import ROOT
+from servers import ROOT, end, line_of, own_environment, program
 
 
 class SigningIn(PageTest):
@@ -95,6 +101,27 @@ class SigningIn(PageTest):
         self.browser.press(".elsewhere summary")
         port = self.browser.js("return location.port")
         self.assertIn(f"ssh -L {port}:127.0.0.1:{port}", self.browser.one(".elsewhere").text)
+
+    def test_serve_on_a_terminal_prints_the_address_that_signs_in(self):
+        folder = Path(tempfile.mkdtemp(prefix="ferry-tty.", dir=os.environ.get("TMPDIR", "/tmp")))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        controller, terminal = pty.openpty()
+        self.addCleanup(os.close, controller)
+        process = subprocess.Popen(
+            [program("ferry"), "serve", "--port", "0", "--dir", str(folder)], env=own_environment(folder), cwd=folder,
+            stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.DEVNULL)
+        os.close(terminal)
+        self.addCleanup(end, process)
+        self.browser.open(line_of(controller, process).strip())
+        self.browser.one(".add-field")
+        self.browser.open("about:blank")
+
+    def test_another_host_gets_a_page_that_tells_where_to_go(self):
+        self.forgives = [r"421"]
+        self.browser.open(f"http://{socket.gethostname()}.localhost:{self.daemon.port}/")
+        self.assertIn(f"ssh -L {self.daemon.port}:127.0.0.1:{self.daemon.port}", self.browser.one("body").text)
+        self.browser.press("a")
+        self.browser.one(".command")
 
     def test_every_asset_is_compiled_in_and_served_with_its_type_and_the_policy(self):
         self.start()

@@ -17,7 +17,10 @@ package enum EventSentence {
             texts = ("Resumed at \(progress): \(reason)", "从 \(progress) 处继续：\(reason)")
         case .retrying(let attempt, let delay, _):
             let time = ByteText.duration(delay)
-            texts = ("Trying again in \(time), attempt \(attempt): \(reason)", "\(time) 后进行第 \(attempt) 次重试：\(reason)")
+            texts = (
+                "Trying again in \(time), attempt \(attempt): \(reason)",
+                "\(chinese(time))后进行第 \(attempt) 次重试：\(reason)"
+            )
         case .restarted:
             texts = ("Beginning again from zero: \(reason)", "从头重新下载：\(reason)")
         case .waiting(let wait, let message):
@@ -29,11 +32,35 @@ package enum EventSentence {
         case .note: return reason
         case .paused: return DownloadState.paused.text(in: language)
         case .completed(let file):
-            let (size, proof) = (ByteText.size(file.totalBytes), file.proof.rawValue)
-            texts = ("Completed: \(size), proof \(proof)", "下载完成：\(size)，校验依据 \(proof)")
+            let size = ByteText.size(file.totalBytes)
+            texts = ("Completed: \(size), proof: \(file.proof.rawValue)", "下载完成：\(size)，校验依据：\(chinese(file.proof))")
         case .failed: texts = ("Failed: \(reason)", "下载失败：\(reason)")
         case .cancelled: return DownloadState.cancelled.text(in: language)
         }
         return language.text(of: texts)
+    }
+
+    private static func chinese(_ proof: Proof) -> String {
+        switch proof {
+        case .digest: "校验和"
+        case .single: "单次完整响应"
+        case .strong: "强验证标识"
+        case .sampled: "抽样比对"
+        case .weak: "弱验证标识"
+        case .none: "无"
+        }
+    }
+
+    /// A time as `ByteText` prints it, `1m 05s`, in Chinese.
+    private static func chinese(_ time: String) -> String {
+        time.map { character in
+            switch character {
+            case "d": " 天"
+            case "h": " 小时"
+            case "m": " 分"
+            case "s": " 秒"
+            default: String(character)
+            }
+        }.joined()
     }
 }

@@ -125,7 +125,7 @@ extension SentenceTable {
         .keepsChanging: ("the source keeps changing: {0}", "来源上的文件不断变化：{0}"),
         .cannotGoOn: ("it cannot go on: {0}", "无法继续下载：{0}"),
         .weakProof: ("the file is complete, but its proof is only “{0}”", "文件已完整，但其证明仅为“{0}”"),
-        .wrongDigest: ("the file does not have its digest: expected {0}, got {1}", "文件的摘要不符：应为 {0}，实为 {1}"),
+        .wrongDigest: ("the file does not have its digest: expected {0}, got {1}", "文件与要求的校验和不符：应为 {0}，实为 {1}"),
         .wrongDigestInStream: (
             "what was written does not have its digest: expected {0}, got {1}", "已写出内容的摘要不符：应为 {0}，实为 {1}"
         ),

@@ -7,9 +7,16 @@ import Logging
 
 /// Issuing, listing and withdrawing tokens.
 extension API {
+    /// Returns the address that opens the page signed in, once, within a minute; `nil` without loopback.
+    func signInAddress() -> String? {
+        addresses.port.map { page(codes.make(at: .sinceStart).text, port: $0) }
+    }
+
+    private func page(_ code: String, port: Int) -> String { "http://127.0.0.1:\(port)/#code=\(code)" }
+
     func makeCode(_ visit: APIRequest) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: visit)
-        func page(_ code: String) -> String? { addresses.port.map { "http://127.0.0.1:\($0)/#code=\(code)" } }
+        func page(_ code: String) -> String? { addresses.port.map { self.page(code, port: $0) } }
         let (code, file) = codes.make(at: .sinceStart) { code in
             guard let page = page(code) else { return nil }
             do throws(DownloadError) { return try SignInFile.make(leadingTo: page, in: signInDirectory) } catch {

@@ -31,7 +31,11 @@ final class DaemonResponder: Sendable {
         do {
             response = try await answer(request, target, path, channel)
         } catch {
-            response = Answer.problem(problem(error, path), at: String(path))
+            let problem = problem(error, path)
+            response =
+                (problem.status == Problem(.misdirected).status
+                    ? WrongHostPage.answer(request, path, port: door.withLock { $0 }.port) : nil)
+                ?? Answer.problem(problem, at: String(path))
         }
         for (name, value) in Self.fields where response.headers[name] == nil { response.headers[name] = value }
         response.headers[.date] = HTTPDate.format(Date())

@@ -21,16 +21,19 @@ package struct ServeRun: Sendable {
     /// - Parameters:
     ///   - stops: Yields at each request to terminate the process.
     ///   - ready: Receives the addresses, or the error if the daemon cannot listen.
+    ///   - signsIn: Whether the address of the page opens it signed in, once, within a minute: for a terminal.
     ///   - listening: Receives the address of the page, or `nil` if loopback is off.
     package func run(
-        stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, listening: @escaping @Sendable (String?) -> Void
+        stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, signsIn: Bool = false,
+        listening: @escaping @Sendable (String?) -> Void
     ) async throws(DownloadError) {
         let isTold = Atomic(false)
         do throws(DownloadError) {
-            try await serve(stops) { addresses in
+            try await serve(stops) { daemon, addresses in
                 isTold.store(true, ordering: .relaxed)
                 ready?.tell(.listening(Self.line(addresses)))
-                listening(addresses.port.map { "http://127.0.0.1:\($0)/" })
+                listening(
+                    signsIn ? daemon.api.signInAddress() : addresses.port.map { "http://127.0.0.1:\($0)/" })
             }
         } catch {
             if !isTold.load(ordering: .relaxed) { ready?.tell(.failed(error)) }
@@ -45,7 +48,7 @@ package struct ServeRun: Sendable {
     }
 
     private func serve(
-        _ stops: AsyncStream<Void>, listening: @escaping @Sendable (Addresses) -> Void
+        _ stops: AsyncStream<Void>, listening: @escaping @Sendable (Daemon, Addresses) -> Void
     ) async throws(DownloadError) {
         let daemon = try Daemon(place, options, logger: logger)
         let result = await withTaskGroup(of: Void.self) { group in
@@ -56,7 +59,7 @@ package struct ServeRun: Sendable {
                 }
             }
             group.addTask {
-                if let addresses = await daemon.listening() { listening(addresses) }
+                if let addresses = await daemon.listening() { listening(daemon, addresses) }
             }
             let result: Result<Void, DownloadError>
             do throws(DownloadError) { result = .success(try await daemon.run()) } catch { result = .failure(error) }
