@@ -194,7 +194,7 @@ export class ChangeForm {
       this.#shown = {};
       for (const name of ['user', 'password']) this.#inputs[name].value = '';
       this.#inputs.acceptsHTML.checked = false;
-      this.#store.take(answer?.download ?? answer, mark);
+      this.#store.take(answer, mark);
       // With the right checksum what is here may be the file after all: it is compared again.
       if (wasFailed) {
         const before = this.#store.mark;
