@@ -33,7 +33,7 @@ struct DaemonLinkTests {
             end.wait()
             return nil
         } _: { socket, daemon in
-            let clock = SteppedClock { _, _ in true }
+            let clock = NumberedClock { _, _ in true }
             let failure = try await notForever("the failure", seen: { "\(daemon.asked)" }) {
                 await error { () async throws(DownloadError) in _ = try await link(socket, clock: clock).downloads() }
             }
@@ -52,7 +52,7 @@ struct DaemonLinkTests {
             return nil
         } _: { socket, daemon in
             // The sleeps of the call and of the greetings alternate.
-            let clock = SteppedClock { number, _ in number % 2 == 1 || number >= 8 }
+            let clock = NumberedClock { number, _ in number % 2 == 1 || number >= 8 }
             let failure = try await notForever("the failure", seen: { "\(daemon.asked)" }) {
                 await error { () async throws(DownloadError) in
                     _ = try await link(socket, clock: clock).ask(.pauseMany, as: ActionCount.self)
@@ -72,7 +72,7 @@ struct DaemonLinkTests {
                 status: 503, fields: ["Retry-After: 40"], body: try APICoding.encode(Problem(.busy)))
         } _: { socket, daemon in
             // The time limits of the stream do not pass.
-            let clock = SteppedClock { _, duration in duration != .seconds(60) && duration != .seconds(15) }
+            let clock = NumberedClock { _, duration in duration != .seconds(60) && duration != .seconds(15) }
             let follower = OneEvent(link: link(socket, clock: clock))
             try await notForever("the event", seen: { "\(daemon.asked)" }) {
                 await follower.run()
@@ -114,11 +114,13 @@ struct DaemonLinkTests {
             }
             return try? ScriptedDaemon.reply(page)
         } _: { socket, _ in
-            #expect(try await link(socket).downloads().map(\.id.rawValue) == (0..<2500).map { "\($0)" })
+            let all = try await link(socket).downloads()
+            #expect(all.map(\.id.rawValue) == (0..<2500).map { "\($0)" })
             var place = DaemonAddress(identifier: "test", directory: "/tmp")
             place.socket = socket
             let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
-            #expect(try await manager.downloads().map(\.id.rawValue) == (1..<2500).map { "\($0)" })
+            let listed = try await manager.downloads()
+            #expect(listed.map(\.id.rawValue) == (1..<2500).map { "\($0)" })
             await manager.shutdown()
         }
     }
@@ -186,7 +188,7 @@ private final class OneEvent: EventFollower {
 }
 
 /// A clock on which a sleep passes at once, or never: as its number, from 1, and its duration say.
-private final class SteppedClock: EngineClock {
+private final class NumberedClock: EngineClock {
     private let state = Mutex((count: 0, slept: [Duration]()))
     private let passes: @Sendable (Int, Duration) -> Bool
 
