@@ -60,9 +60,14 @@ struct ObservationTests {
             let (clock, notes) = (ManualClock(), Notes())
             // A hundred pieces a second of that clock; some of them wait for another status at the reader.
             let transport = ScriptedTransport(Resource(size: 4_000_000), piece: 4000) { offset in
-                let count = notes.count
+                let (count, start) = (notes.count, clock.now())
                 repeat {
-                    await clock.beat(by: .milliseconds(10))
+                    // A reader that gets no processor must not become a stalled connection.
+                    if clock.now() - start < .seconds(1) {
+                        await clock.beat(by: .milliseconds(10))
+                    } else {
+                        await Task.yield()
+                    }
                 } while offset.isMultiple(of: 400_000) && notes.count == count
             }
             let recorder = Recorder()
