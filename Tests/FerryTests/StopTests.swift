@@ -115,14 +115,26 @@ struct StopTests {
             let manager = shop.manager()
             let events = manager.events
             let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            // On a slow machine the file may be complete before the last calls, which are refused then.
+            @Sendable func call(_ action: () async throws(DownloadError) -> Void) async throws {
+                do throws(DownloadError) { try await action() } catch {
+                    guard error.code == .wrongState, case .completed = download.status.state else { throw error }
+                }
+            }
             for _ in 0..<5 {
                 await shop.reach(download.status.progress.completedBytes + 1, download)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<4 { group.addTask { try await download.pause() } }
-                    for _ in 0..<4 { group.addTask { try await download.resume() } }
+                    for _ in 0..<4 {
+                        group.addTask {
+                            try await call { () async throws(DownloadError) in try await download.pause() }
+                        }
+                        group.addTask {
+                            try await call { () async throws(DownloadError) in try await download.resume() }
+                        }
+                    }
                     try await group.waitForAll()
                 }
-                try await download.resume()
+                try await call { () async throws(DownloadError) in try await download.resume() }
             }
             try shop.expect(await download.finished().path, is: resource)
             await manager.shutdown()

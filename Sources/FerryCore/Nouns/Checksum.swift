@@ -19,7 +19,7 @@ public enum DigestAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
 /// The expected digest of a whole file.
 public struct Checksum: Sendable, Hashable {
     public let algorithm: DigestAlgorithm
-    /// The raw digest, exactly ``DigestAlgorithm/byteCount`` bytes.
+    /// The raw digest, as long as its algorithm requires.
     public let bytes: [UInt8]
 
     /// Creates a checksum from a raw digest. Returns `nil` when its length is not that of the algorithm.

@@ -29,10 +29,10 @@ struct NetworkRuleTests {
             let asked = shop.asked.count
             network.set(online: true)
             try await shop.expectAll(all, are: resource)
-            #expect(
-                shop.server.requests[asked...].prefix(2).map(\.range) == [
-                    "bytes=1000000-2999999", "bytes=1000000-2999999",
-                ])
+            // The third one starts when one of the others has ended; the other may reach the server after it.
+            let ranges = shop.server.requests[asked...].map(\.range)
+            #expect(ranges.first == "bytes=1000000-2999999")
+            #expect(ranges.count { $0 == "bytes=1000000-2999999" } == 2)
             for download in all {
                 let history = try await manager.history(of: download.id)
                 let retries = history.filter { if case .retrying = $0.kind { true } else { false } }
