@@ -26,7 +26,8 @@ struct SchedulerFileDoorTests {
             let manager = shop.kept(engine: engine)
             let resource = Resource(size: 3_000_000)
             for path in ["/a", "/b"] { shop.server.serve(path, resource) }
-            shop.server.script("/b", [.stall(after: 1_000_000)])
+            // The second stall keeps it running after the move.
+            shop.server.script("/b", [.stall(after: 1_000_000), .stall(after: 1000)])
             let place = shop.directory + "/else"
 
             let finished = try await manager.download(try shop.request("/a"))
