@@ -30,17 +30,29 @@ package enum DaemonSocket {
         let directories =
             [absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" }, "/tmp/ferry-\(user)"].compactMap(\.self)
             .filter { isUsable($0, by: user) } + [last]
-        if let locked = lockedSocket(state), isUsable(Paths.parent(of: locked), by: user), access(locked, F_OK) == 0 {
+        if let locked = lockedSocket(state, of: user), isUsable(Paths.parent(of: locked), by: user),
+            access(locked, F_OK) == 0
+        {
             return locked
         }
         let found = directories.first { access($0 + "/" + name, F_OK) == 0 }
         return (found ?? directories.first ?? last) + "/" + name
     }
 
-    /// Returns the socket of the daemon that last locked the state directory.
-    private static func lockedSocket(_ state: String) -> String? {
-        guard let text = try? String(contentsOfFile: state + "/daemon.lock", encoding: .utf8) else { return nil }
-        let lines = text.split(at: "\n")
+    /// Returns the socket of the daemon that last locked the state directory: the second line of a regular file of this
+    /// user.
+    private static func lockedSocket(_ state: String, of user: UInt32) -> String? {
+        // Does not wait for the writer of a FIFO.
+        let descriptor = open(state + "/daemon.lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == user else {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor, &bytes, bytes.count)
+        let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(at: "\n")
         return lines.count >= 2 && Paths.isAbsolute(String(lines[1])) ? String(lines[1]) : nil
     }
 

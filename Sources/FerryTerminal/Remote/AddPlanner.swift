@@ -20,11 +20,10 @@ package enum AddPlanner {
         _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, calendar: Calendar,
         absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
-        if let output = options.files.output,
-            RequestPlanner.standardOutput.contains(output) || world.kind(absolute(output)) == .stream
-        {
-            throw UsageError("-o \(output): the daemon writes to files only; use ferry get")
+        @Sendable func refuse(_ output: String) -> UsageError {
+            UsageError("-o \(output): the daemon writes to files only; use ferry get")
         }
+        if let output = options.files.output, RequestPlanner.standardOutput.contains(output) { throw refuse(output) }
         let start = try options.at.map { text throws(UsageError) in
             try TimeWord.parse(text, now: now, calendar: calendar)
         }
@@ -35,6 +34,7 @@ package enum AddPlanner {
         var world = world
         world.directory = directory
         world.absolute = absolute
+        world.openStream = { path throws(UsageError) in throw refuse(path) }
         // The limit applies to each download: this process itself downloads nothing.
         let rateLimit = try RequestPlanner.rateLimit(options.request)
         let items = try RequestPlanner.items(options.files, options.request, options.trust, world: world)

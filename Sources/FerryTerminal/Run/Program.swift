@@ -40,6 +40,8 @@ package enum Program {
         var world = PlanningWorld.system
         // A plan creates nothing, not even a directory.
         world.prepareDirectory = { _ in }
+        // Opening a FIFO would wait for its reader. Nothing is written to the descriptor.
+        world.openStream = { _ in 1 }
         if let shortage = OpenFileLimit.shortage(world.openFileLimit) { return usage(shortage, command: "plan") }
         let plan: GetPlan
         do {

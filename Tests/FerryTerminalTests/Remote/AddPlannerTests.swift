@@ -89,6 +89,23 @@ import Testing
         #expect(AddPlanner.listedAlready(status).contains("(waiting: login)"))
     }
 
+    @Test("AddPlanner: a device or FIFO below the given directory is refused and not opened")
+    func streams() throws {
+        var world = PlanningWorld.test()
+        let kind = world.kind
+        world.kind = { $0.hasSuffix("/fifo") ? .stream : kind($0) }
+        world.openStream = { _ in
+            Issue.record("it was opened")
+            return 1
+        }
+        var options = try AddOptions.parse([])
+        options.files.items = ["http://example.com/a"]
+        (options.files.directory, options.files.output) = ("/d", "fifo")
+        #expect(throws: UsageError.self) {
+            try AddPlanner.plan(options, directory: "/downloads", world: world, now: Date(), calendar: .current)
+        }
+    }
+
     @Test("AddPlanner: options that the daemon cannot carry out are refused")
     func refused() {
         let changes: [(inout AddOptions) -> Void] = [

@@ -133,6 +133,16 @@ struct DaemonFinderTests {
         #expect(path() == socket)
         chmod(root + "/runtime/ferry", 0o777)
         #expect(path() == plain)
+        chmod(root + "/runtime/ferry", 0o700)
+        #expect(path() == socket)
+        // A FIFO or a link in the lock's place is not read.
+        let lock = root + "/state/daemon.lock"
+        try FileManager.default.moveItem(atPath: lock, toPath: root + "/state/other")
+        #expect(mkfifo(lock, 0o600) == 0)
+        #expect(path() == plain)
+        try FileManager.default.removeItem(atPath: lock)
+        try FileManager.default.createSymbolicLink(atPath: lock, withDestinationPath: root + "/state/other")
+        #expect(path() == plain)
     }
 
     @Test("DaemonSocket: a directory that others can write to is refused")
