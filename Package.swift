@@ -17,6 +17,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Ferry", targets: ["Ferry"]),
+        .library(name: "FerryUI", targets: ["FerryUI"]),
         .executable(name: "ferry", targets: ["FerryCLI"]),
         .executable(name: "ferry-origin", targets: ["ferry-origin"]),
         // For the package in `Fuzz/` alone.
@@ -93,6 +94,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        // The list of downloads for views, observable on the main actor.
+        .target(name: "FerryUI", dependencies: ["Ferry", "FerryCore"], swiftSettings: strict),
         // The daemon's faces: HTTP API, event stream, page, sign-in. No download logic.
         .target(
             name: "FerryServer",
@@ -216,7 +219,8 @@ let package = Package(
         .testTarget(
             name: "FerryTests",
             dependencies: [
-                "Ferry", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app", "FerryCLI",
+                "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app",
+                "FerryCLI",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -1,3 +1,4 @@
+import FerryEngine
 import FerryCore
 import struct Foundation.Date
 import GRDB
@@ -36,7 +37,7 @@ struct CatalogueColumns {
         ] + fields.flatMap(assignments) + [
             ("endedAt", row.endedAt?.storedSeconds),
             ("finished", row.finished.map { try StoredText.text(root.stored($0)) }),
-            ("published", row.published.map(StoredText.text)),
+            ("published", row.published.map { try StoredText.text(root.stored($0)) }),
         ]
     }
 
@@ -59,8 +60,8 @@ struct CatalogueColumns {
             return [("attempts", max(0, count)), ("retryAt", date?.storedSeconds)]
         case .part(let part): return [("part", part.map(root.stored))]
         case .announced(let file): return [("announced", try file.map { try StoredText.text(root.stored($0)) })]
-        case .published(let stamp): return [("published", try stamp.map(StoredText.text))]
-        case .file(let file, let stamp): return try finished(file, stamp) + [("announced", nil)]
+        case .published(let file): return [("published", try file.map { try StoredText.text(root.stored($0)) })]
+        case .file(let finished, let file): return try assignments(finished, file) + [("announced", nil)]
         }
     }
 
@@ -90,11 +91,12 @@ struct CatalogueColumns {
             ("endedAt", ending.date.storedSeconds), ("finished", nil), ("announced", nil), ("retryAt", nil),
         ]
         switch ending.outcome {
-        case .completed(let file, let stamp):
+        case .completed(let finished, let file):
             all += [
-                ("attempts", 0), ("completed", max(0, file.totalBytes)), ("total", max(0, file.totalBytes)),
+                ("attempts", 0), ("completed", max(0, finished.totalBytes)),
+                ("total", max(0, finished.totalBytes)),
             ]
-            all += try finished(file, stamp)
+            all += try assignments(finished, file)
             if !ending.leavesJournal { all.append(("part", nil)) }
         case .cancelled: all += [("part", nil), ("attempts", 0)]
         case .failed: break
@@ -102,12 +104,13 @@ struct CatalogueColumns {
         return all
     }
 
-    private func finished(_ file: FinishedDownload, _ stamp: FileStamp?) throws -> [Assignment] {
+    private func assignments(_ finished: FinishedDownload, _ file: PublishedFile?) throws -> [Assignment] {
         var all: [Assignment] = [
-            ("finished", try StoredText.text(root.stored(file))), ("published", try stamp.map(StoredText.text)),
+            ("finished", try StoredText.text(root.stored(finished))),
+            ("published", try file.map { try StoredText.text(root.stored($0)) }),
         ]
-        if !file.path.isEmpty {
-            all += [("path", root.stored(file.path)), ("name", Paths.name(of: file.path).storable)]
+        if !finished.path.isEmpty {
+            all += [("path", root.stored(finished.path)), ("name", Paths.name(of: finished.path).storable)]
         }
         return all
     }
@@ -136,7 +139,6 @@ struct CatalogueColumns {
     /// Decodes a row of ``selection``.
     func row(_ row: Row) throws -> CatalogueRow {
         guard let state = try row.value(RowState.self, 5) else { throw Unreadable() }
-        let announced = try row.value(AnnouncedFile.self, 18)
         let request = try StoredText.value(RequestColumn.self, row[11] as String)
         return CatalogueRow(
             id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
@@ -148,7 +150,8 @@ struct CatalogueColumns {
             request: root.absolute(request.request), hasSecrets: request.hasSecrets,
             label: row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: row.date(14),
             endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16).map(root.absolute),
-            published: try row.value(FileStamp.self, 17), announced: announced.map(root.absolute),
+            published: try row.value(PublishedFile.self, 17).map(root.absolute),
+            announced: try row.value(PublishedFile.self, 18).map(root.absolute),
             attempts: row[19], retryAt: row.dateIfPresent(20), pauseReason: state.pauseReason)
     }
 

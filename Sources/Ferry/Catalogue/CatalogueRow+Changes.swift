@@ -1,3 +1,4 @@
+import FerryEngine
 import FerryCore
 
 extension CatalogueRow {
@@ -30,11 +31,11 @@ extension CatalogueRow {
         case .part(let new): part = new
         case .announced(let new): announced = new
         case .published(let new): published = new
-        case .file(let file, let stamp):
-            finished = file
-            published = stamp
+        case .file(let new, let file):
+            finished = new
+            published = file
             announced = nil
-            take(pathOf: file)
+            take(pathOf: new)
         }
     }
 
@@ -47,14 +48,14 @@ extension CatalogueRow {
         announced = nil
         retryAt = nil
         switch ending.outcome {
-        case .completed(let file, let stamp):
-            finished = file
-            published = stamp
+        case .completed(let new, let file):
+            finished = new
+            published = file
             if !ending.leavesJournal { part = nil }
             attempts = 0
-            completedBytes = file.totalBytes
-            totalBytes = file.totalBytes
-            take(pathOf: file)
+            completedBytes = new.totalBytes
+            totalBytes = new.totalBytes
+            take(pathOf: new)
         case .cancelled:
             part = nil
             attempts = 0

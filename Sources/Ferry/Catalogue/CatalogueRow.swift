@@ -1,3 +1,4 @@
+package import FerryEngine
 package import struct Foundation.Date
 
 /// The stored state of one download, without secrets and history.
@@ -24,10 +25,10 @@ package struct CatalogueRow: Sendable, Hashable {
     package var createdAt: Date
     package var endedAt: Date?
     package var finished: FinishedDownload?
-    /// The stamp of the published file; during a restart, that of the previous one.
-    package var published: FileStamp?
+    /// The published file; during a restart, the previous one.
+    package var published: PublishedFile?
     /// A file that was about to get its final name; `nil` once the result is known.
-    package var announced: AnnouncedFile?
+    package var announced: PublishedFile?
     /// Consecutive attempts without progress.
     package var attempts: Int
     /// When the next attempt may start.
@@ -38,7 +39,7 @@ package struct CatalogueRow: Sendable, Hashable {
         part: String? = nil, completedBytes: ByteCount = 0, totalBytes: ByteCount? = nil, request: DownloadRequest,
         hasSecrets: Bool = false, label: String? = nil, userInfo: [String: String] = [:], createdAt: Date,
         endedAt: Date? = nil,
-        finished: FinishedDownload? = nil, published: FileStamp? = nil, announced: AnnouncedFile? = nil,
+        finished: FinishedDownload? = nil, published: PublishedFile? = nil, announced: PublishedFile? = nil,
         attempts: Int = 0, retryAt: Date? = nil, pauseReason: PauseReason? = nil
     ) {
         self.id = id

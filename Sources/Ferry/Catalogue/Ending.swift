@@ -1,10 +1,11 @@
+package import FerryEngine
 package import struct Foundation.Date
 
 /// The end of a download.
 package struct Ending: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
-        /// With the stamp of the published file; `nil` if there is no file (a stream).
-        case completed(FinishedDownload, FileStamp?)
+        /// With the published file; `nil` if there is none (a stream).
+        case completed(FinishedDownload, PublishedFile?)
         case failed(DownloadError)
         case cancelled
     }

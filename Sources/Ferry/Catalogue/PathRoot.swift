@@ -1,3 +1,4 @@
+import FerryEngine
 import FerryCore
 
 /// The default directory for downloads. Paths inside it are stored relative to it, so that it may be moved.
@@ -37,10 +38,8 @@ extension PathRoot {
     func stored(_ file: FinishedDownload) -> FinishedDownload { file.moving(stored) }
     func absolute(_ file: FinishedDownload) -> FinishedDownload { file.moving(absolute) }
 
-    func stored(_ file: AnnouncedFile) -> AnnouncedFile { AnnouncedFile(path: stored(file.path), stamp: file.stamp) }
-    func absolute(_ file: AnnouncedFile) -> AnnouncedFile {
-        AnnouncedFile(path: absolute(file.path), stamp: file.stamp)
-    }
+    func stored(_ file: PublishedFile) -> PublishedFile { file.at(stored(file.path)) }
+    func absolute(_ file: PublishedFile) -> PublishedFile { file.at(absolute(file.path)) }
 
     func stored(_ told: LocalizedEvent) -> LocalizedEvent {
         if case .completed(let file) = told.kind { LocalizedEvent(.completed(stored(file))) } else { told }

@@ -1,3 +1,4 @@
+package import FerryEngine
 package import struct Foundation.Date
 
 /// A field of a row with its new value.
@@ -19,9 +20,9 @@ package enum RowField: Sendable, Hashable {
     /// The part file to resume.
     case part(String?)
     /// A file that is about to get its final name, or a new one by a move.
-    case announced(AnnouncedFile?)
+    case announced(PublishedFile?)
     /// The published file that the next run may replace.
-    case published(FileStamp?)
+    case published(PublishedFile?)
     /// The finished file has been moved; also updates name, path, announcement and unacknowledged events.
-    case file(FinishedDownload, FileStamp?)
+    case file(FinishedDownload, PublishedFile?)
 }

@@ -20,30 +20,17 @@ final class PublishObserver: PublishObserving {
 
     func willPublish(_ file: PublishedFile) async throws(DownloadError) {
         isSmall.store(true, ordering: .relaxed)
-        try await scheduler.keptStore?.commit([.update(id, [.announced(AnnouncedFile(file))])])
+        try await scheduler.keptStore?.commit([.update(id, [.announced(file)])])
     }
 
     func didPublish(_ found: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
         var finished = found
         // An earlier run may have published the file without recording it; the file is this download's own.
         finished.wasAlreadyComplete = false
-        var ending = Ending(.completed(finished, FileStamp(file)), at: scheduler.clock.date())
+        var ending = Ending(.completed(finished, file), at: scheduler.clock.date())
         ending.leavesJournal = !isSmall.load(ordering: .relaxed)
         let events = try await scheduler.keptStore?.commit([.end(id, ending)])
         run?.recorded = Run.Recorded(number: events?.first?.number, leavesJournal: ending.leavesJournal)
-    }
-}
-
-extension FileStamp {
-    /// The published file with this stamp at a path.
-    func file(at path: String) -> PublishedFile {
-        let (seconds, rest) = modificationTime.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let isEarlier = rest < 0
-        return PublishedFile(
-            path: path, device: device, inode: inode, length: length,
-            modified: FileTime(
-                seconds: isEarlier ? seconds - 1 : seconds, nanoseconds: Int32(isEarlier ? rest + 1_000_000_000 : rest)
-            ))
     }
 }
 
@@ -51,16 +38,8 @@ extension CatalogueRow {
     /// The file published by an earlier run, at the path where the next run looks for it.
     var earlierFile: PublishedFile? {
         guard let published, let directory else { return nil }
-        return published.file(at: FilePath(directory).appending(name).lexicallyNormalized().string)
+        return published.at(FilePath(directory).appending(name).lexicallyNormalized().string)
     }
-}
-
-extension AnnouncedFile {
-    init(_ file: PublishedFile) { self.init(path: file.path, stamp: FileStamp(file)) }
-}
-
-extension PublishedFile {
-    init(_ announced: AnnouncedFile) { self = announced.stamp.file(at: announced.path) }
 }
 
 extension JournalTags {

@@ -208,7 +208,7 @@ extension Scheduler {
             }
             guard !finished.path.isEmpty, !finished.wasAlreadyComplete else { return }
             try PublishedFile.delete(
-                finished.path, ifUnchangedSince: row.published?.file(at: finished.path), fileSystem: files)
+                finished.path, ifUnchangedSince: row.published?.at(finished.path), fileSystem: files)
         }
     }
 

@@ -171,9 +171,9 @@ extension Scheduler {
 
     /// Whether the file is still the published one.
     private func isUnchanged(_ live: LiveDownload) async -> Bool {
-        guard let row = try? await store?.row(live.id), let stamp = row.published, let finished = row.finished
+        guard let row = try? await store?.row(live.id), let published = row.published, let finished = row.finished
         else { return false }
-        return await withFiles { stamp.file(at: finished.path).isUnchanged(fileSystem: $0) }
+        return await withFiles { published.at(finished.path).isUnchanged(fileSystem: $0) }
     }
 }
 

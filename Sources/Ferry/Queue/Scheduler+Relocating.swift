@@ -35,7 +35,7 @@ extension Scheduler {
         var old: (path: String, file: PublishedFile)?
         if case .completed = live.current {
             let moved = try await moveFile(of: live, row, to: directory)
-            fields = moved.map { [.file($0.finished, FileStamp($0.file))] } ?? []
+            fields = moved.map { [.file($0.finished, $0.file)] } ?? []
             old = moved?.old
         } else {
             let moved = try await movePair(of: live, row, to: directory)
@@ -106,7 +106,7 @@ extension Scheduler {
             guard let file = try PublishedFile.read(finished.path, fileSystem: files) else {
                 throw DownloadError(.notFound, ErrorPhrase(.missing, finished.path), recovery: .needsUser)
             }
-            if let stamp = row.published, stamp.file(at: finished.path) != file {
+            if let published = row.published, published.at(finished.path) != file {
                 throw DownloadError(.conflict, ErrorPhrase(.otherThanFinished, finished.path), recovery: .needsUser)
             }
             return file
@@ -141,7 +141,7 @@ extension Scheduler {
         var candidate = try await withFiles { files throws(DownloadError) in try mover(files).candidate(draft) }
         while true {
             // Stored before the rename, so that the next launch finds the file after an interruption.
-            try await store?.commit([.update(id, [.announced(AnnouncedFile(candidate.file))])])
+            try await store?.commit([.update(id, [.announced(candidate.file)])])
             do throws(DownloadError) {
                 let naming = try await withFiles { [candidate] files throws(DownloadError) in
                     try mover(files).name(draft, candidate)
@@ -173,16 +173,14 @@ extension Scheduler {
     /// Settles the move of a finished file that the end of the process interrupted: the file is either at the
     /// announced path or at the old one.
     func settleMove(of row: CatalogueRow, _ fileSystem: any FileSystem) -> [RowField] {
-        guard let announced = row.announced, var finished = row.finished else { return [.announced(nil)] }
-        let file = PublishedFile(announced)
+        guard let file = row.announced, var finished = row.finished else { return [.announced(nil)] }
         let isThere = (try? DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: fileSystem)) ?? false
         guard isThere else { return [.announced(nil)] }
-        if let stamp = row.published, stamp != announced.stamp {
-            try? PublishedFile.delete(
-                finished.path, ifUnchangedSince: stamp.file(at: finished.path), fileSystem: fileSystem)
+        if let old = row.published?.at(finished.path), old.at(file.path) != file {
+            try? PublishedFile.delete(old.path, ifUnchangedSince: old, fileSystem: fileSystem)
         }
         finished.path = file.path
-        return [.file(finished, announced.stamp)]
+        return [.file(finished, file)]
     }
 }
 

@@ -142,7 +142,7 @@ extension Scheduler {
     /// The outcome of a small file that was being published when the process ended; `nil` if it was not published.
     private func recover(_ input: RunInput) async -> DownloadDriver.Outcome? {
         let row = input.row
-        guard let file = row.announced.map(PublishedFile.init) else { return nil }
+        guard let file = row.announced else { return nil }
         let syncs = row.request.syncsToDisk
         let isThere = await withFiles(within: row.request.root) {
             (try? DownloadDriver.recoverAnnounced(file, syncs: syncs, fileSystem: $0)) ?? false
@@ -219,7 +219,7 @@ extension Scheduler {
             number = recorded.number
             if recorded.leavesJournal { keptStore?.submit([.update(live.id, [.part(nil)])]) }
         } else {
-            number = await end(live.id, .completed(finished, stamp(of: finished)))
+            number = await end(live.id, .completed(finished, published(finished)))
         }
         rest(live.id, .parked)
         await forgetSecrets(of: live.id)
@@ -379,11 +379,10 @@ extension Scheduler {
         configuration.logger?.error("the list of downloads could not be kept: \(error)")
     }
 
-    /// The stamp of a finished file.
-    func stamp(of finished: FinishedDownload) async -> FileStamp? {
+    /// The published file of a finished download; `nil` if there is none.
+    func published(_ finished: FinishedDownload) async -> PublishedFile? {
         guard !finished.path.isEmpty else { return nil }
-        let file = await withFiles { (try? PublishedFile.read(finished.path, fileSystem: $0)).flatMap(\.self) }
-        return file.map { FileStamp($0) }
+        return await withFiles { (try? PublishedFile.read(finished.path, fileSystem: $0)).flatMap(\.self) }
     }
 
     func forgetSecrets(of id: DownloadID) async {

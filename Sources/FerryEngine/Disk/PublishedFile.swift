@@ -24,6 +24,13 @@ package struct PublishedFile: Sendable, Hashable, Codable {
             modified: status.modified)
     }
 
+    /// The same file at another path.
+    package func at(_ path: String) -> PublishedFile {
+        var file = self
+        file.path = path
+        return file
+    }
+
     /// Reads the fingerprint of the regular file at `path`; `nil` if there is none. Blocks.
     package static func read(
         _ path: String, fileSystem: any FileSystem

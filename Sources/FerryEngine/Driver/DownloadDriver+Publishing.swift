@@ -13,7 +13,7 @@ extension DownloadDriver {
         }
         guard isComplete else {
             // A sync failed as the last bytes arrived, and its range is not trusted.
-            throw state.withLock { $0.fatal ?? $0.faults.damage }
+            throw state.withLock { $0.interruption.error ?? $0.faults.damage }
                 ?? DownloadError(.internal, "the file is not complete")
         }
         var finalProof = proof

@@ -105,9 +105,7 @@ package final class DownloadDriver: Sendable {
     /// Requests the end of the run, which returns ``Outcome/stopped`` or ``Outcome/cancelled`` after its final
     /// checkpoint or cleanup.
     package func stop(_ stop: Stop) {
-        state.withLock { state in
-            if state.stop != .cancel { state.stop = stop }
-        }
+        state.withLock { $0.interruption.request(stop) }
         updates.notify()
     }
 
@@ -133,7 +131,7 @@ package final class DownloadDriver: Sendable {
         return outcome
     }
 
-    var stopWanted: Stop? { state.withLock { $0.stop } }
+    var stopWanted: Stop? { state.withLock { $0.interruption.stop } }
 
     private func transfer() async throws(DownloadError) -> Outcome {
         environment.metronome.add(updates)
@@ -161,16 +159,16 @@ package final class DownloadDriver: Sendable {
         while true {
             let seen = updates.count
             let now = environment.clock.now()
-            let (commands, stop, fatal, existing, damage) = state.withLock { state in
-                if let fatal = state.fatal { state.machine.end(fatal) }
+            let (commands, interruption, existing, damage) = state.withLock { state in
+                if let error = state.interruption.error { state.machine.end(error) }
                 let damage = state.faults.damage
                 // Commands issued before the part file is reopened would be lost.
                 let commands = damage == nil ? state.machine.tick(at: now) : []
-                return (commands, state.stop, state.fatal, state.finished.existing, damage)
+                return (commands, state.interruption, state.finished.existing, damage)
             }
             await announce(at: now)
             if let existing { return .completed(existing) }
-            if stop != nil || Task.isCancelled { return await leave(stop ?? .pause) }
+            if interruption.stop != nil || Task.isCancelled { return await leave(interruption.stop ?? .pause) }
             if let damage {
                 await mend(damage)
                 continue
@@ -186,7 +184,7 @@ package final class DownloadDriver: Sendable {
                 case .fail(let error):
                     await drain()
                     await keep()
-                    throw fatal ?? error
+                    throw interruption.error ?? error
                 case .finish:
                     await drain()
                     if let finished = try await finish(digest) { return .completed(finished) }
@@ -258,9 +256,7 @@ package final class DownloadDriver: Sendable {
 
     /// Ends the run with an error that did not come from the machine.
     func fail(_ error: DownloadError) {
-        state.withLock { state in
-            if state.fatal == nil { state.fatal = error }
-        }
+        state.withLock { $0.interruption.fail(error) }
         updates.notify()
     }
 }

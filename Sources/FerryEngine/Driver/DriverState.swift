@@ -6,9 +6,7 @@ extension DownloadDriver {
     struct State {
         var machine: TransferMachine
         var meter = SpeedMeter()
-        var stop: Stop?
-        /// The error that did not come from the machine and ends the run.
-        var fatal: DownloadError?
+        var interruption = Interruption()
         var connections: [ConnectionID: Task<Void, Never>] = [:]
         var checkpoint: Task<Void, Never>?
         /// When the machine began; `nil` before existing files have been examined.
@@ -22,6 +20,22 @@ extension DownloadDriver {
         var finished = Finished()
         var faults = Faults()
         var space = Space()
+    }
+
+    /// What ends the run before the machine does: a request to stop, or an error that did not come from the machine.
+    struct Interruption {
+        private(set) var stop: Stop?
+        private(set) var error: DownloadError?
+
+        /// Notes a request to stop; no later one replaces a cancellation.
+        mutating func request(_ stop: Stop) {
+            if self.stop != .cancel { self.stop = stop }
+        }
+
+        /// Notes an error; the first one counts.
+        mutating func fail(_ error: DownloadError) {
+            if self.error == nil { self.error = error }
+        }
     }
 
     /// Whether bodies are read, and whether this download's own limit counts for the sizes of reads meanwhile.

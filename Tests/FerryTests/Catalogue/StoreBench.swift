@@ -1,4 +1,5 @@
 public import FerryCore
+import FerryEngine
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -102,10 +103,11 @@ struct StoreBench: Sendable {
         row.endedAt = date(2)
         row.retryAt = date(3.75)
         row.finished = finished(downloads + "/sub/c d.bin")
-        row.published = FileStamp(device: .max, inode: .max, length: 9, modificationTime: .min)
-        row.announced = AnnouncedFile(
-            path: downloads + "/sub/x",
-            stamp: FileStamp(device: 1, inode: 2, length: 3, modificationTime: 1_700_000_000_123_456_789))
+        row.published = PublishedFile(
+            path: downloads + "/sub/c d.bin", device: .max, inode: .max, length: 9, modified: FileTime(seconds: .min))
+        row.announced = PublishedFile(
+            path: downloads + "/sub/x", device: 1, inode: 2, length: 3,
+            modified: FileTime(seconds: 1_700_000_000, nanoseconds: 123_456_789))
         return row
     }
 

@@ -1,4 +1,5 @@
 import FerryCore
+import FerryEngine
 import Foundation
 import Testing
 
@@ -27,8 +28,9 @@ struct StoreChangeTests {
     @Test("Store: an update sets its fields and leaves the others", arguments: StoreKind.allCases)
     func fields(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
-            let file = AnnouncedFile(
-                path: bench.directory + "/x", stamp: FileStamp(device: 1, inode: 2, length: 3, modificationTime: 4))
+            let file = PublishedFile(
+                path: bench.directory + "/x", device: 1, inode: 2, length: 3,
+                modified: FileTime(seconds: 0, nanoseconds: 4))
             let moved = FinishedDownload(
                 path: bench.directory + "/files/moved", totalBytes: 3, proof: .single, wasAlreadyComplete: false,
                 finalURL: "https://example.com/")
@@ -41,8 +43,8 @@ struct StoreChangeTests {
                 [.request(request, hasSecrets: true)], [.label("l")], [.label(nil)], [.userInfo(["k": "v"])],
                 [.userInfo([:])],
                 [.attempts(3, retryAt: StoreBench.date(4))], [.attempts(0, retryAt: nil)], [.part("/p/x.part")],
-                [.part(nil)], [.announced(file)], [.announced(nil)], [.announced(file)], [.file(moved, file.stamp)], [],
-                [.published(nil)], [.published(file.stamp)],
+                [.part(nil)], [.announced(file)], [.announced(nil)], [.announced(file)], [.file(moved, file)], [],
+                [.published(nil)], [.published(file)],
                 [.label("one"), .state(.paused), .label("two"), .part("/q")],
             ]
             var row = try StoreBench.fullRow("a", downloads: bench.directory + "/files")

@@ -1,4 +1,5 @@
 import FerryCore
+import FerryEngine
 import Foundation
 import Testing
 
@@ -10,9 +11,10 @@ struct StoreEventTests {
     func ending(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let path = bench.directory + "/files/sub/b.bin"
-            let stamp = FileStamp(device: 1, inode: 2, length: 9, modificationTime: 4)
+            let file = PublishedFile(
+                path: path, device: 1, inode: 2, length: 9, modified: FileTime(seconds: 0, nanoseconds: 4))
             let endings: [Ending] = [
-                Ending(.completed(StoreBench.finished(path), stamp), at: StoreBench.date(7)),
+                Ending(.completed(StoreBench.finished(path), file), at: StoreBench.date(7)),
                 Ending(.completed(StoreBench.finished("", 0), nil), at: StoreBench.date(8)),
                 Ending(.failed(StoreBench.error), at: StoreBench.date(9)),
                 // A date finer than seconds since 1970 can hold.

@@ -1,6 +1,7 @@
 import FerryAPI
 import FerryCore
 import FerryTesting
+import FerryEngine
 import Foundation
 import HTTPTypes
 import Testing
@@ -165,8 +166,8 @@ struct StoreReadingTests {
                 request: DownloadRequest(sources: [], destination: .part("/dl/x.part")).stored)
             // A download whose file was being renamed.
             var moving = try StoreBench.row("moving", -2, state: .completed(.single))
-            moving.announced = AnnouncedFile(
-                path: "/dl/x", stamp: FileStamp(device: 1, inode: 2, length: 3, modificationTime: 4))
+            moving.announced = PublishedFile(
+                path: "/dl/x", device: 1, inode: 2, length: 3, modified: FileTime(seconds: 0, nanoseconds: 4))
             try await bench.store.commit([.insert([rule, retry, failed, bare, moving])])
             #expect(
                 try await bench.store.load() == [

@@ -232,9 +232,9 @@ struct RelocateTests {
                 let store = try await #require(first.scheduler).opened()
                 // The steps of a move up to the rename.
                 try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-                let stamp = try #require(try await store.row(download.id)?.published)
+                let file = try #require(try await store.row(download.id)?.published)
                 try await store.commit([
-                    .update(download.id, [.announced(AnnouncedFile(path: place + "/a", stamp: stamp))])
+                    .update(download.id, [.announced(file.at(place + "/a"))])
                 ])
                 try FileManager.default.moveItem(atPath: shop.path("a"), toPath: place + "/a")
                 await first.shutdown()
@@ -257,9 +257,9 @@ struct RelocateTests {
             let download = try await first.download(try shop.single("/a"))
             _ = try await download.finished()
             let store = try await #require(first.scheduler).opened()
-            let stamp = try #require(try await store.row(download.id)?.published)
+            let file = try #require(try await store.row(download.id)?.published)
             try await store.commit([
-                .update(download.id, [.announced(AnnouncedFile(path: shop.path("else/a"), stamp: stamp))])
+                .update(download.id, [.announced(file.at(shop.path("else/a")))])
             ])
             await first.shutdown()
             let second = shop.kept()

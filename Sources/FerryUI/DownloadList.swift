@@ -1,10 +1,13 @@
+public import Ferry
 public import FerryCore
-import FerryEngine
 public import Observation
 
 /// The list of a manager's downloads, kept up to date for a view: `@Observable`, on the main actor.
 ///
 /// ```swift
+/// import Ferry
+/// import FerryUI
+///
 /// @State private var list = DownloadList(.shared)
 /// List(list.items) { item in Text(item.title); ProgressView(value: item.fraction); Text(item.stateText) }
 ///     .task { await list.run() }

@@ -1,3 +1,4 @@
+public import Ferry
 public import FerryCore
 public import Observation
 
