@@ -116,7 +116,7 @@ extension DownloadManager {
         /// of failing; a download whose disk is full waits until there is space and then resumes. Default: true if the
         /// list is kept.
         public var waitsForUser = false
-        /// Connection settings. Fixed once the manager has made the first connection, except `connectionsPerHost`.
+        /// Connection settings. A change applies from the next connection on.
         public var transfer = TransferSettings()
         /// Receives faults that stop no download, such as a catalogue that cannot be written. Default: none.
         public var logger: Logger?

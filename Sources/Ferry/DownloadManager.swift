@@ -50,8 +50,8 @@ public final class DownloadManager: Sendable {
     /// Throws `catalogue` if another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
     public func activate() async throws(DownloadError) { try await backend.activate() }
 
-    /// Changes limits and rules with immediate effect; concurrent calls are serialized. Connection settings take
-    /// effect only before the first download starts. `change` may read the manager.
+    /// Changes limits and rules with immediate effect, and connection settings from the next connection on; concurrent
+    /// calls are serialized. `change` may read the manager.
     public func configure(_ change: @Sendable (inout Configuration) -> Void) async {
         await backend.configure(change)
     }

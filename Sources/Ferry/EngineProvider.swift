@@ -44,6 +44,7 @@ package final class EngineProvider: Sendable {
     /// Passes changed limits to the engine.
     func apply(_ configuration: DownloadManager.Configuration) {
         guard let environment = state.withLock({ $0 }) else { return }
+        environment.use(configuration.transfer)
         environment.set(rateLimit: configuration.rateLimit)
         environment.set(connectionsPerHost: configuration.transfer.connectionsPerHost)
     }
@@ -59,7 +60,6 @@ extension DownloadManager.Configuration {
     var driverSettings: DriverSettings {
         var settings = DriverSettings()
         settings.stallTimeout = stallTimeout
-        settings.connectTimeout = transfer.connectTimeout
         settings.maxAttempts = maxAttempts
         settings.minFreeBytes = minFreeBytes
         return settings

@@ -113,6 +113,16 @@ enum ShapeSamples {
         new.trust.acceptsHTML = true
         new.trust.allowsDowngrade = true
         new.syncsToDisk = false
+        new.connection.proxy = try? ProxyChoice(parsing: "http://u:p%40@h:1")
+        new.connection.certificates = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
+        new.connection.insecure = true
+        new.connection.addressFamily = .v6
+        new.connection.connectTimeout = .milliseconds(1500)
+        new.connection.userAgent = "a"
+        new.connection.cookies = CookieJar(netscapeFile: "h\tFALSE\t/\tFALSE\t0\ta\tb\n")
+        new.stallTimeout = .seconds(1)
+        new.maxAttempts = 0
+        new.minFreeBytes = 0
         return new
     }
 
@@ -139,6 +149,7 @@ enum ShapeSamples {
         change.networkAssumption = .set("metered")
         change.retriesFailedAfter = .set(1.5)
         change.minFreeBytes = .set(1)
+        change.proxy = .set("none")
         change.directory = "/d"
         return change
     }
@@ -153,6 +164,7 @@ enum ShapeSamples {
         settings.networkAssumption = "metered"
         settings.retriesFailedAfter = 1.5
         settings.minFreeBytes = 1
+        settings.proxy = "none"
         return settings
     }()
     static let network = NetworkStatus.online

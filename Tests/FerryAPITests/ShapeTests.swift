@@ -219,7 +219,10 @@ struct ShapeTests {
             #"{"urls":["http://h/"],"password":"p"}"#, #"{"path":"/a","directory":"/b"}"#,
             #"{"rateLimit":4611686018427387904}"#, #"{"maxBytes":-1}"#, #"{"maxRedirects":-1}"#,
             #"{"maxRedirects":1001}"#,
-            #"{"secretsOrigin":"h"}"#,
+            #"{"secretsOrigin":"h"}"#, #"{"proxy":"ftp://h"}"#, #"{"proxy":"socks5://u:p@h"}"#,
+            #"{"certificates":"none"}"#, #"{"userAgent":"a\r\nb: c"}"#, #"{"cookies":"a=b"}"#,
+            #"{"connectTimeout":0}"#, #"{"stallTimeout":-1}"#, #"{"stallTimeout":1e300}"#, #"{"maxAttempts":-1}"#,
+            #"{"maxAttempts":1000000001}"#, #"{"minFreeBytes":4611686018427387904}"#,
         ])
     func refused(text: String) throws {
         #expect(throws: DownloadError.self) { try read(text).checkValues() }

@@ -13,8 +13,9 @@ struct CanaryTests {
     @Test("Daemon: secrets of a download are only in the secrets file, and its query in no log")
     func canary() async throws {
         let (password, header, userInfo) = ("cAnArYpassword", "cAnArYheader", "cAnArYuserinfo")
+        let (proxyPassword, cookie) = ("cAnArYproxy", "cAnArYcookie")
         let query = "cAnArYquery"
-        try await DaemonRig.run { rig in
+        try await DaemonRig.run(settings: #"{"proxy": "http://u:\#(proxyPassword)@127.0.0.1:9"}"#) { rig in
             rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 6))
             rig.origin.always("/a.bin", .stall(after: 1 << 20))
             var texts: [String] = []
@@ -27,6 +28,8 @@ struct CanaryTests {
                 new.headers = try APICoding.decode(HeaderList.self, from: Data(fields.utf8))
                 new.user = "me"
                 new.password = password
+                new.proxy = "none"
+                new.cookies = "127.0.0.1\tFALSE\t/\tFALSE\t0\tid\t\(cookie)\n"
                 let listed = try await rig.add(new)
                 let download = try #require(try await rig.daemon.manager.download(id: listed.id))
                 for await status in download.updates where status.progress.completedBytes >= 1 << 20 { break }
@@ -40,6 +43,16 @@ struct CanaryTests {
                 for route in [Route.show, .history, .list, .sessions, .settings] {
                     texts.append(try await rig.ask(route, id: listed.id.rawValue).text)
                 }
+                var proxied = new
+                proxied.urls = ["http://127.0.0.1:9/b"]
+                proxied.proxy = "http://u:\(proxyPassword)@127.0.0.1:9"
+                proxied.startsPaused = true
+                let second = try await rig.ask(.add, body: proxied)
+                #expect(second.status == 201)
+                texts.append(second.text)
+                let change = [DownloadRequest.CodingKeys.proxy.rawValue: "ftp://u:\(proxyPassword)@h"]
+                texts.append(try await rig.ask(.change, id: listed.id.rawValue, body: change).text)
+                texts.append(try await rig.ask(.changeSettings, body: change).text)
                 var bad = new
                 bad.checksum = "nonsense"
                 texts.append(try await rig.ask(.add, body: bad).text)
@@ -48,24 +61,32 @@ struct CanaryTests {
                 texts.append(try await rig.ask(.add, body: bad).text)
             }
             for text in texts {
-                for secret in [password, header, userInfo] { #expect(!text.contains(secret), "\(text)") }
+                for secret in [password, header, userInfo, proxyPassword, cookie] {
+                    #expect(!text.contains(secret), "\(text)")
+                }
             }
             let log = rig.log.text
-            for secret in [password, header, userInfo, query, rig.token] { #expect(!log.contains(secret)) }
+            for secret in [password, header, userInfo, proxyPassword, cookie, query, rig.token] {
+                #expect(!log.contains(secret))
+            }
             var looked = 0
             for case let file as String in FileManager.default.enumerator(atPath: rig.directory)! {
                 let path = rig.directory + "/" + file
                 guard let data = FileManager.default.contents(atPath: path) else { continue }
                 looked += 1
-                for secret in [password, header, userInfo] where data.range(of: Data(secret.utf8)) != nil {
-                    #expect(file.contains("/secrets/"), "\(secret) in \(file)")
+                for secret in [password, header, userInfo, proxyPassword, cookie]
+                where data.range(of: Data(secret.utf8)) != nil {
+                    // The settings file is the user's own.
+                    let isSetting = file == "ferry.json" && secret == proxyPassword
+                    #expect(file.contains("/secrets/") || isSetting, "\(secret) in \(file)")
                 }
             }
             #expect(looked > 3)
             let secrets = rig.place.catalogue + "/secrets"
-            #expect(try FileManager.default.contentsOfDirectory(atPath: secrets).count == 1)
-            let id = try await rig.ask(.list).shape(DownloadPage.self).items[0].id
-            _ = try await rig.ask(.cancel, id: id.rawValue)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: secrets).count == 2)
+            for item in try await rig.ask(.list).shape(DownloadPage.self).items {
+                _ = try await rig.ask(.cancel, id: item.id.rawValue)
+            }
             #expect(try FileManager.default.contentsOfDirectory(atPath: secrets) == [])
         }
     }

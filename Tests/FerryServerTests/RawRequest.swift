@@ -31,6 +31,12 @@ struct RawRequest: Encodable, Sendable {
     var strict: Bool?
     var acceptsHTML: Bool?
     var syncsToDisk: Bool?
+    var proxy: String?
+    var certificates: String?
+    var insecure: Bool?
+    var userAgent: String?
+    var cookies: String?
+    var maxAttempts: Int?
 
     init(urls: [String] = []) { self.urls = urls }
 }

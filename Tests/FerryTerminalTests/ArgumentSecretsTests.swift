@@ -29,6 +29,8 @@ import Testing
             (["--mirror", "https://u:p@h/"], ["--mirror", "https://***@h/"]),
             (["--checksum", "@https://u:p@h/S"], ["--checksum", "@https://***@h/S"]),
             (["set", "a", "url=http://u:p@h/f"], ["set", "a", "url=http://***@h/f"]),
+            (["set", "proxy=u:p/w@h:1"], ["set", "proxy=*****@h:1"]),
+            (["set", "a", "proxy=http://u:p@h:1"], ["set", "a", "proxy=http://***@h:1"]),
             (["--user"], ["--user"]),
             (["a@b", "-o", "c@d"], ["a@b", "-o", "c@d"]),
         ])

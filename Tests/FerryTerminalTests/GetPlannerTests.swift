@@ -1,5 +1,6 @@
 import Ferry
 import FerryTerminal
+import Foundation
 import HTTPTypes
 import Synchronization
 import Testing
@@ -33,10 +34,9 @@ import Testing
         #expect(request.trust == TrustRules())
         #expect(request.syncsToDisk)
         #expect(plan.configuration.maxConcurrentDownloads == 3)
-        #expect(plan.configuration.minFreeBytes == nil)
-        #expect(plan.configuration.maxAttempts == 10)
-        #expect(plan.configuration.stallTimeout == .seconds(60))
-        #expect(plan.configuration.transfer.connectTimeout == .seconds(15))
+        #expect(request.connection == ConnectionRules())
+        #expect(request.minFreeBytes == nil && request.maxAttempts == nil && request.stallTimeout == nil)
+        #expect(plan.configuration.transfer == TransferSettings())
         #expect(plan.configuration.transfer.connectionsPerHost == 16)
         #expect(plan.output == OutputOptions())
     }
@@ -52,19 +52,20 @@ import Testing
             $0.files.mirror = ["https://m/f.iso"]
             $0.request.header = ["X-A: 1", "@h.txt"]
             $0.request.user = "me:pass:word"
-            $0.run.userAgent = "agent"
+            $0.request.userAgent = "agent"
             $0.request.referer = "http://page/"
             $0.request.limitRate = "5M"
             $0.request.maxSize = "1GiB"
             $0.request.maxRedirects = 3
-            $0.run.connectTimeout = "2.5"
-            $0.run.stallTimeout = "30"
-            $0.run.retries = "inf"
-            $0.run.minFree = "0"
-            $0.run.proxy = "http://p:3128"
-            $0.run.insecure = true
+            $0.request.connectTimeout = "2.5"
+            $0.request.stallTimeout = "30"
+            $0.request.retries = "inf"
+            $0.request.minFree = "0"
+            $0.request.proxy = "http://p:3128"
+            $0.request.insecure = true
+            $0.request.loadCookies = "jar"
             $0.request.allowDowngrade = true
-            $0.run.ipv6 = true
+            $0.request.ipv6 = true
             $0.trust.onConflict = "skip"
             $0.trust.strict = true
             $0.trust.unproven = true
@@ -74,7 +75,8 @@ import Testing
             $0.show.print0 = true
             $0.show.quiet = true
         }
-        let plan = try Self.plan(options, .test(files: ["h.txt": "# comment\nX-B: 2\n"]))
+        let plan = try Self.plan(
+            options, .test(files: ["h.txt": "# comment\nX-B: 2\n", "jar": "h\tFALSE\t/\tFALSE\t0\ta\tb\n"]))
         let request = try Self.request(plan)
         #expect(request.sources.map(\.text) == [Self.url, "https://m/f.iso"])
         #expect(request.destination == .file("/d/n.iso"))
@@ -96,27 +98,57 @@ import Testing
         let configuration = plan.configuration
         #expect(configuration.maxConcurrentDownloads == 5)
         #expect(configuration.rateLimit == 5_000_000)
-        #expect(configuration.maxAttempts == nil)
-        #expect(configuration.minFreeBytes == 0)
-        #expect(configuration.stallTimeout == .seconds(30))
-        #expect(configuration.transfer.connectTimeout == .milliseconds(2500))
-        #expect(configuration.transfer.userAgent == "agent")
-        #expect(configuration.transfer.insecure)
-        #expect(configuration.transfer.addressFamily == .v6)
+        #expect(request.maxAttempts == DownloadRequest.mostAttempts)
+        #expect(request.minFreeBytes == 0)
+        #expect(request.stallTimeout == .seconds(30))
+        #expect(request.connection.connectTimeout == .milliseconds(2500))
+        #expect(request.connection.userAgent == "agent")
+        #expect(request.connection.insecure)
+        #expect(request.connection.addressFamily == .v6)
+        #expect(request.connection.proxy?.description == "http://p:3128")
+        #expect(request.connection.cookies?.header(for: request.sources[0], now: Date()) == "a=b")
         #expect(configuration.transfer.connectionsPerHost == 32)
-        #expect(configuration.transfer.proxy.proxy(for: request.sources[0])?.port == 3128)
         #expect(plan.output == OutputOptions(result: .paths(end: 0), detail: .quiet, showsProgress: false))
     }
 
     @Test("GetPlanner: a CA file without a certificate is refused, and one with a certificate is used")
     func caFile() throws {
-        let options = GetOptions.of(Self.url) { $0.run.caFile = "ca.pem" }
+        let options = GetOptions.of(Self.url) { $0.request.caFile = "ca.pem" }
         let error = #expect(throws: UsageError.self) {
             try Self.plan(options, .test(files: ["ca.pem": "-----BEGIN CERTIFICATE-----\n"]))
         }
         #expect(error?.message == "--ca-file: ca.pem holds no certificate in PEM form")
         let text = "subject\n-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
-        #expect(try Self.plan(options, .test(files: ["ca.pem": text])).configuration.transfer.caFile == "ca.pem")
+        #expect(try Self.request(Self.plan(options, .test(files: ["ca.pem": text]))).connection.certificates == text)
+    }
+
+    @Test("GetPlanner: the environment names proxies and the file of certificates, and --proxy leaves only no_proxy")
+    func environment() throws {
+        let variables = ["http_proxy": "u:pw@a:1", "no_proxy": "local.test", "SSL_CERT_FILE": "/etc/own.pem"]
+        let settings = try Self.plan(.of(Self.url), .test(environment: variables)).configuration.transfer
+        #expect(settings.proxy.proxy(for: try DownloadURL(Self.url))?.port == 1)
+        #expect(settings.caFile == "/etc/own.pem")
+        let direct = GetOptions.of(Self.url) { $0.request.proxy = "b:2" }
+        let plan = try Self.plan(direct, .test(environment: ["http_proxy": "nonsense", "no_proxy": "local.test"]))
+        let own = plan.configuration.transfer.with(try Self.request(plan).connection).proxy
+        #expect(own.proxy(for: try DownloadURL(Self.url))?.port == 2)
+        #expect(own.proxy(for: try DownloadURL("http://local.test/")) == nil)
+        #expect(throws: UsageError.self) {
+            try Self.plan(.of(Self.url), .test(environment: ["http_proxy": "nonsense"]))
+        }
+        #expect(
+            try Self.plan(.of(Self.url), .test(environment: ["SSL_CERT_FILE": ""])).configuration.transfer.caFile == nil
+        )
+    }
+
+    @Test("GetPlanner: a cookie file without a cookie in Netscape format is refused, one with comments only is not")
+    func cookieFile() throws {
+        let options = GetOptions.of(Self.url) { $0.request.loadCookies = "jar" }
+        let error = #expect(throws: UsageError.self) {
+            try Self.plan(options, .test(files: ["jar": #"[{"name": "a"}]"#]))
+        }
+        #expect(error?.message.hasPrefix("--load-cookies: jar is no cookie file in Netscape format") == true)
+        #expect(throws: Never.self) { try Self.plan(options, .test(files: ["jar": "# Netscape HTTP Cookie File\n"])) }
     }
 
     @Test("GetPlanner: the open file limit bounds files and connections")
@@ -164,17 +196,17 @@ import Testing
         (.of(url) { $0.request.maxSize = "-1" }, "--max-size"),
         (.of(url) { $0.request.maxRedirects = -1 }, "--max-redirects"),
         (.of(url) { $0.request.maxRedirects = 1001 }, "--max-redirects"),
-        (.of(url) { $0.run.minFree = "99999999999G" }, "--min-free"),
-        (.of(url) { $0.run.retries = "-1" }, "--retries"),
-        (.of(url) { $0.run.retries = "many" }, "--retries"),
-        (.of(url) { $0.run.connectTimeout = "0" }, "--connect-timeout"),
-        (.of(url) { $0.run.stallTimeout = "soon" }, "--stall-timeout"),
+        (.of(url) { $0.request.minFree = "99999999999G" }, "--min-free"),
+        (.of(url) { $0.request.retries = "-1" }, "--retries"),
+        (.of(url) { $0.request.retries = "many" }, "--retries"),
+        (.of(url) { $0.request.connectTimeout = "0" }, "--connect-timeout"),
+        (.of(url) { $0.request.stallTimeout = "soon" }, "--stall-timeout"),
         (.of(url) { $0.trust.onConflict = "ask" }, "--on-conflict"),
         (.of(url) { $0.run.parallel = 0 }, "-j"),
         (.of(url) { $0.request.connections = -1 }, "-x"),
         (
             .of(url) {
-                $0.run.ipv4 = true; $0.run.ipv6 = true
+                $0.request.ipv4 = true; $0.request.ipv6 = true
             }, "-4 and -6"
         ),
         (
@@ -194,10 +226,10 @@ import Testing
         ),
         (.of(url) { $0.request.user = "me" }, "no terminal"),
         (.of(url) { $0.request.netrc = true }, "neither NETRC nor HOME"),
-        (.of(url) { $0.run.loadCookies = "c.txt" }, "cannot read cookie file c.txt"),
-        (.of(url) { $0.run.caFile = "ca.pem" }, "cannot read CA file ca.pem"),
-        (.of(url) { $0.run.proxy = "foo" }, "--proxy: \"foo\" is not a proxy"),
-        (.of(url) { $0.run.proxy = "ftp://p" }, "--proxy"),
+        (.of(url) { $0.request.loadCookies = "c.txt" }, "cannot read cookie file c.txt"),
+        (.of(url) { $0.request.caFile = "ca.pem" }, "cannot read CA file ca.pem"),
+        (.of(url) { $0.request.proxy = "foo" }, "--proxy: \"foo\" is not a proxy"),
+        (.of(url) { $0.request.proxy = "ftp://p" }, "--proxy"),
         (.of("a.part", url, url), "ferry get NAME.part NEWURL"),
         (.of(url, "a.part"), "ferry get NAME.part NEWURL"),
         (.of("a.part") { $0.files.directory = "/d" }, "-d cannot be used with part files"),

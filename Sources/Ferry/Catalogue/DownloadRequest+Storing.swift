@@ -30,6 +30,9 @@ extension DownloadRequest {
         }
         request.credentials = secrets.credentials
         request.checksumList = checksumList?.with(secrets.checksumList)
+        // Another proxy than the one that they were given for does not get the credentials.
+        if let proxy = secrets.proxy, connection.proxy == proxy.withoutCredentials { request.connection.proxy = proxy }
+        request.connection.cookies = secrets.cookies
         return request
     }
 }
@@ -47,6 +50,8 @@ extension Secrets {
         for field in request.headers where field.name.isSecret {
             headers.append(StoredHeader(name: field.name.rawName, value: field.value))
         }
+        if request.connection.proxy?.server?.credentials != nil { proxy = request.connection.proxy }
+        cookies = request.connection.cookies
         if isEmpty { return nil }
     }
 }

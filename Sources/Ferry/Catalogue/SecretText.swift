@@ -1,10 +1,12 @@
 import FerryCore
 
 /// The JSON object in a file of secrets: `version`, `id` and, if present, `credentials`, `sources` (by index),
-/// `checksumList` (each with `user` and `password`), `headers` (pairs), and `origin`, the origin to which credentials
-/// and headers may be sent. The entry of a source has its own `origin` beside user and password.
+/// `checksumList` (each with `user` and `password`), `headers` (pairs), `proxy` (a URL), `cookies` (a Netscape cookie
+/// file), and `origin`, the origin to which credentials and headers may be sent. The entry of a source has its own `origin` beside user and password.
 struct SecretText: Codable {
-    private enum Key: String, CodingKey { case version, id, origin, credentials, sources, checksumList, headers }
+    private enum Key: String, CodingKey {
+        case version, id, origin, credentials, sources, checksumList, headers, proxy, cookies
+    }
     private static let currentVersion = 1
 
     enum Unreadable: Error { case tooLong, newerVersion }
@@ -29,6 +31,8 @@ struct SecretText: Codable {
         }
         try object.encodeIfPresent(secrets.checksumList.map { Login($0) }, forKey: .checksumList)
         if !secrets.headers.isEmpty { try object.encode(secrets.headers, forKey: .headers) }
+        try object.encodeIfPresent(secrets.proxy, forKey: .proxy)
+        try object.encodeIfPresent(secrets.cookies, forKey: .cookies)
     }
 
     init(from decoder: any Decoder) throws {
@@ -47,6 +51,8 @@ struct SecretText: Codable {
         }
         secrets.checksumList = try object.decodeIfPresent(Login.self, forKey: .checksumList)?.credentials
         secrets.headers = try object.decodeIfPresent([StoredHeader].self, forKey: .headers) ?? []
+        secrets.proxy = try object.decodeIfPresent(ProxyChoice.self, forKey: .proxy)
+        secrets.cookies = try object.decodeIfPresent(CookieJar.self, forKey: .cookies)
         self.secrets = secrets
     }
 

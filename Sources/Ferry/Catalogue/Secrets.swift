@@ -1,5 +1,5 @@
-/// The parts of a request that only a ``SecretVault`` may store: user info, passwords, and every header except
-/// Accept, Accept-Language, User-Agent and Referer.
+/// The parts of a request that only a ``SecretVault`` may store: user info, passwords, also that of a proxy, cookies,
+/// and every header except Accept, Accept-Language, User-Agent and Referer.
 package struct Secrets: Sendable, Hashable {
     /// The credentials of the request.
     package var credentials: Credentials?
@@ -13,6 +13,10 @@ package struct Secrets: Sendable, Hashable {
     package var checksumList: Credentials?
     /// Secret headers of the request.
     package var headers: [StoredHeader]
+    /// The proxy, if it has credentials.
+    package var proxy: ProxyChoice?
+    /// The cookies of the request.
+    package var cookies: CookieJar?
 
     package init(
         credentials: Credentials? = nil, sources: [Int: Credentials] = [:], checksumList: Credentials? = nil,
@@ -25,7 +29,8 @@ package struct Secrets: Sendable, Hashable {
     }
 
     package var isEmpty: Bool {
-        credentials == nil && sources.isEmpty && checksumList == nil && headers.isEmpty
+        credentials == nil && sources.isEmpty && checksumList == nil && headers.isEmpty && proxy == nil
+            && cookies == nil
     }
 }
 

@@ -41,7 +41,8 @@ extension Scheduler {
         switch live.current {
         case .waiting(.freshLink) where request.sources != old.sources || request.trust != old.trust:
             try await join(live)
-        case .waiting(.credentials) where request.headers != old.headers: try await join(live)
+        case .waiting(.credentials) where request.headers != old.headers || request.connection != old.connection:
+            try await join(live)
         default: live.publish()
         }
         told(live.id)

@@ -76,11 +76,13 @@ extension Scheduler {
         { [weak self] in self?.state.withLock { $0.phase == .open } ?? false }
     }
 
+    func reserve(of row: CatalogueRow) -> ByteCount? { row.request.minFreeBytes ?? configuration.minFreeBytes }
+
     private func movePair(
         of live: LiveDownload, _ row: CatalogueRow, to directory: String
     ) async throws(DownloadError) -> PartialDownloadMover.Moved? {
         guard let path = row.part ?? live.status.path else { return nil }
-        let (id, reserve, goesOn) = (live.id, configuration.minFreeBytes, mayCopy)
+        let (id, reserve, goesOn) = (live.id, reserve(of: row), mayCopy)
         let moved = try await withFiles { files throws(DownloadError) in
             try PartialDownloadMover(fileSystem: files, reserve: reserve, goesOn: goesOn).move(
                 path, of: id, to: directory)
@@ -111,7 +113,7 @@ extension Scheduler {
             }
             return file
         }
-        let (reserve, mayCopy) = (configuration.minFreeBytes, mayCopy)
+        let (reserve, mayCopy) = (reserve(of: row), mayCopy)
         @Sendable func mover(_ files: any FileSystem) -> FileMover {
             FileMover(fileSystem: files, reserve: reserve, goesOn: mayCopy)
         }

@@ -75,7 +75,7 @@ extension Scheduler {
     private static let spaceInterval: Duration = .seconds(5)
 
     private func isStillFull(_ input: RunInput) async -> Bool {
-        let (row, reserve) = (input.row, configuration.minFreeBytes)
+        let (row, reserve) = (input.row, reserve(of: input.row))
         guard let directory = row.directory else { return false }
         let (path, total, missing) = (row.path, row.totalBytes, row.totalBytes.map { max(0, $0 - row.completedBytes) })
         return await withFiles {

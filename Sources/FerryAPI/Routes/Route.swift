@@ -74,8 +74,8 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     package var mostBytes: Int {
         switch self {
         case .add, .addResumeData: 16 << 20
-        case .pauseMany, .resumeMany, .plan: 4 << 20
-        case .change, .removeMany, .acknowledge: 1 << 20
+        case .pauseMany, .resumeMany, .plan, .change: 4 << 20
+        case .removeMany, .acknowledge: 1 << 20
         case .attach: 256 << 10
         case .move, .relocate, .adopt, .changeSettings: 64 << 10
         default: 4 << 10

@@ -15,6 +15,8 @@ package struct SettingsBody: Codable, Sendable, Hashable {
     package var retriesFailedAfter: Double?
     /// The free disk space to keep; null for 1 % of a file system, at most 256 MB.
     package var minFreeBytes: ByteCount?
+    /// The proxy without its credentials, or `none`; null for those of the daemon's environment.
+    package var proxy: String?
     /// The default destination directory.
     package var directory: String
 
@@ -28,7 +30,7 @@ package struct SettingsBody: Codable, Sendable, Hashable {
 package struct SettingsChange: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable {
         case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
-        case retriesFailedAfter, minFreeBytes, directory
+        case retriesFailedAfter, minFreeBytes, proxy, directory
     }
 
     package var maxConcurrentDownloads = Amendment<Int>.unchanged
@@ -39,6 +41,8 @@ package struct SettingsChange: ClientBody, Encodable, Hashable {
     package var networkAssumption = Amendment<String>.unchanged
     package var retriesFailedAfter = Amendment<Double>.unchanged
     package var minFreeBytes = Amendment<ByteCount>.unchanged
+    /// Unix socket only.
+    package var proxy = Amendment<String>.unchanged
     /// Unix socket only.
     package var directory: String?
 

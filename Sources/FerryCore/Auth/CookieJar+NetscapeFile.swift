@@ -43,11 +43,42 @@ extension CookieJar {
             expires: seconds > 0 ? Date(timeIntervalSince1970: seconds) : nil)
     }
 
+    /// The cookies as a Netscape cookie file, by domain in alphabetical order.
+    var netscapeFile: String {
+        allCookies.map { cookie in
+            let expiry = cookie.expires.map { String(Int64($0.timeIntervalSince1970)) } ?? "0"
+            return [
+                cookie.domain, cookie.hostOnly ? "FALSE" : "TRUE", cookie.path, cookie.secure ? "TRUE" : "FALSE",
+                expiry,
+                cookie.name, cookie.value,
+            ].joined(separator: "\t") + "\n"
+        }.joined()
+    }
+
     /// Parses seconds since 1970 as browser exporters write them: with sign, fraction, or out of range.
     private static func expiry(_ text: String) -> Double? {
         let text = text.trimmedText
         if text.isEmpty { return 0 }
         guard let value = Double(text), value.isFinite else { return nil }
         return min(value, 1e12)
+    }
+}
+
+/// Coded as a Netscape cookie file of at most ``ConnectionRules/mostTextBytes``, with at least one cookie.
+extension CookieJar: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard text.utf8.count <= ConnectionRules.mostTextBytes else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.notInRange, "cookies", "1", "\(ConnectionRules.mostTextBytes)"))
+        }
+        self.init(netscapeFile: text)
+        guard count > 0 else { throw DownloadError(.invalidRequest, ErrorPhrase(.noCookie), recovery: .needsUser) }
+        skippedLines = []
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(netscapeFile)
     }
 }

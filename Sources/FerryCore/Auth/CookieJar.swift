@@ -58,6 +58,8 @@ public struct CookieJar: Sendable, Hashable {
         return header.isEmpty ? nil : header
     }
 
+    var allCookies: [Cookie] { cookies.sorted { $0.key < $1.key }.flatMap(\.value) }
+
     /// Adds a cookie, or deletes the previous one when the new one has expired.
     mutating func insert(_ cookie: Cookie, now: Date?) {
         var list = cookies[cookie.domain] ?? []

@@ -38,14 +38,14 @@ package struct Proxy: Sendable, Hashable {
         switch scheme {
         case "http": kind = .http
         case "socks5", "socks5h", "socks": kind = .socks
-        default: throw TextError("proxies of type \(TextError.quote(scheme)) cannot be used: use http or socks5")
+        default: throw TextError(ErrorPhrase(.proxyType, TextError.quote(scheme)))
         }
         // A password may contain `/`, because user info ends at the last `@` of the authority.
         let at = rest.lastIndex(of: UInt8(ascii: "@"))
         let server = at.map { rest[rest.index(after: $0)...] } ?? rest
         let authority = server.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let shown = TextError.quote(Substring(authority))
-        let refusal = TextError("\(shown) is not a proxy: write it as http://host:port or socks5://host:port")
+        let refusal = TextError(ErrorPhrase(.notAProxy, shown))
         // `DownloadURL` validates host and port.
         let url: DownloadURL
         do {
@@ -67,10 +67,19 @@ package struct Proxy: Sendable, Hashable {
         let password = divider.map { PercentEncoding.decode(userInfo[userInfo.index(after: $0)...]) } ?? []
         guard !(user.isEmpty && password.isEmpty) else { return }
         guard kind == .http else {
-            throw TextError("the SOCKS proxy \(shown) cannot be used with a user name or password")
+            throw TextError(ErrorPhrase(.socksCredentials, shown))
         }
         credentials = Credentials(
             user: String(decoding: user, as: UTF8.self), password: String(decoding: password, as: UTF8.self))
+    }
+}
+
+extension Proxy {
+    /// The URL with its credentials, as ``init(parsing:)`` reads it.
+    var textWithUserInfo: String {
+        guard let credentials else { return description }
+        let userInfo = [credentials.user, credentials.password].map(PercentEncoding.encodeAll).joined(separator: ":")
+        return description.replacing("://", with: "://\(userInfo)@")
     }
 }
 

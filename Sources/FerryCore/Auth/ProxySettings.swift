@@ -27,12 +27,15 @@ public struct ProxySettings: Sendable, Hashable {
     ///   - explicit: The proxy; empty or `none` for no proxy, regardless of the environment.
     ///   - noProxy: A list, as in `no_proxy`, of hosts that are connected to directly. Default: none.
     public init(explicit: String, noProxy: String = "") throws(TextError) {
-        let text = explicit.trimmedText
-        guard !text.isEmpty, text.asciiLowercased != "none" else { return }
-        let proxy = try Proxy(parsing: text)
-        http = proxy
-        https = proxy
         bypass = ProxyBypass(noProxy)
+        self = using(try ProxyChoice(parsing: explicit))
+    }
+
+    /// Returns these settings with one proxy, or none, for all URLs; the exceptions stay.
+    package func using(_ choice: ProxyChoice) -> ProxySettings {
+        var settings = self
+        (settings.http, settings.https) = (choice.server, choice.server)
+        return settings
     }
 
     /// Returns the proxy for a URL; `nil` to connect directly.

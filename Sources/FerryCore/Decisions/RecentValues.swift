@@ -11,6 +11,12 @@ package struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable
 
     package var count: Int { values.count }
 
+    /// Removes and returns all values.
+    package mutating func removeAll() -> [Value] {
+        defer { values = [:] }
+        return values.values.map(\.value)
+    }
+
     /// The value of a key; reading it counts as a use.
     package subscript(key: Key) -> Value? {
         mutating get {

@@ -1,5 +1,5 @@
 /// Percent-encoding of URLs and header parameters (RFC 3986 §2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
     /// The value of a hexadecimal digit; `nil` for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {
         switch byte {
@@ -46,6 +46,18 @@ enum PercentEncoding {
             }
         }
         return output
+    }
+
+    /// Encodes every byte except ASCII letters and digits.
+    package static func encodeAll(_ text: String) -> String {
+        var out = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: out.unicodeScalars.append(Unicode.Scalar(byte))
+            default: out += "%" + String(UInt16(byte) + 0x100, radix: 16, uppercase: true).dropFirst()
+            }
+        }
+        return out
     }
 
     /// Encodes bytes that are not permitted in a path or query; valid `%XX` is kept, a lone `%` becomes `%25`.

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Coded as an object: the destination is `path`, `part`, or `directory` with `name`, credentials are `user` and
 /// `password`, and every other property is a member of ``properties``. A default is omitted, and may be null.
 ///
@@ -9,6 +11,8 @@ extension DownloadRequest: Codable {
         case checksumList, maxConnections, rateLimit, maxBytes, maxRedirects, priority, startsPaused, notBefore, label
         case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
         case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk
+        case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
+        case stallTimeout, maxAttempts, minFreeBytes
     }
 
     /// The properties with a member of their own; a new property of a request is a line here.
@@ -28,17 +32,32 @@ extension DownloadRequest: Codable {
         Property(.onDuplicate, \.onDuplicate),
         Property(.strict, \.trust.strict), Property(.allowsUnprovenParts, \.trust.allowsUnprovenParts),
         Property(.resumesUnproven, \.trust.resumesUnproven), Property(.failsOnChange, \.trust.failsOnChange),
-        Property(.allowsDowngrade, \.trust.allowsDowngrade),
+        Property(.allowsDowngrade, \.trust.allowsDowngrade, changes: .inNewRun),
         Property(.acceptsHTML, \.trust.acceptsHTML, changes: .inNewRun), Property(.syncsToDisk, \.syncsToDisk),
+        Property(.proxy, \.connection.proxy, changes: .inNewRun),
+        Property(.certificates, \.connection.certificates, changes: .inNewRun),
+        Property(.insecure, \.connection.insecure, changes: .inNewRun),
+        Property(.addressFamily, \.connection.addressFamily, changes: .inNewRun),
+        Property(.connectTimeout, \.connectSeconds, changes: .inNewRun),
+        Property(.userAgent, \.connection.userAgent, changes: .inNewRun),
+        Property(.cookies, \.connection.cookies, changes: .inNewRun),
+        Property(.stallTimeout, \.stallSeconds, changes: .inNewRun),
+        Property(.maxAttempts, \.maxAttempts, changes: .inNewRun),
+        Property(.minFreeBytes, \.minFreeBytes, changes: .inNewRun),
     ]
 
-    /// The request without its secrets: user info in URLs, credentials, and headers that may be secret.
+    /// The members that decide which machines and certificates a download's secrets pass through.
+    package static let routeMembers: Set<CodingKeys> = [.proxy, .certificates, .insecure]
+
+    /// The request without its secrets: user info in URLs, credentials, headers that may be secret, cookies, and the
+    /// credentials of its proxy.
     package var withoutSecrets: DownloadRequest {
         var request = self
         request.sources = sources.map { $0.with(nil) }
         request.checksumList = checksumList?.with(nil)
         request.credentials = nil
         request.headers = headers.withoutSecrets
+        request.connection = connection.withoutSecrets
         return request
     }
 
@@ -82,17 +101,36 @@ extension DownloadRequest: Codable {
 }
 
 extension DownloadRequest {
+    /// The longest time limit of a request: three years.
+    private static let mostTime = Duration.seconds(100_000_000)
+
     /// Throws `invalidRequest` for values that no request and no change of one may have.
     package func checkValues() throws(DownloadError) {
         let sizes = 1...(ByteCount.bound - 1)
+        let certificates = connection.certificates.map { ByteCount($0.utf8.count) }
         let numbers: [(CodingKeys, ByteCount?, ClosedRange<ByteCount>)] = [
             (.rateLimit, rateLimit, sizes), (.maxBytes, maxBytes, sizes),
             (.maxConnections, ByteCount(maxConnections), sizes), (.maxRedirects, ByteCount(maxRedirects), 0...1000),
+            (.maxAttempts, maxAttempts.map { ByteCount($0) }, 0...ByteCount(Self.mostAttempts)),
+            (.minFreeBytes, minFreeBytes, 0...(ByteCount.bound - 1)),
+            (.certificates, certificates, 0...ByteCount(ConnectionRules.mostTextBytes)),
         ]
         for case (let key, let number?, let range) in numbers where !range.contains(number) {
             throw DownloadError(
                 .invalidRequest,
                 ErrorPhrase(.notInRange, key.rawValue, "\(range.lowerBound)", "\(range.upperBound)"))
+        }
+        for case (let key, let time?) in [
+            (CodingKeys.stallTimeout, stallTimeout), (.connectTimeout, connection.connectTimeout),
+        ] where time <= .zero || time > Self.mostTime {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.notInRange, key.rawValue, "0.001", "\(Self.mostTime.components.seconds)"))
+        }
+        if let text = connection.certificates, !PEMText.holdsCertificate(text) {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.noCertificate), recovery: .needsUser)
+        }
+        if let agent = connection.userAgent, !HTTPField.isValidValue(agent) || agent.utf8.count > 4096 {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUserAgent), recovery: .needsUser)
         }
         guard sources.count <= Self.mostSources else {
             throw DownloadError(
@@ -161,6 +199,18 @@ extension DownloadRequest {
     private var headerList: HeaderList {
         get { HeaderList(headers) }
         set { headers = newValue.fields }
+    }
+    private var connectSeconds: Double? {
+        get { connection.connectTimeout?.seconds }
+        set { connection.connectTimeout = newValue.map(Self.time) }
+    }
+    private var stallSeconds: Double? {
+        get { stallTimeout?.seconds }
+        set { stallTimeout = newValue.map(Self.time) }
+    }
+    /// The time limit, rounded to milliseconds; one out of bounds stays out of bounds.
+    private static func time(_ seconds: Double) -> Duration {
+        .milliseconds(Int64((min(max(seconds, 0), 1e9) * 1000).rounded()))
     }
     private var wholeSources: [WholeURL] {
         get { sources.map { WholeURL(url: $0) } }

@@ -34,6 +34,8 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
 public struct DownloadRequest: Sendable, Hashable {
     /// The maximum number of URLs of one download.
     public static let mostSources = 100
+    /// The maximum of ``maxAttempts``: as good as no limit.
+    public static let mostAttempts = 1_000_000_000
 
     /// The destination of a download.
     public enum Destination: Sendable, Hashable {
@@ -84,6 +86,15 @@ public struct DownloadRequest: Sendable, Hashable {
     public var maxRedirects = 20
     /// The rules for data without proof.
     public var trust = TrustRules()
+    /// How the download connects, where it differs from its manager.
+    public var connection = ConnectionRules()
+    /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response head.
+    /// `nil` for the manager's.
+    public var stallTimeout: Duration?
+    /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's.
+    public var maxAttempts: Int?
+    /// Free disk space to preserve, in bytes; `nil` for the manager's.
+    public var minFreeBytes: ByteCount?
     /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.
     public var syncsToDisk = true
 

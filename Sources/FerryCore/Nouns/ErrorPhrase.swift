@@ -53,6 +53,7 @@ extension ErrorPhrase {
         case unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream
         case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
+        case proxyType, notAProxy, socksCredentials, noCertificate, noCookie, unusableUserAgent
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink
         case gaveUpOnce, gaveUp
@@ -70,7 +71,7 @@ extension ErrorPhrase {
         case noAnswerInTime, noConnectionInTime, noHandshakeInTime
         case connectionRefused, noRoute, networkUnreachable, networkDown, connectTimedOut, connectionReset, brokenPipe
         case noDescriptors, connectionClosed, closedInHandshake, bodyTooShort, unaskedAnswer, unusableHTTP
-        case proxyCannotReach, proxyRefuses, proxyAsksForCredentials, proxyClosed
+        case proxyCannotReach, proxyRefuses, proxyAsksForCredentials, proxyClosed, ownProxy
         case beforeAnswer, inHead, beforeBodyEnd
         // TLS
         case tlsCutOff, tlsBrokeOff, handshakeBrokeOff, uncheckable, unreadableTrust, otherName, unaskableName

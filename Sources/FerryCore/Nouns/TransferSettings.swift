@@ -15,6 +15,8 @@ public struct TransferSettings: Sendable, Hashable {
     public var proxy: ProxySettings
     /// The path of a PEM file of certificates that replace the system's trust store, as with `curl --cacert`.
     public var caFile: String?
+    /// Certificates in PEM form that replace the system's trust store and ``caFile``.
+    public var certificates: String?
     /// Disables certificate verification. Default false.
     public var insecure: Bool = false
     /// The IP versions to connect with. Default ``AddressFamily/any``.
@@ -31,5 +33,13 @@ public struct TransferSettings: Sendable, Hashable {
     public init(proxy: ProxySettings = ProxySettings(), cookies: CookieJar = CookieJar()) {
         self.proxy = proxy
         self.cookies = cookies
+    }
+}
+
+extension TransferSettings {
+    /// The file of trusted certificates that the environment names, as OpenSSL does: `SSL_CERT_FILE`; `nil` if it is
+    /// unset or empty.
+    package static func caFile(in environment: [String: String]) -> String? {
+        environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

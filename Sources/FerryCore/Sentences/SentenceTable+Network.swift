@@ -14,6 +14,10 @@ extension SentenceTable {
         .privateAddress: (
             "{0}: {1} is no public address, and only such may be connected to", "{0}：{1} 不是公网地址，而只允许连接公网地址"
         ),
+        .ownProxy: (
+            "{0}: only public addresses may be connected to, and a proxy given for one download could lead elsewhere",
+            "{0}：只允许连接公网地址，而为单个下载指定的代理可能通向其他地址"
+        ),
         .noAnswerInTime: ("{0}: no answer in time", "{0}：响应超时"),
         .noConnectionInTime: ("{0}: no connection in time", "{0}：连接超时"),
         .noHandshakeInTime: ("{0}: no TLS handshake in time", "{0}：TLS 握手超时"),

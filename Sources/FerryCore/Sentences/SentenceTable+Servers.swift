@@ -28,6 +28,25 @@ extension SentenceTable {
         .longUserInfo: ("userInfo has {0} bytes; 4096 are the most", "userInfo 有 {0} 字节，最多 4096 字节"),
         .unusableListName: ("“{0}” cannot name a list of downloads", "“{0}”不能用作下载列表的名称"),
         .keptStream: ("a download into a stream cannot be kept in a catalogue", "写入数据流的下载无法保存到目录库"),
+        .proxyType: (
+            "proxies of type {0} cannot be used: use http or socks5", "不能使用 {0} 类型的代理：请使用 http 或 socks5"
+        ),
+        .notAProxy: (
+            "{0} is not a proxy: write it as http://host:port or socks5://host:port",
+            "{0} 不是代理：请写成 http://host:port 或 socks5://host:port"
+        ),
+        .socksCredentials: (
+            "the SOCKS proxy {0} cannot be used with a user name or password", "SOCKS 代理 {0} 不能使用用户名或密码"
+        ),
+        .noCertificate: ("the certificates have no certificate in PEM form", "certificates 中没有 PEM 格式的证书"),
+        .unusableUserAgent: (
+            "the User-Agent is longer than 4096 bytes or has characters that a header cannot have",
+            "User-Agent 超过 4096 字节，或含有请求头不能包含的字符"
+        ),
+        .noCookie: (
+            "the cookies have no line of a Netscape cookie file: seven fields with tabs between them",
+            "cookies 中没有 Netscape Cookie 文件的行：以制表符分隔的七个字段"
+        ),
         .notAChecksum: (
             "{0} is not a checksum: write it as ALGORITHM:HEX, like sha-256:9f86…",
             "{0} 不是校验和：请写成 ALGORITHM:HEX，例如 sha-256:9f86…"

@@ -69,7 +69,7 @@ package final class DownloadDriver: Sendable {
         self.request = request
         self.environment = environment
         files = environment.files.confined(to: request.root)
-        self.settings = settings
+        self.settings = settings.with(request)
         self.context = context
         self.report = report
         self.loop = loop ?? environment.loop()

@@ -41,6 +41,9 @@ package final class EngineEnvironment: Sendable {
         limitPieces()
     }
 
+    /// Changes the settings of connections, from the next request on.
+    package func use(_ settings: TransferSettings) { transport.use(settings) }
+
     /// Changes the rate limit over all downloads, in bytes per second; `nil` for none.
     package func set(rateLimit: ByteCount?) {
         throttle.set(rate: rateLimit)
@@ -92,11 +95,19 @@ package final class EngineEnvironment: Sendable {
     func knownJournals(in directory: FilePath) -> JournalIndex? { directories.withLock { $0[directory] } }
 }
 
-/// The settings of one download that come from its manager.
+/// The settings of one download that come from its manager, unless its request has its own.
 package struct DriverSettings: Sendable {
     package var stallTimeout: Duration = .seconds(60)
-    package var connectTimeout: Duration = .seconds(15)
     package var maxAttempts: Int? = 10
     package var minFreeBytes: ByteCount?
     package init() {}
+
+    /// The settings for a request.
+    func with(_ request: DownloadRequest) -> DriverSettings {
+        var settings = self
+        settings.stallTimeout = request.stallTimeout ?? stallTimeout
+        settings.maxAttempts = request.maxAttempts ?? maxAttempts
+        settings.minFreeBytes = request.minFreeBytes ?? minFreeBytes
+        return settings
+    }
 }

@@ -7,6 +7,7 @@ extension TransferRequest {
         self.init(
             url: source, secrets: SecretScope(of: request, for: source), headLimit: headLimit,
             allowsDowngrade: request.trust.allowsDowngrade, maxRedirects: request.maxRedirects)
+        connection = request.connection
         allowsPrivate = request.network.allowsPrivate ?? true
     }
 }

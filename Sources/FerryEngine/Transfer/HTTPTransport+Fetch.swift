@@ -7,15 +7,21 @@ import NIOHTTP1
 
 extension HTTPTransport {
     package func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        let own = settings
+        // The user's proxy may have any address, but where private addresses are forbidden, a download must not reach
+        // them by a proxy that it brings.
+        if !own.allowsPrivate, request.connection.proxy?.server != nil {
+            throw TransferFailure(.privateAddress, ErrorPhrase(.ownProxy, request.url.redacted))
+        }
+        var settings = own.with(request.connection)
+        settings.allowsPrivate = own.allowsPrivate && request.allowsPrivate
         var chain = FetchChain(request, settings: settings)
         while true {
             let fields = chain.fields(challenges: challenges, now: Date())
-            let answer = try await hop(
-                to: chain.url, fields: fields, headLimit: request.headLimit,
-                allowsPrivate: request.allowsPrivate && settings.allowsPrivate)
+            let answer = try await hop(to: chain.url, fields: fields, headLimit: request.headLimit, settings)
             switch try chain.received(answer.head, challenges: challenges, now: Date()) {
             case .final:
-                let body = TransferBody(of: answer, from: chain.url, owner: self)
+                let body = TransferBody(of: answer, from: chain.url)
                 return TransferResponse(head: answer.head, url: chain.url, redirects: chain.redirects, body: body)
             case .again:
                 await answer.discardBody()
@@ -29,21 +35,27 @@ extension HTTPTransport {
     /// server, so the request is retried at once, one time, on any connection. A malformed response on a reused
     /// connection is retried until a fresh connection confirms it.
     private func hop(
-        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, allowsPrivate: Bool
+        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, _ settings: TransferSettings
     ) async throws(TransferFailure) -> WireAnswer {
         let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
         let route = ProxyRoute(for: url, settings: settings.proxy)
         let peer = TransferFailure.Peer(
             authority: url.authority, proxy: route.name, addressFamily: settings.addressFamily)
-        try checkLiteralAddress(of: url, route: route)
-        if !allowsPrivate { try await checkIsPublic(url, route: route) }
-        let client = try client(for: route)
+        try checkLiteralAddress(of: url, route: route, settings.addressFamily)
+        if !settings.allowsPrivate { try await checkIsPublic(url, route: route) }
+        let client: RouteClient
+        do { client = try self.client(for: route, settings) } catch {
+            throw TransferFailure.mapping(error, stage: .head(isAnswered: false), peer: peer)
+        }
         var triesAgain = true
         while true {
             // Through a proxy the peer is the proxy itself, which the user configured.
-            let hop = HTTPExchange(target: route.target(of: url), needsPublicPeer: !allowsPrivate && route.name == nil)
+            let hop = HTTPExchange(
+                target: route.target(of: url), needsPublicPeer: !settings.allowsPrivate && route.name == nil)
             do {
-                return try await send(hop, to: url, via: route, fields: fields, client: client, deadline: deadline)
+                return try await send(
+                    hop, to: url, via: route, fields: fields, client, from: settings.addressFamily.wildcard,
+                    deadline: deadline)
             } catch {
                 if let peer = hop.refusedPeer { throw .privateAddress(peer, of: url) }
                 let failure = TransferFailure.mapping(error, stage: .head(isAnswered: hop.isAnswered), peer: peer)
@@ -60,8 +72,8 @@ extension HTTPTransport {
     }
 
     private func send(
-        _ hop: HTTPExchange, to url: DownloadURL, via route: ProxyRoute, fields: HTTPHeaders, client: HTTPClient,
-        deadline: NIODeadline
+        _ hop: HTTPExchange, to url: DownloadURL, via route: ProxyRoute, fields: HTTPHeaders, _ client: RouteClient,
+        from localAddress: String?, deadline: NIODeadline
     ) async throws -> WireAnswer {
         let number = hops.add(hop)
         defer { hops.remove(number) }
@@ -71,20 +83,22 @@ extension HTTPTransport {
             request.headers.add(name: "Proxy-Authorization", value: authorization)
         }
         request.headers.add(name: HTTPExchange.fieldName, value: String(number))
-        request.localAddress = settings.addressFamily.wildcard
-        let response = try await client.execute(request, deadline: deadline)
+        request.localAddress = localAddress
+        let response = try await client.http.execute(request, deadline: deadline)
         if response.status == .proxyAuthenticationRequired, let proxy = route.name {
             throw TransferFailure(.proxy, ErrorPhrase(.proxyAsksForCredentials, proxy), isTransient: false)
         }
-        return WireAnswer(response, to: hop)
+        return WireAnswer(response, to: hop, via: client)
     }
 
     /// Throws if the URL's literal address, which needs no lookup, is of an address family that is not allowed.
-    private func checkLiteralAddress(of url: DownloadURL, route: ProxyRoute) throws(TransferFailure) {
-        guard settings.addressFamily != .any, route.name == nil,
+    private func checkLiteralAddress(
+        of url: DownloadURL, route: ProxyRoute, _ family: TransferSettings.AddressFamily
+    ) throws(TransferFailure) {
+        guard family != .any, route.name == nil,
             let address = try? SocketAddress(ipAddress: url.host, port: url.port)
         else { return }
-        switch (settings.addressFamily, address) {
+        switch (family, address) {
         case (.v4, .v6):
             throw TransferFailure(.wrongFamily, ErrorPhrase(.addressOfOtherVersion, url.authority, "IPv4"))
         case (.v6, .v4):

@@ -13,9 +13,9 @@ import Synchronization
 ///               │                 └── TransferFailure.mapping
 ///               └── RedirectPolicy, CookieJar, credentials
 /// ```
-/// One client per route (direct, or one per proxy), created on first use. Each redirect chain has its own cookies:
-/// those of the settings plus those set by its responses; no cookie survives a fetch. Call ``shutdown()`` before
-/// releasing a transport; `deinit` closes the connections otherwise.
+/// One ``RouteClient`` per route, trusted certificates and time limit, created on first use. Each redirect chain has
+/// its own cookies: those of the settings plus those set by its responses; no cookie survives a fetch. Call
+/// ``shutdown()`` before releasing a transport; otherwise its connections close with their last body.
 package final class HTTPTransport: Transport {
     /// The event loops that transports share by default: one per core, at most four. They start with the first
     /// request and live as long as the process.
@@ -25,7 +25,6 @@ package final class HTTPTransport: Transport {
     /// The executors of ``eventLoops``, one each.
     package static let executors: [EventLoopExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }
 
-    let settings: TransferSettings
     let challenges = ChallengeMemory()
     let hops = HTTPExchangeRegistry()
     /// Returns the addresses of a name, for requests limited to public ones.
@@ -33,10 +32,15 @@ package final class HTTPTransport: Transport {
     private let receiveBuffers = ReceiveBuffers()
     private let group: (any EventLoopGroup)?
     private let poolLimit: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// The number of clients that are kept for further requests. Downloads choose their proxies and certificates, and
+    /// each client has a pool of connections.
+    static let mostClients = 64
 
     private struct State {
-        var clients: [ProxyRoute: HTTPClient] = [:]
+        var settings: TransferSettings
+        var clients = RecentValues<RouteClient.Key, RouteClient>(capacity: mostClients)
         var isShutDown = false
     }
 
@@ -51,14 +55,9 @@ package final class HTTPTransport: Transport {
         lookUp: (@Sendable (String) async -> [IPAddress])? = nil
     ) {
         self.lookUp = lookUp ?? { await HostLookup.addresses(of: $0) }
-        self.settings = settings
+        state = Mutex(State(settings: settings))
         self.group = group
         self.poolLimit = max(1, poolLimit ?? settings.connectionsPerHost)
-    }
-
-    deinit {
-        // AsyncHTTPClient requires a shutdown of every client; the calls retain the clients until it is complete.
-        for client in takeClients() { client.shutdown { _ in } }
     }
 
     /// The maximum size of one receive buffer: small under a rate limit, so that sockets do not receive faster than
@@ -71,36 +70,34 @@ package final class HTTPTransport: Transport {
     /// The number of open connections.
     package var connectionCount: Int { receiveBuffers.channelCount }
 
+    package var settings: TransferSettings { state.withLock { $0.settings } }
+
+    package func use(_ settings: TransferSettings) { state.withLock { $0.settings = settings } }
+
     package func shutdown() async {
-        for client in takeClients() { try? await client.shutdown() }
+        let clients = state.withLock { state in
+            state.isShutDown = true
+            return state.clients.removeAll()
+        }
+        for client in clients { try? await client.http.shutdown() }
     }
 
     package func renew() {
-        let old = state.withLock { state in
-            defer { state.clients.removeAll() }
-            return Array(state.clients.values)
-        }
-        for client in old { client.shutdown { _ in } }
+        for client in state.withLock({ $0.clients.removeAll() }) { client.http.shutdown { _ in } }
     }
 
     package func limitPieces(to bytes: Int?) { receiveBufferCap = bytes ?? .max }
 
-    private func takeClients() -> [HTTPClient] {
-        state.withLock { state in
-            state.isShutDown = true
-            defer { state.clients.removeAll() }
-            return Array(state.clients.values)
-        }
-    }
-
-    /// Returns the client for a route, created on first use.
-    func client(for route: ProxyRoute) throws(TransferFailure) -> HTTPClient {
-        let client = state.withLock { state -> HTTPClient? in
+    /// Returns the client for a route under these settings, created on first use.
+    func client(for route: ProxyRoute, _ settings: TransferSettings) throws -> RouteClient {
+        let key = RouteClient.Key(route: route, settings)
+        let client = try state.withLock { state -> RouteClient? in
             guard !state.isShutDown else { return nil }
-            if let client = state.clients[route] { return client }
-            let client = HTTPClient(
-                eventLoopGroup: group ?? Self.eventLoops, configuration: configuration(for: route))
-            state.clients[route] = client
+            if let client = state.clients[key] { return client }
+            let http = HTTPClient(
+                eventLoopGroup: group ?? Self.eventLoops, configuration: try configuration(for: key))
+            let client = RouteClient(http)
+            state.clients[key] = client
             return client
         }
         guard let client else { throw TransferFailure(.cancelled, ErrorPhrase(.transportShutDown)) }
@@ -109,39 +106,23 @@ package final class HTTPTransport: Transport {
 
     /// Turns off what Ferry does itself (redirects, retries, decoding) and allows HTTP/1.1 only; ARCHITECTURE.md says
     /// why.
-    private func configuration(for route: ProxyRoute) -> HTTPClient.Configuration {
+    private func configuration(for key: RouteClient.Key) throws -> HTTPClient.Configuration {
         var pool = HTTPClient.Configuration.ConnectionPool(idleTimeout: .seconds(60))
-        pool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit(for: route)
+        // The pool treats a forwarding proxy as one host, however many hosts it serves.
+        pool.concurrentHTTP1ConnectionsPerHostSoftLimit = key.route.isForwarding ? max(256, poolLimit) : poolLimit
         pool.retryConnectionEstablishment = false
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(min(max(settings.connectTimeout, .milliseconds(1)), .seconds(86400)))),
+            timeout: .init(connect: TimeAmount(min(max(key.connectTimeout, .milliseconds(1)), .seconds(86400)))),
             connectionPool: pool, decompression: .disabled)
         configuration.httpVersion = .http1Only
         configuration.tracing.tracer = nil
-        configuration.proxy = route.clientProxy
-        configuration.tlsConfiguration = tls
+        configuration.proxy = key.route.clientProxy
+        configuration.tlsConfiguration = try key.tls
         configuration.http1_1ConnectionDebugInitializer = { [hops, receiveBuffers] channel in
             Self.prepare(channel, hops: hops, receiveBuffers: receiveBuffers)
         }
         return configuration
-    }
-
-    /// The pool treats a forwarding proxy as one host, however many hosts it serves.
-    private func connectionLimit(for route: ProxyRoute) -> Int {
-        route.isForwarding ? max(256, poolLimit) : poolLimit
-    }
-
-    /// A description only: certificates are read with the first TLS connection.
-    private var tls: TLSConfiguration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        // Without this, a connection cancelled in mid-body would read on for up to five seconds, waiting for the
-        // server's close_notify. The end of a body is detected without it.
-        tls.shutdownTimeout = .milliseconds(1)
-        if let file = settings.caFile { tls.trustRoots = .file(file) }
-        if settings.insecure { tls.certificateVerification = .none }
-        return tls
     }
 
     /// Installs Ferry's handler and options in a new connection, on its event loop.

@@ -3,9 +3,9 @@ import FerryCore
 import NIOCore
 
 extension TransferBody {
-    /// Creates the body of a response; retains the transport.
-    init(of answer: WireAnswer, from url: DownloadURL, owner: HTTPTransport) {
-        let reader = BodyReader(answer, peer: TransferFailure.Peer(authority: url.authority), owner: owner)
+    /// Creates the body of a response; retains the client.
+    init(of answer: WireAnswer, from url: DownloadURL) {
+        let reader = BodyReader(answer, peer: TransferFailure.Peer(authority: url.authority))
         self.init { () async throws(TransferFailure) -> ByteBuffer? in try await reader.next() }
     }
 }
@@ -20,15 +20,15 @@ private final class BodyReader {
     private let hasLength: Bool
     private var failure: TransferFailure?
     private let peer: TransferFailure.Peer
-    private let owner: HTTPTransport
+    private let client: RouteClient
 
-    init(_ answer: WireAnswer, peer: TransferFailure.Peer, owner: HTTPTransport) {
+    init(_ answer: WireAnswer, peer: TransferFailure.Peer) {
         iterator = answer.body.makeAsyncIterator()
         missing = answer.declaredLength
         hop = answer.hop
         hasLength = answer.declaredLength != nil
         self.peer = peer
-        self.owner = owner
+        client = answer.client
     }
 
     func next() async throws(TransferFailure) -> ByteBuffer? {

@@ -14,6 +14,8 @@ package struct TransferRequest: Sendable {
     package var headLimit: Duration
     /// Whether to follow redirects from https to http. Default false.
     package var allowsDowngrade: Bool
+    /// How to connect, where it differs from the transport's settings.
+    package var connection = ConnectionRules()
     /// Whether to connect to private addresses, if the settings allow it too. Default true.
     package var allowsPrivate = true
     /// The maximum number of redirects in one chain. Default 20.

@@ -1,3 +1,5 @@
+package import FerryCore
+
 /// Fetches ranges: a request in, a response head and a stream of bytes out.
 ///
 /// ``HTTPTransport`` is the implementation; tests substitute their own.
@@ -11,6 +13,9 @@ package protocol Transport: Sendable {
     /// Closes every connection; fetches in progress fail. May be called more than once.
     func shutdown() async
 
+    /// Replaces the settings of the next requests and connections.
+    func use(_ settings: TransferSettings)
+
     /// Handles a change of the network: fetches in progress fail as cancelled, and no open connection is reused.
     func renew()
 
@@ -20,5 +25,6 @@ package protocol Transport: Sendable {
 
 extension Transport {
     package func renew() {}
+    package func use(_ settings: TransferSettings) {}
     package func limitPieces(to bytes: Int?) {}
 }

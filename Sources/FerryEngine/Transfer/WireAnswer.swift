@@ -11,14 +11,17 @@ struct WireAnswer: Sendable {
     /// The length that frames the body; `nil` if the body is chunked or ends with the connection.
     let declaredLength: Int64?
     let hop: HTTPExchange
+    /// Retained, since its connections close with it.
+    let client: RouteClient
 
     /// The maximum length of an unwanted body that is read to keep its connection.
     static let discardLimit: Int64 = 64 * 1024
     /// The time limit for reading such a body.
     static let discardTime = Duration.milliseconds(500)
 
-    init(_ response: HTTPClientResponse, to hop: HTTPExchange) {
+    init(_ response: HTTPClientResponse, to hop: HTTPExchange, via client: RouteClient) {
         self.hop = hop
+        self.client = client
         var fields = HTTPFields()
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }

@@ -114,6 +114,11 @@ extension API {
 
     func change(_ visit: APIRequest) async throws -> Response {
         let change = try await read(RequestChange.self, of: visit)
+        if !visit.isLocal, !change.members.isDisjoint(with: DownloadRequest.routeMembers) {
+            throw Problem(
+                .forbidden,
+                "The proxy and the trusted certificates of a listed download are changed through the Unix socket only.")
+        }
         let download = try await download(visit.id, for: visit)
         if change.changesRequest { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.request.credentials { try await download.provide(credentials: credentials) }

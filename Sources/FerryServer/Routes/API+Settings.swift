@@ -28,6 +28,9 @@ extension API {
         if change.directory != nil, !visit.isLocal {
             throw Problem(.forbidden, "The directory is changed through the Unix socket only.")
         }
+        if change.proxy != .unchanged, !visit.isLocal {
+            throw Problem(.forbidden, "The proxy is changed through the Unix socket only.")
+        }
         if let directory = change.directory { try confinement?.check(directory) }
         guard isOfSession else {
             let body = try await settings.change(change)

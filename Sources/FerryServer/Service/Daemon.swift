@@ -82,7 +82,12 @@ package final class Daemon: Sendable {
             identifier: DaemonPaths.listIdentifier, directory: settings.directory,
             stateDirectory: place.catalogue)
         configuration.logger = logger
-        settings.apply(to: &configuration)
+        let proxies: ProxySettings
+        do throws(TextError) { proxies = try ProxySettings(environment: options.environment) } catch {
+            throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
+        }
+        settings.apply(to: &configuration, proxies: proxies)
+        configuration.transfer.caFile = TransferSettings.caFile(in: options.environment)
         sessions = SessionStore(place.sessions)
         configuration.hosted = sessions.hosted(default: settings.directory)
         if let confinement { configuration.refusal = { confinement.refusal(of: $0) } }
@@ -91,7 +96,8 @@ package final class Daemon: Sendable {
         station = EventBroadcaster()
         launcher = Launcher(sessions: sessions, station: station, starter: options.starter, logger: logger)
         self.settings = SettingsController(
-            settings, file: source.file, manager: manager, station: station, sessions: sessions)
+            settings, file: source.file, manager: manager, station: station, sessions: sessions,
+            proxies: proxies)
         watcher = SettingsWatcher(
             source: source, members: members, controller: self.settings, confinement: confinement,
             pollInterval: options.pollInterval, logger: logger)

@@ -26,6 +26,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var retriesFailedAfter: Double?
     /// The free disk space to keep; `nil` for 1 % of a file system, at most 256 MB.
     package var minFreeBytes: ByteCount?
+    /// The proxy of all downloads, with its credentials, or `none`; `nil` for those of the environment.
+    package var proxy: String?
     /// The directory of downloads of the session `default`.
     package var directory: String
     /// Directories below which the page may put files, beside the sessions' own.
@@ -36,7 +38,10 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package init(directory: String) { self.directory = directory }
 
     /// Applies the settings of a manager to its configuration.
-    package func apply(to configuration: inout DownloadManager.Configuration) {
+    ///
+    /// - Parameter proxies: Those of the environment.
+    package func apply(to configuration: inout DownloadManager.Configuration, proxies: ProxySettings) {
+        configuration.transfer.proxy = proxyChoice.map { proxies.using($0) } ?? proxies
         configuration.maxConcurrentDownloads = maxConcurrentDownloads
         configuration.rateLimit = rateLimit
         configuration.transfer.connectionsPerHost = connectionsPerHost
@@ -59,8 +64,11 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         body.networkAssumption = networkAssumption
         body.retriesFailedAfter = retriesFailedAfter
         body.minFreeBytes = minFreeBytes
+        body.proxy = proxyChoice?.description
         return body
     }
+
+    private var proxyChoice: ProxyChoice? { proxy.flatMap { try? ProxyChoice(parsing: $0) } }
 
     // MARK: Merging
 
@@ -107,6 +115,9 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         try require(
             [nil, "metered", "unmetered"].contains(networkAssumption),
             "networkAssumption must be metered, unmetered or null.")
+        do throws(TextError) { _ = try proxy.map { text throws(TextError) in try ProxyChoice(parsing: text) } } catch {
+            throw Problem(.badRequest, "proxy: \(error.message).")
+        }
         let delay = APISeconds.duration(retriesFailedAfter ?? 1) ?? .zero
         try require(delay >= .seconds(1), "retriesFailedAfter must be 1 second or more.")
         try require(directory.utf8.hasPrefix("/"), "directory must be absolute.")

@@ -6,7 +6,7 @@ import Foundation
 package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentable, CaseIterable {
     case port, loopback, allowsPrivate
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
-    case retriesFailedAfter, minFreeBytes, directory, allowedDirectories, onComplete
+    case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete
 
     /// Whether a change applies at the next start only.
     var isFixed: Bool { [.port, .loopback, .allowsPrivate].contains(self) }
@@ -18,7 +18,7 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .minFreeBytes: .whole
         case .retriesFailedAfter: .number
         case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained: .flag
-        case .networkAssumption, .directory: .text
+        case .networkAssumption, .proxy, .directory: .text
         case .allowedDirectories, .onComplete: .list
         }
     }

@@ -15,19 +15,22 @@ final class SettingsController: Sendable {
     private let manager: DownloadManager
     private let station: EventBroadcaster
     private let sessions: SessionStore
+    /// The proxies of the environment.
+    private let proxies: ProxySettings
     private let changes = FileChanges()
     /// Applies settings in the order in which they were set.
     private let telling = AsyncLock()
 
     init(
         _ settings: DaemonSettings, file: SettingsFile, manager: DownloadManager, station: EventBroadcaster,
-        sessions: SessionStore
+        sessions: SessionStore, proxies: ProxySettings
     ) {
         state = Mutex(State(current: settings, given: settings))
         self.file = file
         self.manager = manager
         self.station = station
         self.sessions = sessions
+        self.proxies = proxies
     }
 
     var current: DaemonSettings { state.withLock { $0.current } }
@@ -66,7 +69,7 @@ final class SettingsController: Sendable {
         await telling.acquire()
         defer { telling.release() }
         let settings = current
-        await manager.configure { settings.apply(to: &$0) }
+        await manager.configure { [proxies] in settings.apply(to: &$0, proxies: proxies) }
         station.publish(.settings(settings.body), session: nil)
     }
 

@@ -15,6 +15,7 @@ package enum ArgumentSecrets {
                 option = text
                 return []
             }
+            if text.utf8.hasPrefix("proxy=") { return proxyUserInfo(argument.dropFirst("proxy=".utf8.count)) }
             if let name = secretOptions.first(where: { text.utf8.hasPrefix($0 + "=") }) {
                 return ranges(of: argument.dropFirst(name.utf8.count + 1), for: name)
             }

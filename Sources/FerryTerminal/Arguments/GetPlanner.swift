@@ -1,6 +1,5 @@
 import Ferry
 import FerryCore
-import HTTPTypes
 
 /// Turns the arguments of `ferry get` into a plan. Pure except for its ``PlanningWorld``.
 package struct GetPlanner: Sendable {
@@ -38,14 +37,7 @@ package struct GetPlanner: Sendable {
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.maxConcurrentDownloads = descriptors.parallel
         configuration.rateLimit = try RequestPlanner.rateLimit(options.request)
-        if let text = options.run.minFree {
-            configuration.minFreeBytes = try PlanningWorld.size(text, option: "--min-free")
-        }
         configuration.sharesWithGroup = options.run.sharedGroup
-        if let text = options.run.stallTimeout {
-            configuration.stallTimeout = try duration(text, option: "--stall-timeout")
-        }
-        if let text = options.run.retries { configuration.maxAttempts = try retries(text) }
         configuration.transfer = try transferSettings()
         return configuration
     }
@@ -59,58 +51,23 @@ package struct GetPlanner: Sendable {
             connectionsPerHost: perHost)
     }
 
+    /// The connection settings of the environment, and the limit per host.
     private func transferSettings() throws(UsageError) -> TransferSettings {
         var settings = TransferSettings()
-        if let text = options.run.connectTimeout {
-            settings.connectTimeout = try duration(text, option: "--connect-timeout")
-        }
-        if let text = options.run.userAgent {
-            settings.userAgent = try PlanningWorld.field("User-Agent", text, option: "--user-agent").value
-        }
-        settings.proxy = try proxy()
-        if let path = options.run.caFile {
-            guard PEMText.holdsCertificate(try world.read(path, what: "CA file")) else {
-                throw UsageError("--ca-file: \(path) holds no certificate in PEM form")
-            }
-            settings.caFile = path
-        }
-        settings.insecure = options.run.insecure
-        if options.run.ipv4, options.run.ipv6 { throw UsageError("-4 and -6 contradict each other") }
-        settings.allowsPrivate = !options.request.noPrivate
-        settings.addressFamily = options.run.ipv4 ? .v4 : options.run.ipv6 ? .v6 : .any
-        if let path = options.run.loadCookies {
-            settings.cookies = CookieJar(netscapeFile: try world.read(path, what: "cookie file"))
-        }
+        settings.proxy = try proxies()
+        settings.caFile = TransferSettings.caFile(in: world.environment)
         settings.connectionsPerHost = descriptors.connectionsPerHost
         return settings
     }
 
-    private func proxy() throws(UsageError) -> ProxySettings {
-        let environment = world.environment
-        guard let text = options.run.proxy else {
-            do {
-                return try ProxySettings(environment: environment)
-            } catch {
-                throw UsageError(error.message)
-            }
+    /// Returns the proxies of the environment; with `--proxy` only its exceptions matter.
+    private func proxies() throws(UsageError) -> ProxySettings {
+        var environment = world.environment
+        if options.request.proxy != nil {
+            environment = environment.filter { ["no_proxy", "NO_PROXY"].contains($0.key) }
         }
-        let noProxy = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-        return try PlanningWorld.value("--proxy") { () throws(TextError) in
-            try ProxySettings(explicit: text, noProxy: noProxy)
+        do throws(TextError) { return try ProxySettings(environment: environment) } catch {
+            throw UsageError(error.message)
         }
-    }
-
-    private func duration(_ text: String, option: String) throws(UsageError) -> Duration {
-        let duration = try PlanningWorld.value(option) { () throws(TextError) in try DurationText.parse(text) }
-        guard duration > .zero else { throw UsageError("\(option) needs more than 0 seconds") }
-        return duration
-    }
-
-    private func retries(_ text: String) throws(UsageError) -> Int? {
-        if text == "inf" { return nil }
-        guard let number = Int(text), number >= 0 else {
-            throw UsageError("--retries needs a number or inf, not \(TextError.quote(text))")
-        }
-        return number
     }
 }

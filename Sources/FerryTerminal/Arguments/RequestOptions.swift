@@ -43,5 +43,52 @@ package struct RequestOptions: ParsableArguments, Sendable {
     @Flag(help: "Connect to public addresses only: no loopback, link-local, private or metadata addresses.")
     package var noPrivate = false
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Proxy: http://[user:password@]host:port, socks5://host:port or none (default: http_proxy, https_proxy and \
+            all_proxy from the environment; of ferry add: the daemon's). no_proxy always applies.
+            """,
+            valueName: "url"))
+    package var proxy: String?
+
+    @Option(help: ArgumentHelp("Trust only the certificates in this PEM file.", valueName: "file"))
+    package var caFile: String?
+
+    @Flag(help: "Accept any server certificate.")
+    package var insecure = false
+
+    @Option(help: ArgumentHelp("Send the cookies of this file (Netscape format).", valueName: "file"))
+    package var loadCookies: String?
+
+    @Option(help: ArgumentHelp("The User-Agent header.", valueName: "text"))
+    package var userAgent: String?
+
+    @Flag(name: .customShort("4"), help: "Use IPv4 only.")
+    package var ipv4 = false
+
+    @Flag(name: .customShort("6"), help: "Use IPv6 only.")
+    package var ipv6 = false
+
+    @Option(help: ArgumentHelp("Connection timeout (default: 15).", valueName: "seconds"))
+    package var connectTimeout: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop a connection that receives less than 1 KB in this time; also the response timeout (default: 60).",
+            valueName: "seconds"))
+    package var stallTimeout: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Consecutive retries without progress before giving up (default: 10).", valueName: "n|inf"))
+    package var retries: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Free disk space to keep (default: 1 % of the disk, at most 256MB; of ferry add: the daemon's).",
+            valueName: "size"))
+    package var minFree: String?
+
     package init() {}
 }

@@ -23,6 +23,7 @@ extension RequestPlanner {
         request.trust.acceptsHTML = trust.acceptHTML
         request.trust.allowsDowngrade = options.allowDowngrade
         request.syncsToDisk = !trust.noFsync
+        try applyConnection(to: &request)
         if options.noPrivate { request.network.allowsPrivate = false }
         if let text = files.checksum {
             if text.utf8.hasPrefix("@") {
@@ -141,21 +142,9 @@ extension RequestPlanner {
     /// Returns the URL with its netrc credentials as user info, so that they are not sent to mirrors on other hosts.
     private func withNetrc(_ url: DownloadURL) -> DownloadURL {
         guard url.credentials == nil, let found = netrc?.credentials(for: url.host) else { return url }
-        let userInfo = Self.encoded(found.user) + ":" + Self.encoded(found.password) + "@"
+        let userInfo = [found.user, found.password].map(PercentEncoding.encodeAll).joined(separator: ":") + "@"
         let start = url.scheme.rawValue + "://"
         let text = start + userInfo + url.text.dropFirst(start.count)
         return (try? DownloadURL(text)) ?? url
-    }
-
-    /// Percent-encodes every byte except ASCII letters and digits.
-    private static func encoded(_ text: String) -> String {
-        var out = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: out.unicodeScalars.append(Unicode.Scalar(byte))
-            default: out += "%" + String(UInt16(byte) + 0x100, radix: 16, uppercase: true).dropFirst()
-            }
-        }
-        return out
     }
 }

@@ -44,7 +44,7 @@ package enum SetPlanner {
             return .daemon(change)
         }
         var change = RequestChange()
-        for pair in pairs { try apply(pair, to: &change) }
+        for pair in pairs { try apply(pair, to: &change, world) }
         if !headers.isEmpty { change.set(.headers, \.headers, try world.headers(headers)) }
         if let user { change.set(try world.credentials(of: UserWord(user))) }
         return .downloads(names, change)
@@ -81,6 +81,9 @@ package enum SetPlanner {
             change.minFreeBytes = .set(
                 pair.value == "auto"
                     ? nil : try parsed(pair) { text throws(TextError) in try SizeText.parse(text) })
+        case "proxy":
+            if pair.value != "auto" { _ = try PlanningWorld.proxy(pair.value, option: "proxy=") }
+            change.proxy = .set(pair.value == "auto" ? nil : pair.value)
         case "dir":
             guard !pair.value.isEmpty else { throw UsageError("dir= needs a directory") }
             change.directory = absolute(pair.value)
@@ -92,14 +95,21 @@ package enum SetPlanner {
 
     package static let daemonNames = [
         "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed",
-        "min-free", "dir",
+        "min-free", "proxy", "dir",
     ]
 
     // MARK: Settings of a download
 
     private static func apply(
-        _ pair: (name: String, value: String), to change: inout RequestChange
+        _ pair: (name: String, value: String), to change: inout RequestChange, _ world: PlanningWorld
     ) throws(UsageError) {
+        /// Sets a value; `auto` restores the daemon's.
+        func own<Value>(
+            _ member: DownloadRequest.CodingKeys, _ path: WritableKeyPath<DownloadRequest, Value?>,
+            _ read: (_ text: String, _ option: String) throws(UsageError) -> Value
+        ) throws(UsageError) {
+            change.set(member, path, pair.value == "auto" ? nil : try read(pair.value, pair.name + "="))
+        }
         switch pair.name {
         case "limit": change.set(.rateLimit, \.rateLimit, try rate(pair))
         case "connections": change.set(.maxConnections, \.maxConnections, try count(pair))
@@ -115,10 +125,30 @@ package enum SetPlanner {
             let checksum =
                 pair.value == "none" ? nil : try parsed(pair) { text throws(TextError) in try Checksum(parsing: text) }
             change.set(.checksum, \.checksum, checksum)
+        case "proxy": try own(.proxy, \.connection.proxy, PlanningWorld.proxy)
+        case "ca-file": try own(.certificates, \.connection.certificates, world.certificates)
+        case "load-cookies": try own(.cookies, \.connection.cookies, world.cookies)
+        case "insecure": change.set(.insecure, \.connection.insecure, try flag(pair))
+        case "allow-downgrade": change.set(.allowsDowngrade, \.trust.allowsDowngrade, try flag(pair))
+        case "user-agent": try own(.userAgent, \.connection.userAgent, PlanningWorld.userAgent)
+        case "ip": try own(.addressFamily, \.connection.addressFamily, addressFamily)
+        case "connect-timeout": try own(.connectTimeout, \.connection.connectTimeout, PlanningWorld.duration)
+        case "stall-timeout": try own(.stallTimeout, \.stallTimeout, PlanningWorld.duration)
+        case "retries": try own(.maxAttempts, \.maxAttempts, PlanningWorld.attempts)
+        case "min-free": try own(.minFreeBytes, \.minFreeBytes, PlanningWorld.size)
         default:
             throw UsageError(
                 "a download has no setting \(pair.name); there are \(downloadNames.joined(separator: ", "))")
         }
+    }
+
+    private static func addressFamily(
+        _ text: String, option: String
+    ) throws(UsageError) -> TransferSettings.AddressFamily {
+        guard let family = TransferSettings.AddressFamily(rawValue: "v" + text) else {
+            throw UsageError("\(option)\(text): write 4, 6 or auto")
+        }
+        return family
     }
 
     /// Credentials in the URL count like `--user`: a download that waits for credentials continues.
@@ -143,6 +173,8 @@ package enum SetPlanner {
 
     package static let downloadNames = [
         "limit", "connections", "priority", "metered", "constrained", "label", "url", "checksum", "accept-html",
+        "proxy", "ca-file", "load-cookies", "insecure", "allow-downgrade", "user-agent", "ip", "connect-timeout",
+        "stall-timeout", "retries", "min-free",
     ]
 
     /// Parses `low`, `normal`, `high` or an integer.

@@ -17,6 +17,7 @@ package enum SettingsText {
             ("network", settings.networkAssumption ?? "auto"),
             ("retry-failed", retry ?? "never"),
             ("min-free", settings.minFreeBytes.map { "\($0)" } ?? "auto"),
+            ("proxy", settings.proxy ?? "auto"),
             ("dir", PrintableText.escape(settings.directory)),
         ]
         return pairs.compactMap { pair in pair.value.map { pair.name + "=" + $0 } }

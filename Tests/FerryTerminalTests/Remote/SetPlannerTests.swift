@@ -14,9 +14,11 @@ import Testing
         change.networkAssumption = .set("metered")
         change.retriesFailedAfter = .set(300)
         change.minFreeBytes = .set(0)
+        change.proxy = .set("http://u:pw@p:3128")
         change.directory = "/home/x"
         let words = [
-            "metered=off", "max-concurrent=2", "limit=5MB", "network=metered", "retry-failed=5m", "min-free=0", "dir=x",
+            "metered=off", "max-concurrent=2", "limit=5MB", "network=metered", "retry-failed=5m", "min-free=0",
+            "proxy=http://u:pw@p:3128", "dir=x",
         ]
         #expect(try SetPlanner.plan(words) { "/home/" + $0 } == .daemon(change))
         var none = SettingsChange()
@@ -24,7 +26,8 @@ import Testing
         none.networkAssumption = .set(nil)
         none.retriesFailedAfter = .set(nil)
         none.minFreeBytes = .set(nil)
-        let defaults = ["limit=off", "network=auto", "retry-failed=never", "min-free=auto"]
+        none.proxy = .set(nil)
+        let defaults = ["limit=off", "network=auto", "retry-failed=never", "min-free=auto", "proxy=auto"]
         #expect(try SetPlanner.plan(defaults) == .daemon(none))
         #expect(try SetPlanner.plan([]) == .show)
     }
@@ -42,12 +45,43 @@ import Testing
                 == .downloads(["a", "b"], change))
     }
 
+    @Test("SetPlanner: how a download connects is changed by the names of the options, auto restores the daemon's")
+    func connection() throws {
+        func change(_ words: String...) throws -> RequestChange {
+            let pem = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
+            let world = PlanningWorld.test(files: ["ca.pem": pem, "jar": "h\tFALSE\t/\tFALSE\t0\ta\tb\n"])
+            guard case .downloads(["a"], let change) = try SetPlanner.plan(["a"] + words, world: world) else {
+                throw UsageError("no change of a")
+            }
+            return change
+        }
+        let all = try change(
+            "proxy=none", "ca-file=ca.pem", "load-cookies=jar", "insecure=on", "allow-downgrade=on", "user-agent=me",
+            "ip=6", "connect-timeout=2", "stall-timeout=1m", "retries=inf", "min-free=0")
+        #expect(all.request.connection.proxy == .direct)
+        #expect(all.request.connection.certificates?.utf8.count == 64)
+        #expect(all.request.connection.cookies?.count == 1)
+        #expect(all.request.connection.insecure && all.request.trust.allowsDowngrade)
+        #expect(all.request.connection.userAgent == "me")
+        #expect(all.request.connection.addressFamily == .v6)
+        #expect(all.request.connection.connectTimeout == .seconds(2))
+        #expect(all.request.stallTimeout == .seconds(60))
+        #expect(all.request.maxAttempts == DownloadRequest.mostAttempts)
+        #expect(all.request.minFreeBytes == 0)
+        #expect(all.members.count == 11)
+        let none = try change("proxy=auto", "ca-file=auto", "ip=auto", "retries=auto", "load-cookies=none")
+        #expect(none.request == RequestChange().request)
+        #expect(none.members == [.proxy, .certificates, .addressFamily, .maxAttempts, .cookies])
+    }
+
     @Test(
         "SetPlanner: unknown, malformed and misplaced words are refused",
         arguments: [
             ["speed=1"], ["metered=perhaps"], ["max-concurrent=0"], ["max-concurrent=many"], ["limit=fast"], ["dir="],
             ["network=5g"], ["retry-failed=soon"], ["a"], ["a", "limit=1", "b"], ["a", "max-concurrent=2"],
-            ["a", "priority=urgent"], ["a", "checksum=sha256:12"], ["retry-failed=0s"],
+            ["a", "priority=urgent"], ["a", "checksum=sha256:12"], ["retry-failed=0s"], ["proxy=foo"],
+            ["a", "proxy=ftp://h"], ["a", "ca-file=gone"], ["a", "insecure=maybe"], ["a", "ip=5"], ["a", "retries=-1"],
+            ["a", "stall-timeout=0"], ["a", "user-agent=a\r\nb: c"],
         ])
     func refused(words: [String]) { #expect(throws: UsageError.self) { try SetPlanner.plan(words) } }
 

@@ -22,6 +22,9 @@ struct StoredRequestTests {
         request.headers.append(HTTPField(name: HTTPField.Name("X-Key")!, value: "xkey1"))
         request.headers.append(HTTPField(name: HTTPField.Name("X-Key")!, value: "xkey2"))
         request.headers.append(HTTPField(name: .referer, value: "https://example.com/page"))
+        request.connection.proxy = try ProxyChoice(parsing: "http://prox:pr%40xypw@p.example:3128")
+        request.connection.cookies = CookieJar(netscapeFile: "example.com\tTRUE\t/\tFALSE\t0\tid\tcookie2\n")
+        request.connection.userAgent = "agent"
         return request
     }
 
@@ -43,6 +46,7 @@ struct StoredRequestTests {
         let (stored, secrets) = (try request().stored, Secrets(of: try request()))
         let words = [
             "pass", "w0rd", "hunter2", "user\"", "lister", "listpw", "tok\"", "Bearer", "cookie1", "xkey", "X-Key",
+            "prox:", "xypw", "cookie2",
         ]
         for text in [
             try StoredText.text(RequestColumn(stored, hasSecrets: false)), "\(stored)", "\(try #require(secrets))",
@@ -72,6 +76,19 @@ struct StoredRequestTests {
         let secrets = Secrets(of: try request())
         stored.sources.removeLast(2)
         #expect(stored.join(secrets).sources.map(\.credentials) == [Credentials(user: "me", password: "pass@word")])
+    }
+
+    @Test("StoredRequest: another proxy than the one that they were given for does not get the credentials")
+    func otherProxy() throws {
+        let file = try StoredText.text(SecretText(id: "a", secrets: try #require(Secrets(of: try request()))))
+        let secrets = try StoredText.value(SecretText.self, file).secrets
+        var stored = try request().stored
+        #expect(stored.connection.proxy?.server?.credentials == nil)
+        #expect(stored.join(secrets).connection == (try request()).connection)
+        for other in ["http://p.example:3129", "http://evil.example:3128", "socks5://p.example:3128", "none"] {
+            stored.connection.proxy = try ProxyChoice(parsing: other)
+            #expect(stored.join(secrets).connection.proxy == stored.connection.proxy)
+        }
     }
 
     @Test("StoredRequest: with other URLs than the secrets' origins, join gives them to no other origin")
