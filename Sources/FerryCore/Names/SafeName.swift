@@ -3,7 +3,7 @@
 /// The steps, in this order:
 /// - keep the text after the last `/` or `\`;
 /// - replace control, format (bidirectional, zero-width, …) and noncharacters, line separators, U+FFFD and `<>:"|?*` by
-///   `_`;
+///   `_`, except joiners (U+200C, U+200D) between characters that they visibly join or part;
 /// - drop outer white space and trailing dots; replace a leading dash or dot by `_`;
 /// - put a `_` before a leading combining mark;
 /// - append a `_` to device names of Windows: `con.txt` becomes `con_.txt`;
@@ -92,8 +92,28 @@ extension SafeName {
 
     private static func replacingUnsafe(_ name: String) -> String {
         var output = String.UnicodeScalarView()
-        for scalar in name.unicodeScalars { output.append(isUnsafe(scalar) ? "_" : scalar) }
+        let scalars = name.unicodeScalars
+        for index in scalars.indices {
+            let next = scalars.index(after: index)
+            let isShaping =
+                isJoiner(scalars[index]) && output.last.map(isShaped) == true
+                && next < scalars.endIndex && isShaped(scalars[next])
+            output.append(isUnsafe(scalars[index]) && !isShaping ? "_" : scalars[index])
+        }
         return String(output)
+    }
+
+    private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
+
+    /// Whether a joiner beside the scalar has a visible effect: cursive and Brahmic scripts, emoji. Elsewhere it only
+    /// makes two names that look the same.
+    private static func isShaped(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x620...0x109F, 0x1780...0x18AF, 0xA840...0xABFF, 0xFB50...0xFDCF, 0xFDF0...0xFDFF, 0xFE70...0xFEFC,
+            0xFE0F:
+            !isUnsafe(scalar)
+        default: scalar.value > 0xFF && scalar.properties.isEmoji
+        }
     }
 
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
@@ -166,24 +186,26 @@ extension SafeName {
         return stem + parts.suffix
     }
 
-    /// Returns as many whole characters as fit, or as many scalars if even the first character does not fit.
+    /// Returns as many whole characters as fit, or as many scalars if even the first character does not fit; no joiner
+    /// is left at the end.
     private static func prefix(of text: String, bytes limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
-        var output = ""
+        var output = String.UnicodeScalarView()
         var count = 0
         for character in text {
             count += character.utf8.count
             if count > limit { break }
-            output.append(character)
+            output.append(contentsOf: character.unicodeScalars)
         }
-        guard output.isEmpty else { return output }
-        var scalars = String.UnicodeScalarView()
-        count = 0
-        for scalar in text.unicodeScalars {
-            count += UTF8.width(scalar)
-            if count > limit { break }
-            scalars.append(scalar)
+        if output.isEmpty {
+            count = 0
+            for scalar in text.unicodeScalars {
+                count += UTF8.width(scalar)
+                if count > limit { break }
+                output.append(scalar)
+            }
         }
-        return String(scalars)
+        while let last = output.last, isJoiner(last) { output.removeLast() }
+        return String(output)
     }
 }

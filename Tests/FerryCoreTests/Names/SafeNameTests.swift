@@ -44,6 +44,29 @@ struct SafeNameTests {
         #expect(SafeName.sanitize(given) == expected)
     }
 
+    @Test(
+        "SafeName: joiners stay between characters that they shape, and are replaced elsewhere",
+        arguments: [
+            ("👩‍👩‍👧‍👦.png", "👩‍👩‍👧‍👦.png"), ("🏳️‍🌈.png", "🏳️‍🌈.png"), ("👩🏽‍⚕️.png", "👩🏽‍⚕️.png"),
+            ("می‌خواهم.pdf", "می‌خواهم.pdf"), ("क्‍ष.txt", "क्‍ष.txt"),
+            ("a\u{200D}b\u{200C}c", "a_b_c"), ("é\u{200D}é", "é_é"), ("文\u{200C}件", "文_件"), ("я\u{200D}я", "я_я"),
+            ("می\u{200C}", "می_"), ("\u{200C}می", "_می"), ("می\u{200C}.pdf", "می_.pdf"), ("می\u{200C}a", "می_a"),
+            ("می\u{200C}\u{200C}خ", "می__خ"), ("می\u{200C}\u{202E}خ", "می__خ"), ("می\u{200C} خ", "می_ خ"),
+            ("👩\u{200D}a", "👩_a"), ("1\u{200D}2", "1_2"),
+        ])
+    func joiners(given: String, expected: String) {
+        #expect(SafeName.sanitize(given).map { Array($0.unicodeScalars) } == Array(expected.unicodeScalars))
+    }
+
+    @Test("SafeName: no joiner is left where a name is cut", arguments: 0..<6)
+    func cutBesideJoiner(shift: Int) throws {
+        let given = String(repeating: "a", count: shift) + String(repeating: "می\u{200C}", count: 80) + ".pdf"
+        let name = try #require(SafeName.sanitize(given))
+        #expect(!name.unicodeScalars.dropLast(4).suffix(1).elementsEqual(["\u{200C}"]))
+        #expect(SafeName.sanitize(name).map { Array($0.utf8) } == Array(name.utf8))
+        #expect(name.unicodeScalars.contains("\u{200C}"))
+    }
+
     @Test("SafeName: the fast path and the full path give the same name", arguments: 0..<40)
     func shortWay(seed: UInt64) {
         var bytes = SeededBytes(seed: seed)
@@ -162,6 +185,7 @@ struct SafeNameTests {
             ".", "..", " ", "-", "/", "\\", ".part", ".ferry", ".old", "con", "nul.", ".tar", ".gz", "文", "\u{301}",
             "🇨🇳", "_",
             String(repeating: "a", count: 60), String(repeating: "\u{301}", count: 50), "\u{3000}", "\u{200D}", "\u{0}",
+            "می", "\u{200C}", "👩", String(repeating: "👩‍", count: 20),
         ]
         let url = try DownloadURL("http://h/")
         for _ in 0..<4000 {
