@@ -105,7 +105,12 @@ struct QueueRules: Sendable {
     var permissions = (metered: true, constrained: true)
 
     /// Whether a network that the download may use is available.
-    func permits(_ entry: QueueEntry) -> Bool { network.status.permits(NetworkNeeds(lane: Int(entry.lane))) }
+    func permits(_ entry: QueueEntry) -> Bool { obstacle(to: entry) == nil }
+
+    /// Why the network does not permit the download; `nil` if it does.
+    func obstacle(to entry: QueueEntry) -> ErrorPhrase.Key? {
+        network.status.obstacle(to: NetworkNeeds(lane: Int(entry.lane)))
+    }
 
     func isPermitted(heap: Int) -> Bool { network.status.permits(NetworkNeeds(lane: heap % NetworkNeeds.laneCount)) }
 

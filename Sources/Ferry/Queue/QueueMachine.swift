@@ -55,6 +55,11 @@ package struct QueueMachine: Sendable {
     /// Whether a network that the download may use is available.
     func mayConnect(_ id: DownloadID) -> Bool { entries[id].map(rules.permits) ?? false }
 
+    /// Why a download waits for a network.
+    func obstacle(to id: DownloadID) -> Reason {
+        Reason(entries[id].flatMap(rules.obstacle) ?? .noNetworkAllowed)
+    }
+
     // MARK: Facts
 
     /// Lists a download, or changes the position and conditions of a listed one.

@@ -256,8 +256,11 @@ extension Scheduler {
             ])
             live.set(state: .waiting(reason), isEnd: true)
             if reason == .network {
-                state.withLock { _ = $0.queue.report(live.id) }
-                happened(.waiting(.network, message: Reason(.noNetworkAllowed)), to: live.id)
+                let obstacle = state.withLock { state in
+                    state.queue.report(live.id)
+                    return state.queue.obstacle(to: live.id)
+                }
+                happened(.waiting(.network, message: obstacle), to: live.id)
             }
         }
     }

@@ -111,12 +111,13 @@ final class Scheduler: Sendable {
 
     /// Starts and stops downloads as the queue decides now.
     func reschedule() {
-        let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [DownloadID]) = state.withLock { state in
+        let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [(DownloadID, Reason)]) = state.withLock {
+            state in
             guard state.phase == .open else { return ([], [], []) }
             let now = clock.now()
             lookUpNames(&state)
             let woken = state.queue.wake(at: now)
-            let barred = state.queue.newlyBarred()
+            let barred = state.queue.newlyBarred().map { ($0, state.queue.obstacle(to: $0)) }
             let decision = state.queue.decide(at: now)
             for id in decision.start { launch(id, &state) }
             var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
@@ -138,7 +139,7 @@ final class Scheduler: Sendable {
             list.tell { ListChange(changed: Set(woken)) }
             showStandings(of: woken.compactMap { known($0) })
         }
-        for id in barred { happened(.waiting(.network, message: Reason(.noNetworkAllowed)), to: id) }
+        for (id, reason) in barred { happened(.waiting(.network, message: reason), to: id) }
     }
 
     private func launch(_ id: DownloadID, _ state: inout State) {

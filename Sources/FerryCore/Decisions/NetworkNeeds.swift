@@ -31,9 +31,14 @@ extension NetworkNeeds {
 
 extension NetworkStatus {
     /// Whether a download with these needs may run now.
-    package func permits(_ needs: NetworkNeeds) -> Bool {
-        if needs.isLocal { return true }
-        return isOnline && (!isMetered || needs.allowsMetered) && (!isConstrained || needs.allowsConstrained)
+    package func permits(_ needs: NetworkNeeds) -> Bool { obstacle(to: needs) == nil }
+
+    /// Why a download with these needs may not run now; `nil` if it may.
+    package func obstacle(to needs: NetworkNeeds) -> ErrorPhrase.Key? {
+        if needs.isLocal { return nil }
+        if !isOnline { return .noNetworkAllowed }
+        if isMetered, !needs.allowsMetered { return .meteredNotAllowed }
+        return isConstrained && !needs.allowsConstrained ? .constrainedNotAllowed : nil
     }
 }
 

@@ -134,7 +134,8 @@ extension ErrorPhrase {
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
         case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice
         case neitherPublished, nameTaken, replacedOlder, publishedByLink, publishedByRename, oldNameLeft
-        case directoryUnsynced, isAnothersNow, noNetworkAllowed, pausedForCrashes
+        case directoryUnsynced, isAnothersNow, noNetworkAllowed, meteredNotAllowed, constrainedNotAllowed
+        case pausedForCrashes
         // URLs
         case urlProblem, urlEmpty, urlScheme, urlHostAfter, urlNoScheme, urlSchemeMeant, urlLongEncoded, urlLong
         case urlControl, urlBackslash, urlNoHost, urlUserText, urlUserControl, urlColons, urlOpenBracket

@@ -63,7 +63,13 @@ extension SentenceTable {
             "the file system cannot sync a directory: the name may not survive a power cut", "此文件系统无法同步目录：断电后名称可能丢失"
         ),
         .isAnothersNow: ("{0} belongs to another download now", "{0} 现在属于另一个下载"),
-        .noNetworkAllowed: ("no network that it may use", "没有可以使用的网络"),
+        .noNetworkAllowed: ("there is no network", "没有网络"),
+        .meteredNotAllowed: (
+            "the network is metered, and this download may not use metered networks", "网络按流量计费，此下载不得使用这类网络"
+        ),
+        .constrainedNotAllowed: (
+            "the network is in low data mode, and this download may not use such networks", "网络处于低数据模式，此下载不得使用这类网络"
+        ),
         .pausedForCrashes: (
             "the program that ran it ended unexpectedly three times in a row; resume it to try again",
             "运行它的程序连续三次意外终止；恢复下载即可再试"

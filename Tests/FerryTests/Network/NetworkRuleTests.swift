@@ -1,3 +1,4 @@
+import FerryCore
 import FerryTesting
 import Foundation
 import Testing
@@ -42,6 +43,14 @@ struct NetworkRuleTests {
         }
     }
 
+    /// The keys of the sentences that told why a download waited for a network.
+    private func waits(of download: Download, in manager: DownloadManager) async throws -> [ErrorPhrase.Key] {
+        try await manager.history(of: download.id).compactMap { event in
+            guard case .waiting(.network, let message) = event.kind else { return nil }
+            return ErrorPhrase.Key.allCases.first { ErrorPhrase($0).text(in: .english) == message }
+        }
+    }
+
     @Test("Network: a metered one stops downloads that may not use it, and a new rule resumes them at once")
     func metered() async throws {
         try await Workshop.run { shop in
@@ -63,6 +72,7 @@ struct NetworkRuleTests {
             // The rule of the manager.
             await manager.configure { $0.allowsMeteredNetwork = true }
             try await shop.expectAll([all[1]], are: resource)
+            #expect(try await waits(of: all[1], in: manager) == [.meteredNotAllowed])
             #expect(manager.network.kind == .metered)
             try await all[2].cancel()
             await manager.shutdown()
@@ -85,6 +95,7 @@ struct NetworkRuleTests {
             #expect(shop.asked == ["/b"])
             network.set(metered: false)
             try await shop.expectAll([first], are: resource)
+            #expect(try await waits(of: first, in: manager) == [.meteredNotAllowed])
             await manager.shutdown()
         }
     }
@@ -101,6 +112,7 @@ struct NetworkRuleTests {
             #expect(shop.asked.isEmpty)
             try await download.change { $0.network.allowsConstrained = nil }
             try await shop.expectAll([download], are: resource)
+            #expect(try await waits(of: download, in: manager) == [.constrainedNotAllowed])
             await manager.shutdown()
         }
     }
