@@ -89,7 +89,7 @@ install: ## Install the release binary, its manual pages and completions (PREFIX
 	.build/release/ferry --generate-completion-script fish >'$(SHAREDIR)/fish/vendor_completions.d/ferry.fish'
 
 .PHONY: test-page
-test-page: ## Try the page in headless Chromium (ARGS='test_living -k pause' runs some)
+test-page: ## Try the page in headless Chromium and Firefox (ARGS='test_living -k pause' BROWSER=firefox runs some)
 	@Scripts/test-page $(ARGS)
 
 clean: ## Remove what was built and the benchmarks' data

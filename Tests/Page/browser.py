@@ -1,8 +1,9 @@
-"""Chromium, driven: what a user sees and does, and what went wrong inside."""
+"""A browser, driven: what a user sees and does, and what went wrong inside. BROWSER says which: chromium or firefox."""
 
 import os
 import shutil
 import time
+import unittest
 
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
@@ -12,7 +13,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+import firefox
 from servers import PATIENCE
+
+NAME = os.environ.get("BROWSER", "chromium")
 
 # Runs in each document before its own scripts: what the page must never do is written down.
 WITNESS = """
@@ -26,6 +30,8 @@ document.addEventListener('securitypolicyviolation', (event) =>
 
 
 def new_driver(profile):
+    if NAME == "firefox":
+        return firefox.Driver(profile, WITNESS)
     options = Options()
     options.binary_location = os.environ.get("CHROMIUM") or shutil.which("chromium")
     for argument in (
@@ -106,25 +112,34 @@ class Browser:
 
     def set_language(self, tags):
         """What the browser says that its user reads: `zh-CN,zh`."""
-        agent = self.driver.execute_cdp_cmd("Browser.getVersion", {})["userAgent"]
-        self.driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": tags})
+        if NAME == "firefox":
+            return self.driver.set_language(tags)
+        agent = self.cdp("Browser.getVersion")["userAgent"]
+        self.cdp("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=tags)
 
     def set_size(self, width, height, is_phone=False, scale=1):
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone})
+        if NAME == "firefox":
+            return self.driver.set_size(width, height, scale)
+        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone)
 
     def set_scheme(self, scheme):
-        self.driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia", {"features": [
-                {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]})
+        if NAME == "firefox" and scheme == "light":
+            return  # As its preferences say.
+        self.cdp("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
+
+    def cdp(self, command, **parameters):
+        """What only Chromium can be told; a test that needs it is skipped in others."""
+        if NAME != "chromium":
+            raise unittest.SkipTest(f"{command} is of Chromium")
+        return self.driver.execute_cdp_cmd(command, parameters)
 
     def faults(self):
         """What the console and the page's own witnesses have seen since the last call."""
         seen = self.js("const seen = window.faults ?? []; window.faults = []; return seen")
-        for entry in self.driver.get_log("browser"):
-            if entry["level"] in ("SEVERE", "WARNING"):
-                seen.append(entry["message"])
-        return seen
+        if NAME == "firefox":
+            return seen + self.driver.taken_entries()
+        return seen + [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
     # The list.
 
