@@ -33,6 +33,9 @@ static const uint8_t browsers_js[] = {
 static const uint8_t change_js[] = {
 #embed "../FerryServer/Page/Assets/change.js"
 };
+static const uint8_t columns_js[] = {
+#embed "../FerryServer/Page/Assets/columns.js"
+};
 static const uint8_t connection_js[] = {
 #embed "../FerryServer/Page/Assets/connection.js"
 };
@@ -152,6 +155,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/base.css", base_css),
     ASSET("/browsers.js", browsers_js),
     ASSET("/change.js", change_js),
+    ASSET("/columns.js", columns_js),
     ASSET("/connection.js", connection_js),
     ASSET("/controls.css", controls_css),
     ASSET("/detail.css", detail_css),

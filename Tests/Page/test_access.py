@@ -16,7 +16,7 @@ USED = {
 class Access(PageTest):
     def tree(self):
         """What a screen reader is given: `[(role, name)]`."""
-        nodes = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        nodes = self.browser.cdp("Accessibility.getFullAXTree")["nodes"]
         return [
             (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes
             if not node.get("ignored") and "role" in node]
@@ -131,7 +131,8 @@ class Access(PageTest):
         self.assertNotEqual(seen[1], "none")
         self.assertGreaterEqual(seen[2], 1)
 
-    def contrast(self, selector):
+    def contrast(self, selector, of="color"):
+        """Between the words of something, or its border, and what is behind them."""
         return self.browser.js("""
             const parse = (text) => text.match(/[\\d.]+/g).map(Number);
             const light = ([r, g, b]) => {
@@ -139,11 +140,12 @@ class Access(PageTest):
                 .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
               return 0.2126 * x + 0.7152 * y + 0.0722 * z;
             };
-            const node = document.querySelector(arguments[0]);
-            let behind = node;
+            const [selector, property] = arguments;
+            const node = document.querySelector(selector);
+            let behind = property === 'color' ? node : node.parentElement;
             while (behind && parse(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
-            const [a, b] = [light(parse(getComputedStyle(node).color)), light(parse(getComputedStyle(behind ?? document.documentElement).backgroundColor))];
-            return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)""", selector)
+            const [a, b] = [light(parse(getComputedStyle(node)[property])), light(parse(getComputedStyle(behind ?? document.documentElement).backgroundColor))];
+            return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)""", selector, of)
 
     def test_light_and_dark_are_chosen_and_kept(self):
         ground = lambda: self.browser.js("return getComputedStyle(document.documentElement).backgroundColor")
@@ -167,21 +169,6 @@ class Access(PageTest):
             return document.elementFromPoint(box.x + 10, box.y + 5).closest('.toast') === null""", text)
         self.assertTrue(hit)
 
-    def edge(self, selector):
-        """The contrast between the border of something and what is around it."""
-        return self.browser.js("""
-            const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-            const light = ([r, g, b]) => {
-              const [x, y, z] = [r, g, b].map((value) => value / 255)
-                .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
-              return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-            };
-            const node = document.querySelector(arguments[0]);
-            let behind = node.parentElement;
-            while (behind && parse(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
-            const [a, b] = [light(parse(getComputedStyle(node).borderTopColor)), light(parse(getComputedStyle(behind ?? document.documentElement).backgroundColor))];
-            return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)""", selector)
-
     def test_fields_have_an_edge_that_can_be_seen(self):
         made = self.daemon.add(self.origin.file("10K", "edge.bin"))
         self.browser.until_state(made, "completed")
@@ -189,13 +176,12 @@ class Access(PageTest):
         for scheme in ("light", "dark"):
             self.browser.set_scheme(scheme)
             for selector in (".limit-field", ".stepper", ".search-field", ".sort-field", ".options [name=name]"):
-                self.assertGreaterEqual(self.edge(selector), 3, f"{selector} in {scheme} (WCAG 1.4.11)")
+                self.assertGreaterEqual(self.contrast(selector, "borderTopColor"), 3, f"{selector} in {scheme} (WCAG 1.4.11)")
 
     def test_progress_and_switch_can_be_seen_where_the_user_chooses_the_colours(self):
         made = self.daemon.add(self.origin.file("10K", "contrast.bin"))
         self.browser.until_state(made, "completed")
-        driver = self.browser.driver
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "forced-colors", "value": "active"}]})
+        self.browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
         colour = lambda selector: self.browser.js("return getComputedStyle(document.querySelector(arguments[0])).backgroundColor", selector)
         self.assertNotEqual(colour(".bar-fill"), colour(".bar"))
         self.assertNotEqual(colour("[role=switch][aria-checked=true] .knob"), colour("[role=switch][aria-checked=true]"))
@@ -211,7 +197,7 @@ class Access(PageTest):
         self.browser.row(identifier).send_keys("p")
         self.browser.until(lambda: "spoken.bin: paused" in said(), "that it was paused")
         self.browser.row(identifier).send_keys("p")
-        self.browser.until(lambda: "spoken.bin: goes on" in said(), "that it goes on")
+        self.browser.until(lambda: "spoken.bin: resumed" in said(), "that it goes on")
         # The bar tells state, percent and amount: a row that told them in words too would tell them twice.
         words = [name for role, name in self.tree() if role in ("StaticText", "InlineTextBox")]
         self.assertFalse([word for word in words if word.endswith("%") or " / 40.0 MB" in word], words)

@@ -215,7 +215,9 @@ class Adding(PageTest):
         self.browser.js("""
             const data = new DataTransfer();
             data.setData('text/plain', arguments[0]);
-            document.body.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+            const event = new ClipboardEvent('paste', {bubbles: true, cancelable: true});
+            Object.defineProperty(event, 'clipboardData', {value: data}); // Firefox lets no script make one.
+            document.body.dispatchEvent(event);
         """, link)
         self.browser.until(lambda: self.browser.one(FIELD).get_attribute("value") == link, "it is in the field")
 

@@ -44,6 +44,16 @@ class Details(PageTest):
         self.assertEqual(facts["Identifier"], identifier)
         self.browser.until(lambda: self.browser.text(f"{PANEL} .events"), "events")
 
+    def test_what_is_known_keeps_the_focus_while_it_runs(self):
+        identifier = self.held(name="focused.bin")
+        self.browser.until_state(identifier, "downloading")
+        self.open(identifier)
+        self.browser.until(lambda: "Validator" in self.facts(), "the facts")
+        self.browser.js("window.reads = 0; const real = window.fetch; window.fetch = (...given) => { window.reads += 1; return real(...given); }")
+        self.browser.js("document.querySelector('dialog.detail .facts button').focus()")
+        self.browser.until(lambda: self.browser.js("return window.reads") >= 3, "it was read again")
+        self.assertTrue(self.browser.js("return document.activeElement.closest('.facts') !== null"))
+
     def test_its_events_say_why_it_went_on(self):
         identifier = self.held(name="reasons.bin")
         # A checkpoint must have claimed something: else there is nothing to go on from.
@@ -125,10 +135,9 @@ class Details(PageTest):
 
     def test_a_refused_password_is_said_where_it_is_asked_for(self):
         identifier = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))
-        self.browser.until_state(identifier, "waiting")
+        self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Sign in…", "its main button")
         self.browser.press(".chip[data-filter=needs]")
         self.assertEqual(self.browser.names(), ["members.bin"])
-        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "Sign in…")
         self.browser.press(self.browser.button(identifier, "open"))
         self.browser.one(PANEL)
         self.assertTrue(self.form_is_first())
@@ -145,7 +154,7 @@ class Details(PageTest):
     def test_an_expired_link_has_its_form_at_the_top(self):
         identifier = self.daemon.add(self.origin.file("30K", "page.iso", "html"))
         self.browser.until_state(identifier, "waiting")
-        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "New link…")
+        self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "New link…", "its main button")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
         self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "url")
@@ -202,7 +211,8 @@ class Details(PageTest):
     def test_a_server_that_asks_who_one_is_gets_an_answer(self):
         identifier = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))
         self.browser.until_state(identifier, "waiting")
-        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-reason")), "the server asks who you are")
+        self.browser.until(
+            lambda: self.browser.text(self.browser.in_row(identifier, ".row-reason")) == "the server asks for a user name and password", "why it waits")
         self.open(identifier)
         self.browser.write(f"{PANEL} [name=user]", "me")
         self.assertEqual(self.browser.one(f"{PANEL} [name=password]").get_attribute("type"), "password")

@@ -36,6 +36,10 @@ class Limits(PageTest):
         self.assertIn("5 MB/s", error.text)
         self.assertEqual(self.browser.one(LIMIT).get_attribute("aria-describedby"), error.get_attribute("id"))
         self.assertEqual(self.browser.all(".toast"), [], "it is said at its field")
+        # None is written as 0, too.
+        self.daemon.call("PATCH", "/settings", {"rateLimit": 300_000})
+        self.browser.write(LIMIT, "0" + Keys.ENTER)
+        self.until_setting("rateLimit", None)
         # The number of downloads likewise.
         self.browser.write("[name=concurrent]", "0" + Keys.ENTER)
         self.browser.until(
@@ -58,17 +62,25 @@ class Limits(PageTest):
         self.assertEqual(self.settings()["maxConcurrentDownloads"], 2)
 
     def test_further_settings_are_changed_in_a_dialog(self):
-        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None, "retriesFailedAfter": None})
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None, "retriesFailedAfter": None, "minFreeBytes": None})
         self.browser.press(".settings-button")
         self.browser.write("dialog.settings [name=connectionsPerHost]", "many")
         self.browser.press("dialog.settings [type=submit]")
         self.assertIn("whole number", self.browser.one("dialog.settings .field-error").text)
         self.browser.write("dialog.settings [name=connectionsPerHost]", "5")
         self.browser.write("dialog.settings [name=retriesFailedAfter]", "30")
+        self.browser.write("dialog.settings [name=minFreeBytes]", "much")
+        self.browser.press("dialog.settings [type=submit]")
+        self.assertIn("5 GB", self.browser.one("dialog.settings .field-error").text)
+        self.browser.write("dialog.settings [name=minFreeBytes]", "1.5 GB")
         self.assertIn(str(self.daemon.downloads), self.browser.one("dialog.settings").text)
         self.browser.press("dialog.settings [type=submit]")
         self.browser.gone("dialog.settings")
-        self.assertEqual((self.settings()["connectionsPerHost"], self.settings()["retriesFailedAfter"]), (5, 1800))
+        settings = self.settings()
+        self.assertEqual([settings[name] for name in ("connectionsPerHost", "retriesFailedAfter", "minFreeBytes")], [5, 1800, 1_500_000_000])
+        self.browser.press(".settings-button")
+        self.assertEqual(self.browser.one("dialog.settings [name=minFreeBytes]").get_attribute("value"), "1.5 GB")
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
 
     def test_without_metered_networks_downloads_wait_and_say_so(self):
         self.browser.press("[role=switch]")
@@ -81,6 +93,9 @@ class Limits(PageTest):
         outside = self.daemon.add("http://198.51.100.1/metered.bin")
         self.browser.until_state(outside, "waiting")
         self.assertEqual(self.browser.text(self.browser.in_row(outside, ".row-reason")), "the network is metered, and not allowed")
+        self.browser.until(
+            lambda: any("is metered" in event["texts"]["en"] for event in self.daemon.call("GET", f"/downloads/{outside}/events")["items"]),
+            "its events say so, too")
         # It is downloaded in spite of that, if its user says so.
         self.browser.press(self.browser.button(outside, "anyway"))
         self.until_api(outside, lambda shown: shown.get("allowsMetered") is True, "it may")
@@ -100,7 +115,7 @@ class Limits(PageTest):
         self.browser.write("dialog.detail [name=rateLimit]", "200 KB/s")
         self.browser.write("dialog.detail [name=maxConnections]", "3")
         self.browser.press("dialog.detail .change [type=submit]")
-        shown = self.until_api(identifier, lambda shown: shown["rateLimit"] == 200_000, "the limit")
+        shown = self.until_api(identifier, lambda shown: shown.get("rateLimit") == 200_000, "the limit")
         self.assertEqual(shown["maxConnections"], 3)
         self.browser.until(
             lambda: not self.browser.one("dialog.detail .change [type=submit]").is_enabled(), "nothing is left to save")

@@ -35,6 +35,36 @@ class TheList(PageTest):
         self.browser.press("[name=sort] option[value=name]")
         self.until_names("alpha.bin", "beta.bin", "done.bin", "gamma.bin")
 
+    def test_a_wide_window_has_columns_that_order_the_list(self):
+        self.make("beta.bin", "alpha.bin", "gamma.bin")
+        done = self.daemon.add(self.origin.file("20K", "done.bin"))
+        self.browser.until_state(done, "completed")
+        self.assertFalse(self.browser.js("return document.querySelector('.columns').checkVisibility()"), "there is no room")
+        height = self.browser.row(done).size["height"]
+        self.browser.set_size(1920, 900)
+        name = self.browser.one(".column-name")
+        self.browser.until(lambda: self.browser.row(done).size["height"] < height, "rows are lower")
+        left = lambda selector: self.browser.js("return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().left)", selector)
+        for head, cell in {"name": "name", "size": "amount", "progress": "percent", "state": "state", "added": "added"}.items():
+            self.assertEqual(left(f".column-{head}"), left(self.browser.in_row(done, f".row-{cell}")), f"{head} stands above what it names")
+        for label, names in (
+            ("Name: ascending", ("alpha.bin", "beta.bin", "done.bin", "gamma.bin")),
+            ("Name: descending", ("gamma.bin", "done.bin", "beta.bin", "alpha.bin")),
+            ("Name: sort", ("beta.bin", "alpha.bin", "gamma.bin", "done.bin")),
+        ):
+            name.click()
+            self.until_names(*names)
+            self.assertEqual(name.get_attribute("aria-label"), label)
+        self.browser.press(".column-progress")
+        self.until_names("done.bin", "beta.bin", "alpha.bin", "gamma.bin")
+        self.browser.driver.refresh()
+        self.browser.until(lambda: self.browser.names()[:1] == ["done.bin"], "the order is kept")
+        self.assertEqual(self.browser.one("[name=sort]").get_attribute("value"), "progress")
+        # Details take the room.
+        self.browser.set_size(1500, 900)
+        self.browser.press(self.browser.in_row(done, ".row-name"))
+        self.browser.gone(".columns")
+
     def test_many_are_selected_and_acted_on_at_once(self):
         made = [self.held(name=f"picked-{number}.bin") for number in range(3)]
         for identifier in made:
@@ -73,6 +103,28 @@ class TheList(PageTest):
         self.browser.gone(f'.row[data-id="{made[1]}"]')
         self.assertIn("nobody", self.browser.one(".toast").text)
         self.assertEqual([item["id"] for item in self.daemon.items()], made[:1])
+
+    def test_how_many_of_thousands_are_removed_is_told(self):
+        for start in range(2):
+            self.daemon.call("POST", "/downloads", {"downloads": [
+                {"urls": [self.origin.file("10K", f"many-{start}-{number}.bin")], "startsPaused": True} for number in range(600)]})
+        self.browser.until(lambda: self.browser.text(".chip[data-filter=all] .chip-count") == "1,200", "all are listed")
+        # The third request waits until the message has been seen.
+        self.browser.js("""
+            const real = window.fetch;
+            let count = 0;
+            window.fetch = async (path, options) => {
+              if (String(path).endsWith('/downloads/remove') && ++count === 3) await new Promise((resolve) => { window.goOn = resolve; });
+              return real(path, options);
+            };""")
+        self.browser.one(".row").send_keys(Keys.CONTROL + "a")
+        self.browser.press(".selection [data-action=remove]")
+        self.assertIn("1,200 downloads", self.browser.one("dialog.question").text)
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until(lambda: "Removing: 500 of 1,200" in self.browser.text(".toasts"), "how far it is")
+        self.browser.js("window.goOn()")
+        self.browser.one(".empty:not(.small)")
+        self.browser.until(lambda: "Removing" not in self.browser.text(".toasts"), "the message goes")
 
     def test_all_are_paused_resumed_and_cleared_from_the_menu(self):
         made = [self.held(name=f"all-{number}.bin") for number in range(2)]
@@ -147,6 +199,12 @@ class TheList(PageTest):
         self.browser.press("[role=menuitem][data-action='do.first']")
         self.until_names("2.bin", "1.bin")
         self.browser.until(lambda: self.order() == ["2.bin", "1.bin"], "the daemon has that order")
+        done = self.daemon.add(self.origin.file("10K", "here.bin"))
+        self.browser.until_state(done, "completed")
+        self.browser.js("window.copied = null; navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+        self.browser.press(self.browser.button(done, "more"))
+        self.browser.press("[role=menuitem][data-action=copyPath]")
+        self.browser.until(lambda: self.browser.js("return window.copied") == str(self.daemon.downloads / "here.bin"), "its path")
 
 
 class Removing(PageTest):

@@ -188,8 +188,7 @@ class Living(PageTest):
         """Rows show what is mostly allowed: a daemon that allows less is made up here, by what the page reads."""
         identifier = self.held(name="forbidden.bin", startsPaused=True)
         allowed = self.held(name="allowed.bin", startsPaused=True)
-        driver = self.browser.driver
-        script = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+        script = self.browser.cdp("Page.addScriptToEvaluateOnNewDocument", source="""
             const real = window.fetch;
             window.fetch = async (path, ...rest) => {
               const answer = await real(path, ...rest);
@@ -197,9 +196,9 @@ class Living(PageTest):
               const list = await answer.json();
               for (const item of list.items) if (item.name === 'forbidden.bin') item.actions = ['remove'];
               return Response.json(list);
-            };"""})["identifier"]
-        self.addCleanup(driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
-        driver.refresh()
+            };""")["identifier"]
+        self.addCleanup(self.browser.cdp, "Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+        self.browser.driver.refresh()
         self.browser.until_state(identifier, "paused")
         for action in ("resume", "cancel"):
             self.assertFalse(self.browser.one(self.browser.button(identifier, action)).is_enabled(), action)
@@ -285,6 +284,30 @@ class Living(PageTest):
         self.browser.until(lambda: self.shown_bytes(identifier) > 30, "it goes on moving")
         self.browser.until_state(identifier, "completed")
         self.assertEqual((self.daemon.downloads / "survivor.bin").read_bytes(), self.origin.bytes(4_000_000))
+
+    def test_nothing_can_be_pressed_while_the_daemon_is_away(self):
+        self.forgives = [r"net::ERR_"]
+        identifier = self.held("40M", "stale.bin")
+        self.browser.until_state(identifier, "downloading")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        panel = "dialog.detail .figures-grid"
+        self.browser.until(lambda: "B/s" in self.browser.text(panel), "its speed")
+        usable = """
+            return [...document.querySelectorAll('.row .main, .row-end, .detail-buttons button, .limits input, .limits button, .limits select, .all-button')]
+              .filter((node) => !node.disabled && !node.hidden).map((node) => node.className)"""
+        self.assertNotEqual(self.browser.js(usable), [])
+        self.daemon.kill()
+        self.browser.one(".lost")
+        self.browser.until(lambda: self.browser.js(usable) == [], f"{self.browser.js(usable)} are disabled")
+        self.assertIn("does not answer", self.browser.one(self.browser.in_row(identifier, ".main")).get_attribute("title"))
+        self.assertNotIn("B/s", self.browser.text(panel), "no speed is known")
+        self.browser.press(self.browser.button(identifier, "more"))
+        self.assertEqual(
+            self.browser.js("return [...document.querySelectorAll('[role=menuitem]:not([aria-disabled])')].map((item) => item.dataset.action)"),
+            ["open", "copy"])
+        self.daemon.start()
+        self.browser.gone(".lost")
+        self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).is_enabled(), "it can be used again")
 
     def test_a_daemon_that_is_killed_is_joined_again(self):
         self.restarted(self.daemon.kill)

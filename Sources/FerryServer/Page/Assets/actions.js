@@ -9,6 +9,8 @@ import { may, heldBytes, hasEnded, failedChecksum } from './words.js';
 
 /// How long a removal can be taken back.
 const UNDO_TIME = 8000;
+/// More than so many are not removed in a moment.
+const MANY = 1000;
 
 export class Actions {
   #api;
@@ -28,7 +30,7 @@ export class Actions {
   async run(action, downloads) {
     const needed = { removeFile: 'remove', anyway: 'change' }[action] ?? action;
     const targets = downloads.filter((download) => may(download, needed));
-    if (targets.length === 0) return false;
+    if (targets.length === 0 || this.#isAway()) return false;
     if (action === 'remove' && targets.every(hasEnded)) return this.#removeSoon(targets);
     if (!(await this.#isMeant(action, targets))) return false;
     if (action === 'resume' && targets.length === 1 && targets[0].waitReason === 'slot') return this.#goFirst(targets[0]);
@@ -40,12 +42,19 @@ export class Actions {
 
   /// Changes the same of many: `values` as in the API.
   async change(downloads, values) {
+    if (this.#isAway()) return;
     const problems = await forAll(downloads, async ({ id }) => {
       const { mark } = this.#store;
       this.#store.take(await this.#api.change(id, values), mark);
     });
     if (problems.length > 0) this.report(problems[0]);
     else this.#announcer.say(t('changed.many', { n: downloads.length }));
+  }
+
+  /// Says so when nothing can be done: the daemon is away.
+  #isAway() {
+    if (this.#store.isAway) this.#announcer.warn(t('failure.unreachable'));
+    return this.#store.isAway;
   }
 
   /// Says what failed; nothing for no problem.
@@ -107,7 +116,7 @@ export class Actions {
     const isRemoval = action === 'remove' || action === 'removeFile';
     if (targets.length > 1 && (isRemoval || action === 'pause' || action === 'resume')) {
       const ids = targets.map(({ id }) => id);
-      const answer = isRemoval ? this.#api.removeMany(ids, action === 'removeFile') : this.#api.actMany(ids, action);
+      const answer = isRemoval ? this.#removeMany(ids, action === 'removeFile') : this.#api.actMany(ids, action);
       return answer.catch((problem) => [problem]);
     }
     return forAll(targets, async ({ id }) => {
@@ -119,6 +128,17 @@ export class Actions {
         this.#store.take(answer, mark);
       }
     });
+  }
+
+  /// Thousands take long: a message says how far it is.
+  async #removeMany(ids, deleteFiles) {
+    const text = (done) => t('removing', { done, n: ids.length });
+    const show = ids.length > MANY ? this.#announcer.progress(text(0)) : () => {};
+    try {
+      return await this.#api.removeMany(ids, deleteFiles, (done) => show(text(done)));
+    } finally {
+      show(null);
+    }
   }
 
   async #isMeant(action, targets) {
@@ -180,6 +200,7 @@ export class Actions {
 
   /// Takes those in these states off the list.
   clear(...states) {
+    if (this.#isAway()) return;
     const targets = states.flatMap((state) => this.#store.inState(state)).filter(hasEnded);
     if (targets.length > 0) this.#removeSoon(targets);
   }

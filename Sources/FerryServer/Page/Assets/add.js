@@ -3,7 +3,7 @@
 import { h, setText, setAttribute, uniqueId, isTyping } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
-import { MOST_CONNECTIONS, parseConnections, parseRate } from './format.js';
+import { MOST_CONNECTIONS, parseConnections, parseLimit } from './format.js';
 import { droppedText, isLink, mayBecomeLink, newIdentifier, parseHeaders, parseLinks } from './links.js';
 
 /// The longest time between the two halves of a double click.
@@ -91,7 +91,7 @@ export class AddForm {
           this.#submit();
         },
       },
-    }, h('div', { class: 'add-line' }, this.#field, this.#toggle, this.#button), this.#error, this.#hint, this.#options);
+    }, h('div', { class: 'add-line' }, h('div', { class: 'add-box' }, this.#field, h('span', { class: 'add-many quiet', 'aria-hidden': 'true' }, t('add.many'))), this.#toggle, this.#button), this.#error, this.#hint, this.#options);
   }
 
   #optionFields() {
@@ -216,10 +216,9 @@ export class AddForm {
     const value = (name) => this.#inputs[name].input.value.trim();
     const asked = {};
     if (value('directory')) asked.directory = value('directory');
-    if (value('limit')) {
-      asked.rateLimit = parseRate(value('limit'));
-      if (asked.rateLimit === null) return this.#complain('limit', t('add.limit.invalid')), null;
-    }
+    const limit = parseLimit(value('limit'));
+    if (limit === undefined) return this.#complain('limit', t('add.limit.invalid')), null;
+    if (limit !== null) asked.rateLimit = limit;
     if (value('connections') || this.#inputs.connections.input.validity.badInput) {
       asked.maxConnections = parseConnections(value('connections'));
       if (asked.maxConnections === null) return this.#complain('connections', t('change.number')), null;

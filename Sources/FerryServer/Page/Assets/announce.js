@@ -33,6 +33,13 @@ export class Announcer {
     this.#toast('info', text, null, action);
   }
 
+  /// A message that stays while something is under way: the function changes its text, or takes it away with `null`.
+  progress(text) {
+    this.speak(text);
+    const toast = this.#toast('clock', text, null, { time: Infinity });
+    return (next) => (next === null ? toast.remove() : setText(toast.querySelector('bdi'), next));
+  }
+
   warn(text) {
     this.speak(text, true);
     this.#toast('warn', text);
@@ -77,7 +84,7 @@ export class Announcer {
     for (const other of this.#toasts.children) if (other.querySelector('.toast-text').textContent === text + (detail ?? '')) other.remove();
     const toast = h('div', { class: `toast toast-${kind}` },
       icon(kind), h('div', { class: 'toast-text' }, h('p', null, h('bdi', null, text)), detail && h('p', { class: 'quiet' }, h('bdi', null, detail))),
-      action && h('button', {
+      action?.label && h('button', {
         type: 'button', class: 'button compact', data: { toast: 'action' },
         on: {
           click: () => {
@@ -90,7 +97,8 @@ export class Announcer {
         icon('cancel')));
     const leave = () => {
       clearTimeout(timers.timer);
-      timers.timer = setTimeout(() => toast.remove(), action?.time ?? TOAST_TIME);
+      const time = action?.time ?? TOAST_TIME;
+      if (time !== Infinity) timers.timer = setTimeout(() => toast.remove(), time);
     };
     // The focus keeps it, except where its time is that of the thing itself. Clicks go through to what is under it.
     if (!action?.time) {
@@ -100,6 +108,7 @@ export class Announcer {
     leave();
     this.#toasts.append(toast);
     while (this.#toasts.children.length > MOST_TOASTS) this.#toasts.firstChild.remove();
+    return toast;
   }
 
   // Notifications ---------------------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ import { t, said } from './text.js';
 export const ROOT = '/api/v1';
 const VERSION = 1;
 export const TOKEN = 'ferry.token';
-/// The most downloads that one request removes, as the daemon allows.
-const MOST_REMOVED = 1000;
+/// The most downloads that one request removes: few enough to show how far it is.
+const MOST_REMOVED = 250;
 
 export const token = {
   get() {
@@ -106,12 +106,14 @@ export class API {
   }
   /// Takes many off the list; gives the problems of those that stay. Also done while the page is left: browsers send 64 KiB
   /// then.
-  async removeMany(ids, deleteFiles) {
+  /// - onProgress: is told how many have been dealt with.
+  async removeMany(ids, deleteFiles, onProgress = () => {}) {
     const problems = [];
     for (let start = 0; start < ids.length; start += MOST_REMOVED) {
       const some = ids.slice(start, start + MOST_REMOVED);
       const answer = await this.post('/downloads/remove', { ids: some, deleteFiles }, { timeout: 120_000, keepalive: true });
       problems.push(...failures(answer));
+      onProgress(start + some.length);
     }
     return problems;
   }

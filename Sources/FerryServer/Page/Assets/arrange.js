@@ -1,6 +1,6 @@
 // Which downloads are shown, in which order. Pure.
 
-import { needsUser } from './words.js';
+import { fraction, needsUser } from './words.js';
 
 const inStates = (...states) => ({ state }) => states.includes(state);
 
@@ -16,7 +16,7 @@ export const FILTERS = {
   cancelled: inStates('cancelled'),
 };
 
-export const SORTS = ['queue', 'added', 'name', 'size', 'state'];
+export const SORTS = ['queue', 'added', 'name', 'size', 'progress', 'state'];
 
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 const STATES = ['downloading', 'verifying', 'waiting', 'paused', 'failed', 'completed', 'cancelled'];
@@ -29,10 +29,11 @@ const ORDERS = {
   added: (a, b) => (a.addedAt < b.addedAt ? 1 : a.addedAt > b.addedAt ? -1 : inQueue(b, a)),
   name: (a, b) => names.compare(a.name, b.name) || inQueue(a, b),
   size: (a, b) => (b.progress.totalBytes ?? -1) - (a.progress.totalBytes ?? -1) || inQueue(a, b),
+  progress: (a, b) => (fraction(b) ?? -1) - (fraction(a) ?? -1) || inQueue(a, b),
   state: (a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state) || inQueue(a, b),
 };
 
-export function arrange(downloads, { filter = 'all', search = '', sort = 'queue' } = {}) {
+export function arrange(downloads, { filter = 'all', search = '', sort = 'queue', isReversed = false } = {}) {
   const isLetThrough = FILTERS[filter];
   const needle = search.trim().toLowerCase();
   const shown = [];
@@ -41,7 +42,8 @@ export function arrange(downloads, { filter = 'all', search = '', sort = 'queue'
     if (needle && !matches(download, needle)) continue;
     shown.push(download);
   }
-  return shown.sort(ORDERS[sort]);
+  const order = ORDERS[sort];
+  return shown.sort(isReversed ? (a, b) => order(b, a) : order);
 }
 
 function matches(download, needle) {

@@ -16,14 +16,15 @@ export class Bar {
   #chips = {};
   #nodes = {};
 
-  constructor({ store, list, selection, actions, announcer, signal }) {
+  constructor({ store, list, selection, actions, announcer, columns, signal }) {
     this.#store = store;
     this.#list = list;
     this.#selection = selection;
     this.#actions = actions;
     this.#announcer = announcer;
     this.element = this.#build();
-    store.addEventListener('list', () => this.#schedule(), { signal });
+    this.element.append(columns);
+    store.addEventListener('list', () => this.#schedule(), { signal }); // Also when the daemon goes away.
     list.addEventListener('shown', () => this.#show(), { signal });
     selection.addEventListener('change', () => this.#showSelection(), { signal });
     this.#show();
@@ -57,8 +58,7 @@ export class Bar {
     });
     nodes.sort = h('select', { class: 'sort-field', 'aria-label': t('sort'), title: t('sort'), name: 'sort' },
       SORTS.map((value) => h('option', { value }, t(`sort.${value}`))));
-    nodes.sort.addEventListener('change', () => this.#view({ sort: nodes.sort.value }));
-    nodes.sort.value = this.#list.view.sort;
+    nodes.sort.addEventListener('change', () => this.#view({ sort: nodes.sort.value, isReversed: false }));
     const all = (action, name) => h('button', {
       type: 'button', class: 'icon-button all-button', 'aria-label': t(`all.${action}`), title: t(`all.${action}`), data: { all: action },
       on: { click: () => this.#actions.everything(action) },
@@ -161,20 +161,23 @@ export class Bar {
 
   #show() {
     const counts = filterCounts(this.#store.downloads.values());
-    const { filter, search } = this.#list.view;
+    const { filter, search, sort } = this.#list.view;
+    this.#nodes.sort.value = sort;
     for (const [name, { chip, count }] of Object.entries(this.#chips)) {
       setText(count, counts[name] > 0 ? number(counts[name]) : '');
       setAttribute(chip, 'aria-pressed', String(filter === name));
       chip.hidden = name !== 'all' && name !== filter && counts[name] === 0;
     }
     if (this.#nodes.search.value !== search) this.#nodes.search.value = search;
-    this.#nodes.pauseAll.disabled = counts.running + counts.waiting === 0;
-    this.#nodes.resumeAll.disabled = counts.paused === 0;
+    const { isAway } = this.#store;
+    this.#nodes.menu.disabled = isAway;
+    this.#nodes.pauseAll.disabled = isAway || counts.running + counts.waiting === 0;
+    this.#nodes.resumeAll.disabled = isAway || counts.paused === 0;
     this.element.hidden = counts.all === 0;
   }
 
   #showSelection() {
-    const { all, count, buttons, selection, view } = this.#nodes;
+    const { all, count, buttons, more, selection, view } = this.#nodes;
     const { size } = this.#selection;
     const wasHidden = selection.hidden;
     selection.hidden = size === 0;
@@ -187,6 +190,7 @@ export class Bar {
     all.checked = size >= this.#list.shown.length;
     all.indeterminate = !all.checked;
     const chosen = this.#selection.downloads;
-    for (const button of buttons) button.disabled = !chosen.some((download) => may(download, button.dataset.action));
+    more.disabled = this.#store.isAway;
+    for (const button of buttons) button.disabled = this.#store.isAway || !chosen.some((download) => may(download, button.dataset.action));
   }
 }

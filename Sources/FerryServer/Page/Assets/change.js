@@ -2,7 +2,7 @@
 
 import { h, setText, setAttribute, uniqueId } from './dom.js';
 import { t } from './text.js';
-import { MOST_CONNECTIONS, parseConnections, parseRate, rateField } from './format.js';
+import { MOST_CONNECTIONS, parseConnections, parseLimit, rateField } from './format.js';
 import { isLink } from './links.js';
 import { ask } from './ask.js';
 import { failedChecksum } from './words.js';
@@ -136,9 +136,8 @@ export class ChangeForm {
       if (change.checksum === null && failedChecksum(this.#download)) return this.#complain('checksum', t('change.checksum.empty'));
     }
     if (differs('rateLimit')) {
-      const isNone = value('rateLimit') === '' || value('rateLimit') === '0';
-      change.rateLimit = isNone ? null : parseRate(value('rateLimit'));
-      if (!isNone && change.rateLimit === null) return this.#complain('rateLimit', t('add.limit.invalid'));
+      change.rateLimit = parseLimit(value('rateLimit'));
+      if (change.rateLimit === undefined) return this.#complain('rateLimit', t('add.limit.invalid'));
     }
     if (differs('maxConnections')) {
       change.maxConnections = parseConnections(value('maxConnections'));
@@ -165,7 +164,7 @@ export class ChangeForm {
   #judge() {
     const isTouched = Object.entries(this.#shown).some(([name, value]) => this.#inputs[name].value.trim() !== value) ||
       (!this.#nodes.who.hidden && this.#inputs.user.value !== '') || this.#accepts;
-    this.#nodes.save.disabled = !isTouched;
+    this.#nodes.save.disabled = !isTouched || this.#store.isAway;
     if (!isTouched) this.#complain(null);
   }
 

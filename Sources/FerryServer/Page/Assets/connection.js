@@ -4,15 +4,11 @@ import { h, setText } from './dom.js';
 import { icon } from './icons.js';
 import { t, durationText } from './text.js';
 
-/// A gap shorter than this is not worth a word.
-const PATIENCE = 1200;
-
 export class Connection {
   #store;
   #announcer;
   #text = h('p');
   #wasShown = false;
-  #lostAt = null;
 
   constructor({ store, announcer, signal }) {
     this.#store = store;
@@ -20,7 +16,7 @@ export class Connection {
     this.element = h('div', { class: 'lost', hidden: true }, icon('network'),
       h('div', { class: 'lost-text' }, h('strong', null, t('lost')), this.#text),
       h('button', { type: 'button', class: 'button compact', on: { click: () => store.retryNow() } }, t('lost.now')));
-    store.addEventListener('connection', () => this.#show(), { signal });
+    for (const type of ['connection', 'away']) store.addEventListener(type, () => this.#show(), { signal });
     const clock = setInterval(() => this.#show(), 500);
     signal.addEventListener('abort', () => clearInterval(clock));
     for (const [target, type] of [[window, 'online'], [document, 'visibilitychange']]) {
@@ -30,10 +26,7 @@ export class Connection {
   }
 
   #show() {
-    const isLost = this.#store.connection === 'lost';
-    if (!isLost) this.#lostAt = null;
-    else this.#lostAt ??= Date.now();
-    const isShown = isLost && Date.now() - this.#lostAt >= PATIENCE;
+    const isShown = this.#store.isAway;
     document.documentElement.classList.toggle('is-lost', isShown);
     this.element.hidden = !isShown;
     if (isShown) {

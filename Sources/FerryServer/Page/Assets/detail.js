@@ -238,13 +238,14 @@ export class Detail {
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
     const main = mainAction(download);
-    const look = [download.state, download.actions.join(), main.label, main.reason].join();
+    const { isAway } = this.#store;
+    const look = [download.state, download.actions.join(), main.label, main.reason, isAway].join();
     if (look === this.#look) return;
     this.#look = look;
     const hadFocus = nodes.buttons.contains(document.activeElement);
     const button = (action, label, name, className) => h('button', {
-      type: 'button', class: `button ${className}`, data: { action }, disabled: !may(download, action) || (action === main.action && main.reason !== null),
-      title: action === main.action ? main.reason : null,
+      type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || !may(download, action) || (action === main.action && main.reason !== null),
+      title: isAway ? t('lost') : action === main.action ? main.reason : null,
       on: {
         click: () => {
           const shown = [this.#store.downloads.get(this.#id)].filter(Boolean);
@@ -272,7 +273,7 @@ export class Detail {
     nodes.fill.style.transform = `scaleX(${part ?? 0})`;
     setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
     setAttribute(nodes.progress, 'aria-valuetext', `${stateText(download)}, ${percentOf(download)}`);
-    const isRunning = download.state === 'downloading';
+    const isRunning = download.state === 'downloading' && !this.#store.isAway;
     setText(nodes.figures.completed, amountText(download));
     const isOver = download.state === 'completed';
     setText(nodes.terms.speed, t(isOver ? 'detail.average' : 'detail.speed'));
@@ -300,8 +301,14 @@ export class Detail {
     const download = { ...this.#detail, ...listed };
     // While it runs the list does not know yet what the transfer knows.
     for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
-    this.#nodes.facts.replaceChildren(...facts(download, (text) => this.#actions.copy(text)));
+    const rows = facts(download, (text) => this.#actions.copy(text));
+    // What stays the same keeps its focus and what is selected in it.
+    const html = rows.map((row) => row.outerHTML).join('');
+    if (html === this.#factsShown) return;
+    this.#factsShown = html;
+    this.#nodes.facts.replaceChildren(...rows);
   }
+  #factsShown = '';
 
   #draw() {
     if (!this.isOpen) return;

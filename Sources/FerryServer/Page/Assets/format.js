@@ -57,8 +57,19 @@ const FACTORS = {
   ki: 1024, kib: 1024, mi: 1024 ** 2, mib: 1024 ** 2, gi: 1024 ** 3, gib: 1024 ** 3, ti: 1024 ** 4, tib: 1024 ** 4,
 };
 
-/// Reads `5M`, `500 KB/s`, `1.5GiB`: bytes a second; `null` where the text is none.
-export function parseRate(text) {
+/// Reads a limit like `5M`, `500 KB/s`, `1.5GiB`: bytes a second, `null` for none (0, or nothing), `undefined` where the text
+/// is no limit.
+export function parseLimit(text) {
+  return ['', '0'].includes(text.trim()) ? null : parseRate(text) ?? undefined;
+}
+
+/// Reads a size like `500 MB`: bytes, `null` where there is no text, `undefined` where the text is no size.
+export function parseSize(text) {
+  if (text.trim() === '') return null;
+  return text.trim() === '0' ? 0 : parseRate(text) ?? undefined;
+}
+
+function parseRate(text) {
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-z]*)$/i.exec(text.trim().replace(/\/s$/i, '').trim());
   if (!match) return null;
   const factor = FACTORS[match[2].toLowerCase()];
@@ -76,12 +87,15 @@ export function parseConnections(text) {
   return count >= 1 && count <= MOST_CONNECTIONS ? count : null;
 }
 
-/// A limit as it is shown in a field: the shortest text that reads as the same number.
-export function rateField(bytesPerSecond) {
-  if (bytesPerSecond === null || bytesPerSecond === undefined) return '';
+/// A size as it is shown in a field: the shortest text that reads as the same number.
+export function sizeField(bytes) {
+  if (bytes === null || bytes === undefined) return '';
   for (const [factor, name] of [[1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'KB']]) {
-    const value = bytesPerSecond / factor;
-    if (value >= 1 && Number.isInteger(value * 100)) return `${value} ${name}/s`;
+    const value = bytes / factor;
+    if (value >= 1 && Number.isInteger(value * 100)) return `${value} ${name}`;
   }
-  return `${bytesPerSecond} B/s`;
+  return `${bytes} B`;
 }
+
+/// A limit, likewise.
+export const rateField = (bytesPerSecond) => sizeField(bytesPerSecond).replace(/.$/, '$&/s');

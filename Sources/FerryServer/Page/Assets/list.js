@@ -13,13 +13,14 @@ const MARGIN = 6;
 /// For this long after a row has moved, a click on it that destroys may have been meant for another one.
 const SETTLING = 500;
 
-const DEFAULTS = { filter: 'all', search: '', sort: 'queue' };
+const DEFAULTS = { filter: 'all', search: '', sort: 'queue', isReversed: false };
 
 /// Filter and order as they were chosen last in this browser.
 function rememberedView() {
   const view = {};
   if (kept.get('filter') in FILTERS) view.filter = kept.get('filter');
   if (SORTS.includes(kept.get('sort'))) view.sort = kept.get('sort');
+  view.isReversed = kept.get('isReversed') === 'true' && view.sort !== undefined && view.sort !== 'queue';
   return view;
 }
 
@@ -79,13 +80,14 @@ export class List extends EventTarget {
   }
 
   get view() { return this.#view; }
+  get isAway() { return this.#store.isAway; }
   get rowHeight() { return this.#height; }
   get canReorder() { return this.#view.sort === 'queue'; }
 
   /// Shows others, or in another order.
   setView(change) {
     this.#view = { ...this.#view, ...change };
-    for (const name of ['filter', 'sort']) kept.set(name, this.#view[name]);
+    for (const name of ['filter', 'sort', 'isReversed']) kept.set(name, this.#view[name]);
     this.grid.classList.toggle('can-reorder', this.canReorder);
     this.#needsArranging = true;
     this.#draw();
@@ -185,6 +187,7 @@ export class List extends EventTarget {
     }
     row.show(download, {
       index, isSelected: this.#selection.has(download.id), isCurrent: download.id === this.currentId, isOpen: download.id === this.openId,
+      isAway: this.#store.isAway,
     });
     const place = `translateY(${index * this.#height}px)`;
     if (this.#dragging.id !== download.id && row.element.style.transform !== place) {

@@ -12,6 +12,7 @@ import { Totals } from './totals.js';
 import { Selection } from './selection.js';
 import { List } from './list.js';
 import { Bar } from './bar.js';
+import { Columns } from './columns.js';
 import { Detail } from './detail.js';
 import { rowMenu } from './rowmenu.js';
 import { closeMenu } from './menu.js';
@@ -139,12 +140,14 @@ function showPage(api, store) {
       if (openInAddress() !== null && !detail.isOpen) follow();
     }, { signal });
 
+    const columns = new Columns({ list, signal });
     const content = h('main', { id: 'content', tabindex: '-1' },
       add.element,
       new Totals({ store, announcer, signal }).element,
-      new Bar({ store, list, selection, actions, announcer, signal }).element,
+      new Bar({ store, list, selection, actions, announcer, columns: columns.element, signal }).element,
       list.element,
       emptyStates({ store, list, add, signal }));
+    columns.watch(content, signal);
     add.watchPage(signal);
     watchKeys({
       signal,

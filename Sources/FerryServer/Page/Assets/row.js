@@ -2,7 +2,7 @@
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
-import { t } from './text.js';
+import { t, clockTime } from './text.js';
 import {
   amountText, fraction, hasEnded, leftText, mainAction, may, needsUser, percentOf, reasonText, speedText, stateText,
 } from './words.js';
@@ -24,6 +24,7 @@ export class Row {
     nodes.amount = h('span', { class: 'row-amount figures', 'aria-hidden': 'true' });
     nodes.speed = h('span', { class: 'row-speed figures' });
     nodes.left = h('span', { class: 'row-left figures' });
+    nodes.added = h('span', { class: 'row-added figures' });
     nodes.main = h('button', { type: 'button', class: 'row-button main', tabindex: '-1' });
     nodes.pause = h('button', { type: 'button', class: 'row-button round', tabindex: '-1', data: { action: 'pause' } }, icon('pause'));
     nodes.cancel = h('button', { type: 'button', class: 'row-button round row-end', tabindex: '-1' });
@@ -35,14 +36,14 @@ export class Row {
       h('div', { class: 'row-what', role: 'gridcell' },
         h('div', { class: 'row-line' }, nodes.name, nodes.percent),
         nodes.progress,
-        h('div', { class: 'row-line row-facts' }, nodes.state, nodes.reason, nodes.amount, nodes.speed, nodes.left)),
+        h('div', { class: 'row-line row-facts' }, nodes.state, nodes.reason, nodes.amount, nodes.speed, nodes.left, nodes.added)),
       h('div', { class: 'row-actions', role: 'gridcell' }, nodes.main, nodes.pause, nodes.cancel, nodes.more));
   }
 
   get more() { return this.#nodes.more; }
 
   /// Shows this download, at the place `index` of the list.
-  show(download, { index, isSelected, isCurrent, isOpen }) {
+  show(download, { index, isSelected, isCurrent, isOpen, isAway }) {
     const { element } = this;
     const nodes = this.#nodes;
     this.id = download.id;
@@ -53,7 +54,7 @@ export class Row {
     nodes.check.checked = isSelected;
     element.classList.toggle('is-open', isOpen);
     this.setCurrent(isCurrent);
-    this.#showLook(download);
+    this.#showLook(download, isAway);
     this.showProgress(download);
   }
 
@@ -64,11 +65,11 @@ export class Row {
   }
 
   /// What changes with the state alone: names, labels, buttons.
-  #showLook(download) {
+  #showLook(download, isAway) {
     const nodes = this.#nodes;
     const main = mainAction(download);
     const isOver = hasEnded(download) || download.state === 'failed';
-    const look = [download.name, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser(download)].join('\n');
+    const look = [download.name, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser(download), isAway].join('\n');
     if (look === this.#look) return;
     this.#look = look;
     const { name } = download;
@@ -80,13 +81,15 @@ export class Row {
     setAttribute(nodes.check, 'aria-label', t('select', { name }));
     setAttribute(nodes.progress, 'aria-label', t('progress.of', { name }));
     setText(nodes.state, stateText(download));
+    setText(nodes.added, clockTime(download.addedAt));
     nodes.main.replaceChildren(icon(main.icon), h('span', null, main.label));
-    this.#button(nodes.main, main.action, label(main.label), main.reason === null && may(download, main.action), main.reason);
+    const can = (action) => !isAway && may(download, action);
+    this.#button(nodes.main, main.action, label(main.label), main.reason === null && can(main.action), isAway ? t('lost') : main.reason);
     nodes.pause.hidden = download.state !== 'waiting';
-    this.#button(nodes.pause, 'pause', label(t('do.pause')), may(download, 'pause'), t('do.pause'));
+    this.#button(nodes.pause, 'pause', label(t('do.pause')), can('pause'), t('do.pause'));
     const end = isOver ? 'remove' : 'cancel';
     nodes.cancel.replaceChildren(icon(end === 'remove' ? 'leave' : end), h('span', { class: 'row-word' }, t(end === 'remove' ? 'do.remove.short' : 'do.cancel')));
-    this.#button(nodes.cancel, end, label(t(`do.${end}`)), may(download, end), t(`do.${end}`));
+    this.#button(nodes.cancel, end, label(t(`do.${end}`)), can(end), t(`do.${end}`));
     setAttribute(nodes.more, 'aria-label', t('more', { name }));
     setAttribute(nodes.more, 'title', t('actions'));
   }

@@ -7,11 +7,11 @@ import { mainAction, may } from './words.js';
 export function rowMenu(button, download, { actions, list }) {
   const run = (action) => actions.run(action, [download]);
   const item = (action, key, icon, isDangerous = false) => ({
-    name: action, label: t(key), icon, isDangerous, isDisabled: !may(download, action), run: () => run(action),
+    name: action, label: t(key), icon, isDangerous, isDisabled: list.isAway || !may(download, action), run: () => run(action),
   });
   const index = list.indexOf(download.id);
   const move = (key, icon, to, isPossible) => ({
-    name: key, label: t(key), icon, isDisabled: !list.canReorder || !isPossible, run: () => actions.move(download, to),
+    name: key, label: t(key), icon, isDisabled: list.isAway || !list.canReorder || !isPossible, run: () => actions.move(download, to),
   });
   const above = list.shown[index - 1];
   const below = list.shown[index + 1];
@@ -20,10 +20,11 @@ export function rowMenu(button, download, { actions, list }) {
   openMenu(button, t('more', { name: download.name }), [
     { name: 'open', label: t('do.open'), icon: 'info', run: () => list.onOpen(download.id) },
     { name: 'copy', label: t('do.copyLink'), icon: 'copy', run: () => actions.copy(download.url) },
+    ...(download.state === 'completed' && download.path ? [{ name: 'copyPath', label: t('do.copyPath'), icon: 'copy', run: () => actions.copy(download.path) }] : []),
     null,
     main.action === 'anyway' ? item('anyway', 'do.anyway', 'play') : {
       ...item('resume', download.state === 'waiting' ? 'do.start' : 'do.resume', 'play'),
-      isDisabled: !may(download, 'resume') || main.reason !== null || main.action === 'open',
+      isDisabled: list.isAway || !may(download, 'resume') || main.reason !== null || main.action === 'open',
     },
     item('pause', 'do.pause', 'pause'),
     null,

@@ -3,6 +3,7 @@
 import { h, setText, setAttribute, uniqueId } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
+import { parseSize, sizeField } from './format.js';
 import { dialog } from './ask.js';
 
 const MINUTE = 60;
@@ -24,11 +25,12 @@ function showSettings(store, announcer) {
   if (!settings) return;
   const field = (name, key, value, hint = null) => {
     const id = uniqueId(name);
-    const input = h('input', { id, name, type: 'text', inputmode: 'numeric', autocomplete: 'off', value: value === null || value === undefined ? '' : String(value), placeholder: hint });
+    const input = h('input', { id, name, type: 'text', autocomplete: 'off', value: value === null || value === undefined ? '' : String(value), placeholder: hint });
     return { input, node: h('div', { class: 'field' }, h('label', { for: id }, t(key)), input) };
   };
   const perHost = field('connectionsPerHost', 'settings.perHost', settings.connectionsPerHost);
   const retries = field('retriesFailedAfter', 'settings.retries', settings.retriesFailedAfter && Math.round(settings.retriesFailedAfter / MINUTE), t('settings.never'));
+  const reserve = field('minFreeBytes', 'settings.minFree', sizeField(settings.minFreeBytes), t('settings.minFree.hint'));
   const constrained = h('input', { type: 'checkbox', name: 'allowsConstrained', checked: settings.allowsConstrained !== false });
   const error = h('p', { class: 'field-error', role: 'alert', hidden: true });
   const complain = (input, text) => {
@@ -38,12 +40,14 @@ function showSettings(store, announcer) {
     input.focus();
   };
   const save = async () => {
-    for (const { input } of [perHost, retries]) setAttribute(input, 'aria-invalid', null);
+    for (const { input } of [perHost, retries, reserve]) setAttribute(input, 'aria-invalid', null);
     const [connectionsPerHost, minutes] = [perHost, retries].map(({ input }) => count(input.value));
     if (!connectionsPerHost) return complain(perHost.input, t('settings.number'));
     if (minutes === undefined) return complain(retries.input, t('settings.number'));
+    const minFreeBytes = parseSize(reserve.input.value);
+    if (minFreeBytes === undefined) return complain(reserve.input, t('settings.size'));
     const problem = await store.changeSettings({
-      connectionsPerHost, allowsConstrained: constrained.checked, retriesFailedAfter: minutes === null ? null : minutes * MINUTE,
+      connectionsPerHost, minFreeBytes, allowsConstrained: constrained.checked, retriesFailedAfter: minutes === null ? null : minutes * MINUTE,
     });
     if (problem) return complain(perHost.input, problem.text ?? problem.message);
     box.close();
@@ -57,7 +61,7 @@ function showSettings(store, announcer) {
         save();
       },
     },
-  }, perHost.node, retries.node, h('label', { class: 'check' }, constrained, h('span', null, t('settings.constrained'))),
+  }, perHost.node, retries.node, reserve.node, h('label', { class: 'check' }, constrained, h('span', null, t('settings.constrained'))),
   h('p', { class: 'quiet' }, t('settings.directory'), ' ', h('bdi', { class: 'mono' }, settings.directory)), error);
   const box = dialog({
     title: t('settings'), className: 'settings', body: [form],

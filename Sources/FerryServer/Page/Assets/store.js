@@ -1,12 +1,14 @@
 // What the page knows: the list, the settings, the network, and whether the daemon is there. Views observe it.
 //
 // Events: `list` (who is in it, where, in which state), `progress` {ids}, `ended` {download}, `happened` {event},
-// `settings`, `network`, `statistics`, `connection`.
+// `settings`, `network`, `statistics`, `connection`, `away`.
 
 import { Stream } from './stream.js';
 
 /// The most entries of one page of the list, as the daemon allows.
 const PAGE = 1000;
+/// A gap shorter than this is not worth a word.
+const PATIENCE = 1200;
 /// Figures change this often; more often nobody can read them.
 const PERIOD = 1000;
 
@@ -18,6 +20,8 @@ export class Store extends EventTarget {
   /// `connecting`, `live` or `lost`.
   connection = 'connecting';
   isLoaded = false;
+  /// Whether the daemon has been lost for so long that figures and buttons are stale.
+  isAway = false;
 
   #api;
   #stream;
@@ -54,6 +58,7 @@ export class Store extends EventTarget {
 
   stop() {
     this.#stream.stop();
+    clearTimeout(this.#patience);
   }
 
   retryNow() { this.#stream.retryNow(); }
@@ -123,8 +128,20 @@ export class Store extends EventTarget {
 
   #setConnection(value) {
     this.connection = value;
+    if (value === 'lost') this.#patience ??= setTimeout(() => this.#setAway(true), PATIENCE);
+    else this.#setAway(false);
     this.#say('connection');
   }
+
+  #setAway(isAway) {
+    clearTimeout(this.#patience);
+    if (!isAway) this.#patience = null;
+    if (this.isAway === isAway) return;
+    this.isAway = isAway;
+    this.#say('away');
+    this.#say('list');
+  }
+  #patience = null;
 
   #opened(isFirst) {
     this.#setConnection('live');

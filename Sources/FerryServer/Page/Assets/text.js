@@ -53,15 +53,14 @@ export function said(texts, fallback = '') {
 export function dateTime(text) {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return '';
-  return new Intl.DateTimeFormat(TAGS[current], { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+  return formatter(Intl.DateTimeFormat, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
 }
 
 export function clockTime(text) {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return '';
   const isToday = date.toDateString() === new Date().toDateString();
-  return new Intl.DateTimeFormat(TAGS[current], isToday ? { timeStyle: 'medium' } : { dateStyle: 'short', timeStyle: 'short' })
-    .format(date);
+  return formatter(Intl.DateTimeFormat, isToday ? { timeStyle: 'medium' } : { dateStyle: 'short', timeStyle: 'short' }).format(date);
 }
 
 /// A duration, in the units of the language: `1m 05s`, `1 分 05 秒`.
@@ -71,4 +70,12 @@ export const durationText = (seconds) => {
 };
 const CHINESE_UNITS = { d: '天', h: '小时', m: '分', s: '秒' };
 
-export const number = (value) => new Intl.NumberFormat(TAGS[current]).format(value);
+export const number = (value) => formatter(Intl.NumberFormat).format(value);
+
+/// A formatter in the language; each is made once, which takes longer than its use.
+function formatter(Kind, options = {}) {
+  const key = [Kind.name, current, JSON.stringify(options)].join();
+  if (!formatters.has(key)) formatters.set(key, new Kind(TAGS[current], options));
+  return formatters.get(key);
+}
+const formatters = new Map();

@@ -25,6 +25,7 @@ export class Totals {
     this.element = this.#build();
     const on = (type, run) => store.addEventListener(type, run, { signal });
     on('settings', () => this.#showSettings());
+    on('away', () => this.#showSettings());
     on('network', () => this.#showNetwork());
     on('statistics', () => this.#showFree());
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw(), { signal });
@@ -162,7 +163,7 @@ export class Totals {
   #showSettings(isForced = false) {
     const settings = this.#store.settings;
     const { limit, concurrent, metered, assumption } = this.#nodes;
-    for (const node of [limit, concurrent, metered, assumption]) node.disabled = !settings;
+    for (const node of [limit, metered, assumption, ...this.element.querySelectorAll('.stepper > *')]) node.disabled = !settings || this.#store.isAway;
     if (!settings) return;
     // What is being typed stays.
     if (isForced || document.activeElement !== limit) {
@@ -189,9 +190,8 @@ export class Totals {
 
   #sendLimit() {
     const text = this.#nodes.limit.value.trim();
-    const isNone = text === '' || text === '0' || text === t('limit.none');
-    const rateLimit = isNone ? null : format.parseRate(text);
-    if (!isNone && rateLimit === null) return this.#complain('limit', t('add.limit.invalid'));
+    const rateLimit = format.parseLimit(text === t('limit.none') ? '' : text);
+    if (rateLimit === undefined) return this.#complain('limit', t('add.limit.invalid'));
     this.#complain('limit', null);
     this.#send({ rateLimit });
   }
