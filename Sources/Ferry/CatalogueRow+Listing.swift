@@ -41,6 +41,7 @@ extension DownloadManager {
         let picture = await self.picture(of: row)
         detail.sources = row.request.sources.map(\.text)
         detail.headers = row.request.headers.map(\.name.rawName)
+        if row.request.trust.resumesUnproven { detail.resumesUnproven = true }
         if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
         if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(

@@ -81,6 +81,7 @@ enum ShapeSamples {
         detail.segments = [.init(start: 0, end: 9, state: "running", connection: 1)]
         detail.response = .init(type: "t", finalURL: "http://h/n", lastModified: "x")
         detail.speeds = [1, 2]
+        detail.resumesUnproven = true
         return detail
     }
 

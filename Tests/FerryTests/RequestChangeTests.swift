@@ -24,6 +24,7 @@ struct RequestChangeTests {
         new.userInfo = ["key": "value"]
         new.checksum = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
         new.trust.acceptsHTML.toggle()
+        new.trust.resumesUnproven.toggle()
         var wish = new
         wish.destination = .file("/elsewhere")
         wish.maxBytes = 1

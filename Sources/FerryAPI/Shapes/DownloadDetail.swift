@@ -19,6 +19,8 @@ package struct DownloadDetail: Sendable, Hashable {
         /// Bytes per second, one sample a second, newest last, at most ``mostSpeeds``; empty when the download is not
         /// running.
         package var speeds: [Int64] = []
+        /// Whether the download resumes by comparing samples if the server sends no validator; absent if not.
+        package var resumesUnproven: Bool?
     }
 
     /// A range of the file and its state.
