@@ -105,6 +105,19 @@ class Details(PageTest):
         self.assertFalse(self.browser.js(
             "return document.querySelector('.detail [name=acceptsHTML]').checkVisibility()"))
 
+    def test_without_a_validator_a_break_need_not_begin_from_zero(self):
+        identifier = self.held("40M", "unproven.bin", "rate=400K&etag=none&lastmod=none")
+        # A checkpoint must have claimed something: else there is nothing to go on from.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        self.open(identifier)
+        self.assertIn("begins from zero", self.browser.one(f"{PANEL} .unproven").text)
+        self.browser.press(f"{PANEL} [data-action=resumesUnproven]")
+        self.browser.gone(f"{PANEL} .unproven")
+        kinds = lambda: [event["kind"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]]
+        self.browser.until(lambda: "resumed" in kinds(), "it goes on from what is here")
+        self.assertNotIn("restarted", kinds())
+        self.daemon.call("POST", f"/downloads/{identifier}/cancel")
+
     def test_escape_and_going_back_close_it(self):
         identifier = self.daemon.add(self.origin.file("10K", "closed.bin"))
         self.browser.until_state(identifier, "completed")

@@ -8,7 +8,7 @@ import * as format from './format.js';
 import { drawMap, connectionColour, isHatched } from './ranges.js';
 import { drawSpeeds } from './graph.js';
 import { ChangeForm } from './change.js';
-import { facts } from './facts.js';
+import { facts, lacksValidator } from './facts.js';
 import {
   amountText, errorText, fraction, mainAction, may, percentOf, reasonText, stateText, suggestionText,
 } from './words.js';
@@ -76,6 +76,7 @@ export class Detail {
     this.#events = [];
     this.#look = '';
     this.#form.reset();
+    this.#nodes.unproven.hidden = true;
     this.#frame();
     this.#nodes.body.scrollTop = 0;
     this.#changed();
@@ -116,6 +117,8 @@ export class Detail {
     nodes.fill = h('span', { class: 'bar-fill' });
     nodes.progress = h('div', { class: 'bar large', role: 'progressbar', 'aria-labelledby': 'detail-name', 'aria-valuemin': '0', 'aria-valuemax': '100' }, nodes.fill);
     nodes.reason = h('p', { class: 'detail-reason', hidden: true });
+    nodes.unproven = h('div', { class: 'notice unproven', hidden: true }, h('p', null, t('unproven.text')),
+      h('button', { type: 'button', class: 'button compact', data: { action: 'resumesUnproven' }, on: { click: () => this.#allowSamples() } }, t('unproven.allow')));
     nodes.buttons = h('div', { class: 'detail-buttons' });
     nodes.figures = {};
     nodes.terms = {};
@@ -141,7 +144,7 @@ export class Detail {
     nodes.eventsPart = section('events', nodes.events, nodes.eventsNone);
     nodes.body = h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
-        h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.buttons,
+        h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.unproven, nodes.buttons,
         h('dl', { class: 'figures-grid' }, ['completed', 'speed', 'left', 'connections'].map(figure))),
       nodes.mapPart,
       nodes.graphPart,
@@ -296,11 +299,18 @@ export class Detail {
     this.#form.show(this.#store.downloads.get(this.#id) ?? this.#detail);
   }
 
+  /// What a break would throw away is compared and kept, if its user says so.
+  async #allowSamples() {
+    await this.#actions.change([this.#store.downloads.get(this.#id)].filter(Boolean), { resumesUnproven: true });
+    await this.#read(true);
+  }
+
   #showFacts() {
     const listed = this.#store.downloads.get(this.#id);
     const download = { ...this.#detail, ...listed };
     // While it runs the list does not know yet what the transfer knows.
     for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
+    this.#nodes.unproven.hidden = !lacksValidator(download) || Boolean(download.checksum || download.resumesUnproven) || !may(download, 'change');
     const rows = facts(download, (text) => this.#actions.copy(text));
     // What stays the same keeps its focus and what is selected in it.
     const html = rows.map((row) => row.outerHTML).join('');

@@ -36,6 +36,11 @@ export const detailSentences = {
   'fact.answered': ['Final address', '实际地址'],
   'fact.type': ['Type', '类型'],
   'fact.validator': ['Validator', '验证标识'],
+  'unproven.text': [
+    'The server names no version of the file. If the connection breaks, the download begins from zero, unless samples may be compared.',
+    '服务器没有标明文件版本。连接中断后会从零开始下载，除非允许抽样比对。',
+  ],
+  'unproven.allow': ['Resume by comparing samples', '允许抽样比对后继续'],
   'fact.validator.none': ['None: the server names no version of the file', '无：服务器没有标明文件版本'],
   'fact.proof': ['Proof', '完整性证明'],
   'fact.digest': ['Checksum', '校验和'],

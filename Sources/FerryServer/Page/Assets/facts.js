@@ -4,6 +4,10 @@ import { h } from './dom.js';
 import { icon } from './icons.js';
 import { t, dateTime } from './text.js';
 
+/// Whether the server has answered without naming a version of the file. Of a complete file nothing may be known: an older
+/// version did not keep what the server had said.
+export const lacksValidator = ({ response, state, validator }) => Boolean(response?.type) && !validator && state !== 'completed';
+
 /// - copy: called with the text of a fact that can be copied.
 export function facts(download, copy) {
   const rows = [];
@@ -21,9 +25,7 @@ export function facts(download, copy) {
   if (answered && answered !== download.url) add('fact.answered', answered, { isMono: true });
   add(download.path ? 'fact.path' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
   if (download.proof) add('fact.proof', t(`proof.${download.proof}`));
-  // Of a complete file nothing may be known: an older version did not keep what the server had said.
-  const lacksValidator = download.response?.type && download.state !== 'completed';
-  add('fact.validator', download.validator ?? (lacksValidator ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
+  add('fact.validator', download.validator ?? (lacksValidator(download) ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
   add('fact.digest', download.checksum, { canCopy: true, isMono: true });
   add('fact.type', download.response?.type, { isMono: true });
   add('fact.modified', dateTime(download.response?.lastModified) || download.response?.lastModified);
