@@ -29,7 +29,7 @@ export class Totals {
     on('network', () => this.#showNetwork());
     on('statistics', () => this.#showFree());
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw(), { signal });
-    window.addEventListener('themechange', () => this.#draw(), { signal });
+    for (const type of ['themechange', 'resize']) window.addEventListener(type, () => this.#draw(), { signal });
     const timer = setInterval(() => this.#tick(), 1000);
     const slow = setInterval(() => { if (!document.hidden) store.refreshStatistics(); }, 30_000);
     signal.addEventListener('abort', () => {
